@@ -8,8 +8,9 @@ CLIENTS := $(VENV)/.clients
 CLIS := .tools/.ready
 FOREIGN := .tools/.foreign
 DEPLOYERS := .tools/.deployers
+BROWSER := .tools/.browser
 
-.PHONY: setup check test test-long simulate test-simulation-coverage test-lock-mutants test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli test-ui test-install demo bench clean
+.PHONY: setup check test test-long simulate test-simulation-coverage test-lock-mutants test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli test-ui test-page test-install demo bench clean
 
 setup: $(STAMP)
 
@@ -101,6 +102,16 @@ test-install: setup
 # What people see: the programs themselves in a terminal of tmux, typed into, resized and interrupted.
 test-ui: setup
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/ui
+
+# The dashboard in the system's Chromium, judged by axe-core; screenshots stay in pytest's directory of the run.
+test-page: $(BROWSER)
+	"$(BIN)/python" -m pytest tests/page
+
+$(BROWSER): $(STAMP)
+	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group page
+	@if command -v npm >/dev/null; then npm install --silent --no-save --ignore-scripts --prefix .tools/axe axe-core@4.10.3; \
+	else echo "There is no npm: axe-core does not look at the page."; fi
+	@mkdir -p .tools && touch "$(BROWSER)"
 
 # A story with a coder that steals, and every test that docs/security.md names as the proof of a row.
 # `PROOFS=` leaves those out: each of them belongs to another target, and who runs all targets has run them.

@@ -1,4 +1,4 @@
-"""The commands that only look: `workflow-engine status`, `dashboard`, `report` and `events`."""
+"""The commands that look: `workflow-engine status`, `dashboard`, `report` and `events`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def dashboard(
     interval: Annotated[float, typer.Option(min=2, help="Seconds between two looks, while a page is open.")] = 10,
     config: _Config = None,
 ) -> None:
-    """The board and the newest events as a page in a browser on this machine; it changes nothing.
+    """The board as a page in a browser here, with buttons: approve, retry, pause, resume and stop.
 
     Exit code 1 when GitHub does not answer, 2 for arguments or configuration, 4 for rights, 130 after Ctrl-C.
     """

@@ -1,1 +1,1 @@
-"""`workflow-engine dashboard`: the board and the newest events as a page in a browser here; it changes nothing."""
+"""`workflow-engine dashboard`: the board, the newest events and orders as a page in a browser on this machine."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,14 +18,18 @@ from anyio import to_thread
 from config.loading import load
 from config.settings import Settings
 from console.dashboard.feed import EVENTS, Feed
-from console.dashboard.page import Terms, page
-from console.dashboard.site import served
+from console.dashboard.live import Live
+from console.dashboard.order_desk import OrderDesk
+from console.dashboard.page import live, page
+from console.dashboard.site import Site
+from console.dashboard.view import Terms, View, view
 from console.events import Reading
 from console.history.repository_reader import visited
-from console.status.gather import Looking
+from console.orders import Answer, Order, ordered
+from console.status.command import looking
+from console.status.document import document
 from console.status.look import Look, Unread
 from console.status.machine import machine
-from console.status.machine import told as lines
 from console.status.row import Board
 from runtime.building.sign_in import completed, git_server
 from runtime.launch import OK, complain
@@ -71,25 +76,62 @@ async def _shown(wishes: DashboardOptions, settings: Settings, environment: Mapp
 
 
 async def _serve(wishes: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> None:
-    budgets, timeout = settings.budgets, settings.lock.timeout
-    root = git_server(settings.github.api_url)
-    terms = Terms({one.name: f"{root}/{one.name}" for one in settings.repositories}, wishes.interval)
     since = datetime.fromtimestamp(clock.now(), UTC) - RECENT
     query = Query(repository=wishes.repository or "", since=since)
     async with visited(settings, environment, clock) as (opened, unusable):
-        looks: list[Look] = [Looking(one, timeout=timeout, unknown_run=budgets.unknown_run) for one in opened]
+        looks: list[Look] = [looking(settings, one, titled=True) for one in opened]
         at = opened[0].server_time()
         looks += [Unread(Board(name, at, complaint=str(error))) for name, error in unusable.items()]
         async with _reading(settings, query) as reading:
             feed = Feed(looks, partial(_new, reading), clock.boot, wishes.interval)
-
-            async def newest() -> bytes:
-                return page(await feed.newest(), terms, tuple(lines(machine(settings.state_dir))))
-
-            async with served(newest, wishes.port) as address:
-                sys.stdout.write(f"{address}  (Ctrl-C ends it)\n")
+            token = secrets.token_urlsafe(24)
+            async with _site(wishes, settings, environment, feed, token, clock).served(wishes.port) as address:
+                sys.stdout.write(f"{address}#token={token}  (Ctrl-C ends it)\n")
                 sys.stdout.flush()
                 await anyio.sleep_forever()
+
+
+def _site(
+    wishes: DashboardOptions,
+    settings: Settings,
+    environment: Mapping[str, str],
+    feed: Feed,
+    token: str,
+    clock: Clock,
+) -> Site:
+    here, terms = partial(machine, settings.state_dir), _terms(settings, wishes.interval)
+
+    async def seen() -> View:
+        return view(await feed.newest(), terms, here())
+
+    async def whole() -> str:
+        return page(await seen())
+
+    async def changed() -> tuple[str, str]:
+        found = await seen()
+        return found.at, live(found)
+
+    async def status() -> str:
+        return document(await boards(), here())
+
+    async def boards() -> tuple[Board, ...]:
+        return (await feed.newest()).boards
+
+    async def carried_out(repository: str, order: Order) -> Answer:
+        one = load(wishes.config, repository=repository, environment=environment)
+        return await ordered(one, completed(one, environment), order)
+
+    desk = OrderDesk(token, boards, carried_out, feed.outdate)
+    return Site(whole, status, Live(changed, lambda: feed.news, clock, wishes.interval), desk)
+
+
+def _terms(settings: Settings, interval: float) -> Terms:
+    root = git_server(settings.github.api_url)
+    return Terms(
+        {one.name: f"{root}/{one.name}" for one in settings.repositories},
+        interval,
+        {one.name: one.labels.names().story for one in settings.repositories},
+    )
 
 
 @asynccontextmanager

@@ -42,6 +42,18 @@ class Feed:
         self._shown: Shown | None = None
         self._looked = 0.0
         self._one = anyio.Lock()
+        self._news = anyio.Event()
+
+    @property
+    def news(self) -> anyio.Event:
+        """Set when what is shown is known to be out of date before its interval is over."""
+        return self._news
+
+    def outdate(self) -> None:
+        """Somebody has changed something: whoever asks next gets it read again."""
+        self._looked = self._boot() - self._interval
+        news, self._news = self._news, anyio.Event()
+        news.set()
 
     async def newest(self) -> Shown:
         """At most `interval` old. What cannot be read again stays as it was, with the reason.

@@ -1,4 +1,4 @@
-"""The page over HTTP, for browsers on this machine alone: two addresses, read only, and no other site can use it."""
+"""The page over HTTP, for browsers on this machine alone: no other site can use it, and orders need the token."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import anyio
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from console.dashboard.live import Live
+from console.dashboard.order_desk import OrderDesk
 from shared.errors import EngineError, Misconfigured
 
 HOST = "127.0.0.1"
@@ -19,47 +21,71 @@ HOST = "127.0.0.1"
 GOODBYE_SECONDS = 1.0
 
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 
-Page = Callable[[], Awaitable[bytes]]
+_FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+
+Answer = Callable[[], Awaitable[str]]
 
 
-@asynccontextmanager
-async def served(page: Page, port: int) -> AsyncIterator[str]:
-    """Answer while the block runs; gives the address. Port 0 takes any. Raises `Misconfigured`."""
-    with _listener(port) as listening:
-        bound = int(listening.getsockname()[1])
-        runner = web.AppRunner(_application(page, bound), access_log=None, shutdown_timeout=GOODBYE_SECONDS)
-        await runner.setup()
+class Site:
+    """What is answered. `page` and `status` raise `EngineError` while nothing can be shown."""
+
+    def __init__(self, page: Answer, status: Answer, live: Live, desk: OrderDesk) -> None:
+        self._page, self._status, self._live, self._desk = page, status, live, desk
+
+    @asynccontextmanager
+    async def served(self, port: int) -> AsyncIterator[str]:
+        """Answer while the block runs; gives the address. Port 0 takes any. Raises `Misconfigured`."""
+        with _listener(port) as listening:
+            bound = int(listening.getsockname()[1])
+            runner = web.AppRunner(self._application(bound), access_log=None, shutdown_timeout=GOODBYE_SECONDS)
+            await runner.setup()
+            try:
+                await web.SockSite(runner, listening).start()
+                yield f"http://{HOST}:{bound}/"
+            finally:
+                with anyio.CancelScope(shield=True):
+                    self._live.end()
+                    await runner.cleanup()
+
+    def _application(self, port: int) -> web.Application:
+        own = {f"{name}:{port}" for name in (HOST, "localhost")}
+        app = web.Application(middlewares=[_guarded(own)], client_max_size=4096)
+        app.on_response_prepare.append(_with_headers)
+        app.router.add_get("/", _answered(self._page, "text/html"))
+        app.router.add_get("/api/status", _answered(self._status, "application/json"))
+        app.router.add_get("/live", self._live.stream)
+        app.router.add_post("/api/orders", self._desk.take)
+        for name, kind in _FILES.items():
+            app.router.add_get(f"/{name}", _file(name, kind))
+        return app
+
+
+def _answered(answer: Answer, kind: str) -> Handler:
+    async def handler(request: web.Request) -> web.StreamResponse:
         try:
-            await web.SockSite(runner, listening).start()
-            yield f"http://{HOST}:{bound}/"
-        finally:
-            with anyio.CancelScope(shield=True):
-                await runner.cleanup()
-
-
-def _application(page: Page, port: int) -> web.Application:
-    style = files(__package__).joinpath("page.css").read_bytes()
-
-    async def answer(request: web.Request) -> web.Response:
-        try:
-            return web.Response(body=await page(), content_type="text/html", charset="utf-8")
+            return web.Response(text=await answer(), content_type=kind, charset="utf-8")
         except EngineError as error:
             return web.Response(status=503, text=f"{error}\n", headers={"Retry-After": "10"})
 
-    async def styled(request: web.Request) -> web.Response:
-        return web.Response(body=style, content_type="text/css", charset="utf-8")
+    return handler
 
-    own = {f"{name}:{port}" for name in (HOST, "localhost")}
-    app = web.Application(middlewares=[_guarded(own)])
-    app.router.add_get("/", answer)
-    app.router.add_get("/page.css", styled)
-    return app
+
+def _file(name: str, kind: str) -> Handler:
+    content = files(__package__).joinpath(name).read_bytes()
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=content, content_type=kind, charset="utf-8")
+
+    return handler
 
 
 def _guarded(own: Iterable[str]) -> Middleware:
@@ -69,16 +95,15 @@ def _guarded(own: Iterable[str]) -> Middleware:
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.host not in names:
-            return web.Response(status=421, text="This page is for browsers on this machine.\n", headers=_HEADERS)
-        try:
-            response = await handler(request)
-        except web.HTTPException as error:
-            error.headers.update(_HEADERS)
-            raise
-        response.headers.update(_HEADERS)
-        return response
+            return web.Response(status=421, text="This page is for browsers on this machine.\n")
+        return await handler(request)
 
     return guard
+
+
+async def _with_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Every answer has them, whatever it is."""
+    response.headers.update(_HEADERS)
 
 
 def _listener(port: int) -> socket.socket:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from console.report.figures import Cast, Cost, Figures, Spell
+from console.report.targets import judged
 
 VERSION = 1
 
@@ -30,6 +31,10 @@ def document(f: Figures) -> str:
             "stages": [_spell(one) for one in f.spells],
             "runs": [_cast(one) for one in f.casts],
             "setbacks": dict(f.setbacks),
+            "targets": {
+                name: {"target": target.bound, "at_least": target.at_least, "met": target.met(value)}
+                for name, (target, value) in judged(f).items()
+            },
         }
     )
 

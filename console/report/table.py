@@ -12,6 +12,7 @@ from rich.text import Text
 from console.report.figures import Cost, Figures
 from console.report.item import Outcome, Touch
 from console.report.rework import Reason
+from console.report.targets import COST, REWORK, TRIES, ZERO_TOUCH
 from console.status.phrases import ago, plain
 
 
@@ -41,12 +42,13 @@ def _lines(f: Figures) -> Iterator[tuple[str, str]]:
     if not f.merged:
         yield "cost", _cost(f.cost)
         return
-    yield "zero touch", f"{_percent(f.zero_touch_rate)} ({f.zero_touch} of {f.merged}){_because(f.touches)}"
-    yield "tries", f"{f.tries_mean or 0:.2f} on average; {_spread(f.tries)}"
+    untouched = f"{_percent(f.zero_touch_rate)} ({f.zero_touch} of {f.merged}){_because(f.touches)}"
+    yield "zero touch", f"{untouched}{ZERO_TOUCH.said(f.zero_touch_rate)}"
+    yield "tries", f"{f.tries_mean or 0:.2f} on average; {_spread(f.tries)}{TRIES.said(f.tries_mean)}"
     yield "review rounds", _spread(f.rounds)
     young = f"; of {f.too_young} the week is not over" if f.too_young else ""
-    yield "rework in 7 days", f"{_percent(f.rework_rate)}{_because(f.rework)}{young}"
-    yield "cost", _cost(f.cost)
+    yield "rework in 7 days", f"{_percent(f.rework_rate)}{_because(f.rework)}{young}{REWORK.said(f.rework_rate)}"
+    yield "cost", f"{_cost(f.cost)}{COST.said(f.cost.per_merged)}"
     yield "claim to merge", f"{_span(f.lead_median_seconds or 0)} (median)"
     if f.setbacks:
         yield "setbacks", ", ".join(f"{plain(word)} {count}" for word, count in f.setbacks.items())

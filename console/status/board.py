@@ -86,7 +86,11 @@ class _Fold:
             flags=tuple(flag for flag in Flag if flag in labels.flags),
             commands=fitting(track, stage, paused=Flag.PAUSED in labels.flags),
         )
-        row = self._of_pull_request(row, fence) if track is Track.PULL_REQUEST else self._of_issue(row, fence, labels)
+        row = (
+            self._of_pull_request(row, fence)
+            if track is Track.PULL_REQUEST
+            else self._of_issue(row, issue, fence, labels)
+        )
         return replace(row, waiting=waiting(self._standing(row, issue, fence)))
 
     def fence_of(self, issue: Issue, labels: StageLabels | None = None) -> tuple[Track, Fence | None]:
@@ -110,8 +114,11 @@ class _Fold:
             ci=self._seen.ci.get(fence.work_head) if fence is not None else None,
         )
 
-    def _of_issue(self, row: Row, fence: Fence | None, labels: StageLabels) -> Row:
-        if fence is None or row.track is Track.STORY:
+    def _of_issue(self, row: Row, issue: Issue, fence: Fence | None, labels: StageLabels) -> Row:
+        if row.track is Track.STORY:
+            return row
+        row = replace(row, story=read(issue.body).part_of or 0)
+        if fence is None:
             return row
         row = replace(row, attempts=(fence.attempt, self._terms.max_attempts))
         if fence.pr not in self._open:

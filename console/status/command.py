@@ -28,6 +28,7 @@ from runtime.launch import OK, complain
 from runtime.signals import Orders, attend
 from shared.clock import Clock
 from shared.errors import EngineError
+from shared.governance.budgets import Limits
 
 PIPED_COLUMNS = 160
 """How wide a table is that no terminal shows."""
@@ -78,7 +79,7 @@ async def _look(
 ) -> None:
     here = partial(machine, settings.state_dir)
     async with visited(settings, environment, clock) as (opened, unusable):
-        looks: list[Look] = [_looking(settings, visit) for visit in opened]
+        looks: list[Look] = [looking(settings, visit) for visit in opened]
         boards = await first(looks)
         for name, error in unusable.items():
             boards.append(Board(name, boards[0].at, complaint=str(error)))
@@ -98,8 +99,11 @@ async def _look(
             await follow(looks, boards, clock, wishes.interval, view.show)
 
 
-def _looking(settings: Settings, visit: OpenRepository) -> Looking:
-    return Looking(visit, timeout=settings.lock.timeout, unknown_run=settings.budgets.unknown_run)
+def looking(settings: Settings, visit: OpenRepository, *, titled: bool = False) -> Looking:
+    """One opened repository as the configuration has it looked at; `titled` reads titles of merged issues."""
+    own = settings.budgets
+    limits = Limits(own.issue, own.day, own.week, own.warn, own.unknown_run)
+    return Looking(visit, timeout=settings.lock.timeout, limits=limits, titled=titled)
 
 
 async def follow(

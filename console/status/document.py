@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from console.status import machine
 from console.status.machine import Machine
-from console.status.row import Board, Row
+from console.status.row import Board, Merged, Row
 
 VERSION = 1
 
@@ -22,6 +23,10 @@ def document(boards: Iterable[Board], seen: Machine | None = None) -> str:
             "at": _time(board.at),
             "complaint": board.complaint or None,
             "items": [_item(row) for row in board.rows],
+            "merged": [_merged(one) for one in board.merged],
+            "spent": None
+            if board.spent is None
+            else {name: round(usd, 4) for name, usd in asdict(board.spent).items()},
         }
         for board in boards
     ]
@@ -51,7 +56,12 @@ def _item(row: Row) -> dict[str, Any]:
         "commands": [f"/{verb}" for verb in row.commands],
         "issue": row.issue or None,
         "pull_request": row.pull_request or None,
+        "story": row.story or None,
     }
+
+
+def _merged(one: Merged) -> dict[str, Any]:
+    return {"number": one.number, "title": one.title or None, "pull_request": one.pull_request, "at": _time(one.at)}
 
 
 def _time(at: datetime | None) -> str | None:

@@ -7,27 +7,33 @@ from datetime import datetime, timedelta
 
 from console.history import accounts, fences
 from console.history.repository_reader import OpenRepository
+from console.status import lately
 from console.status.board import claimed, heads, rows
-from console.status.row import Board, Seen, Terms
+from console.status.row import Board, Merged, Seen, Terms
 from shared.ci.verdict import fold
-from shared.git.mirror import Mirror
+from shared.errors import Gone
 from shared.github.comments import PAGE as COMMENTS
 from shared.github.inbox import PAGE
 from shared.governance import ledger_lines
+from shared.governance.budgets import Books, Limits
 from shared.governance.ledger import REF
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.models import Issue
 from shared.workflow import UNLABELLED, Stage
 
+MOST_TITLES = 20
+"""Titles of merged issues that are read at one look; the next one reads on."""
+
 
 class Looking:
     """One repository, looked at as often as asked; what has not changed since the last look is not charged."""
 
-    def __init__(self, visit: OpenRepository, *, timeout: float, unknown_run: float) -> None:
-        """`timeout` is the lock's, in seconds; `unknown_run` what a run counts whose cost nobody knows."""
+    def __init__(self, visit: OpenRepository, *, timeout: float, limits: Limits, titled: bool = False) -> None:
+        """`timeout` is the lock's, in seconds; `titled` reads the titles of merged issues too, each once."""
         self._visit = visit
         self._timeout = timedelta(seconds=timeout)
-        self._unknown_run = unknown_run
+        self._limits, self._titled = limits, titled
+        self._titles: dict[int, str] = {}
         one = visit.configured
         labels, barring = one.labels, one.merge_blocking_labels
         own = None if one.take_assigned_issues else tuple(filter(None, (visit.hub.account.login, one.assign)))
@@ -51,12 +57,18 @@ class Looking:
         issues = await self._open()
         at = self._visit.server_time()
         seen = Seen(at, issues, fences.newest(refs))
-        if REF in refs:
-            seen = replace(seen, usd=await _spent(self._visit.mirror, at, self._unknown_run))
+        books = await self._books(at) if REF in refs else None
+        seen = replace(seen, usd=None if books is None else lately.by_item(books))
         seen = await self._with_comments(seen)
         checks = self._visit.hub.checks
         seen = replace(seen, ci={sha: fold(await checks.of(sha)) for sha in heads(seen, self._terms)})
-        return Board(self.repository, at, rows(seen, self._terms))
+        return Board(
+            self.repository,
+            at,
+            rows(seen, self._terms),
+            merged=await self._merged(seen),
+            spent=None if books is None else lately.spent(books, self._limits, at),
+        )
 
     async def _open(self) -> tuple[Issue, ...]:
         """Every open item that can be the engine's: the list of changes, and what it is too short for by label."""
@@ -86,11 +98,22 @@ class Looking:
                 found |= {} if one is None else {id: one}
         return replace(seen, acks=found, said=newest)
 
+    async def _books(self, at: datetime) -> Books:
+        entries = await accounts.entries(self._visit.mirror, whole=False)
+        return ledger_lines.books(entries, at, self._limits.unknown_run)
 
-async def _spent(mirror: Mirror, at: datetime, unknown_run: float) -> dict[str, float]:
-    """What each item's runs count, by the ledger."""
-    books = ledger_lines.books(await accounts.entries(mirror, whole=False), at, unknown_run)
-    found = dict(books.before)
-    for run in books.runs:
-        found[run.item] = found.get(run.item, 0.0) + run.usd
-    return found
+    async def _merged(self, seen: Seen) -> tuple[Merged, ...]:
+        """What was merged lately; a title that nobody can be asked for any more is left out."""
+        found = lately.merged(seen.fences, seen.at, {})
+        wanted = {one.number for one in found}
+        listed = {issue.number: issue.title for issue in seen.issues}
+        self._titles = {
+            number: title for number, title in (self._titles | listed).items() if number in wanted | listed.keys()
+        }
+        unknown = [one.number for one in found if one.number not in self._titles] if self._titled else []
+        for number in unknown[:MOST_TITLES]:
+            try:
+                self._titles[number] = (await self._visit.hub.issues.issue(number)).title
+            except Gone:
+                self._titles[number] = ""
+        return lately.merged(seen.fences, seen.at, self._titles)

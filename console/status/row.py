@@ -66,11 +66,33 @@ class Row:
     """Of a pull request: the issue that it implements; 0 when it is not of the engine's making."""
     pull_request: int = 0
     """Of an issue: its pull request; 0 while there is none."""
+    story: int = 0
+    """Of an issue: the story that it is part of; 0 when its text names none."""
 
     @property
     def needs_a_person(self) -> bool:
         """Whether nothing goes on before a person has done something."""
         return self.waiting is not None and self.waiting.whom is Whom.PERSON
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """An issue whose pull request was merged lately, and when; `title` is empty where it was not read."""
+
+    number: int
+    pull_request: int
+    at: datetime
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """US dollars of the last 24 hours and 7 days by the ledger, and their limits."""
+
+    day: float
+    day_limit: float
+    week: float
+    week_limit: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +132,14 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One repository at server time `at`; `complaint` says why it could not be read again since."""
+    """One repository at server time `at`; `complaint` says why it could not be read again since.
+
+    `merged` are the issues of the last 24 hours, newest first; `spent` is None without a ledger.
+    """
 
     repository: str
     at: datetime
     rows: tuple[Row, ...] = ()
     complaint: str = ""
+    merged: tuple[Merged, ...] = ()
+    spent: Spent | None = None

@@ -36,6 +36,10 @@ def _heading(board: Board) -> Text:
     told = f"{len(board.rows)} open" if board.rows else "no open items"
     if mine := sum(row.needs_a_person for row in board.rows):
         told += f", {mine} of them for a person"
+    if board.merged:
+        told += f", {len(board.merged)} merged in 24 h"
+    if board.spent is not None:
+        told += f", ${board.spent.day:.2f} of ${board.spent.day_limit:.2f} spent in 24 h"
     return Text.assemble((board.repository, "bold"), f"  {told}  {board.at:%Y-%m-%d %H:%M:%S} UTC")
 
 

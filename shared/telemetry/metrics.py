@@ -14,6 +14,9 @@ from shared.telemetry.fold import COUNTERS, DURATIONS, SECONDS, Durations, Label
 from shared.telemetry.health_state import HealthState
 from shared.workflow import Role
 
+PREFIX = "workflow_engine_"
+"""Begins every name; the names without it are those of version 0.1 and go with the next."""
+
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -34,7 +37,13 @@ class Figures:
         return generate_latest(registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Every family, also those that have no value yet."""
+        """Every family, also those that have no value yet; each under its old name, too."""
+        for family in self._families():
+            yield _prefixed(family)
+            family.documentation = f"Old name of {new_name(family.name)}."
+            yield family
+
+    def _families(self) -> Iterator[Metric]:
         for name, help_text in COUNTERS.items():
             yield _counter(name, help_text, self.tallies.counters[name])
         for name, help_text in DURATIONS.items():
@@ -89,6 +98,17 @@ class Figures:
         for repository in self.vitals.pulses | self.vitals.aside:
             aside.add_metric([repository], float(repository in self.vitals.aside))
         yield from (left, limit, depth, aside)
+
+
+def new_name(old: str) -> str:
+    """A figure's name with the engine's prefix, in which `workflow` stands once."""
+    return PREFIX + old.removeprefix("workflow_")
+
+
+def _prefixed(family: Metric) -> Metric:
+    found = Metric(new_name(family.name), family.documentation, family.type)
+    found.samples = [sample._replace(name=new_name(sample.name)) for sample in family.samples]
+    return found
 
 
 def _counter(name: str, help_text: str, series: dict[Labels, float]) -> Metric:

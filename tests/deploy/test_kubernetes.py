@@ -161,10 +161,10 @@ def test_workers_are_scaled_on_a_figure_that_agents_tell(overlays: Mapping[str, 
     assert "replicas" not in target["spec"]
     assert 1 <= scaled["minReplicaCount"] < scaled["maxReplicaCount"]
     assert all(isinstance(value, str) for value in trigger["metadata"].values())
-    assert {name for name, _ in asked(query)} == {"queue_depth"}
+    assert {name for name, _ in asked(query)} == {"workflow_engine_queue_depth"}
     (stages,) = re.findall(r'stage=~"([^"]+)"', query)
     assert set(stages.split("|")) <= {str(stage) for stage in Stage}
-    assert "queue_depth" in (ROOT / "docs/observability.md").read_text(encoding="utf-8")
+    assert "workflow_engine_queue_depth" in (ROOT / "docs/observability.md").read_text(encoding="utf-8")
 
 
 def test_a_mistake_in_a_kustomization_would_be_found(kustomize: tuple[str, ...], tmp_path: Path) -> None:

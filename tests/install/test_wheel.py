@@ -111,6 +111,9 @@ def test_the_wheel_holds_what_is_needed_and_nothing_of_the_tests(wheel: Path) ->
         names = set(archive.namelist())
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
     assert "config/repos.yml.example" in names
+    assert {
+        f"console/dashboard/{name}" for name in ("page.html", "live.html", "page.js", "page.css", "icon.svg")
+    } <= names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     assert {name.split("/")[0] for name in names} - set(PACKAGES) == {
         name.split("/")[0] for name in names if ".dist-info/" in name

@@ -10,6 +10,7 @@ from engine import ENGINE, WRITES, Engine
 from console.history.repository_reader import OpenRepository, visits
 from console.status.gather import Looking
 from console.status.row import Row
+from shared.governance.budgets import Limits
 
 
 @asynccontextmanager
@@ -21,7 +22,7 @@ async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[OpenRe
 
 
 def looking(visit: OpenRepository) -> Looking:
-    return Looking(visit, timeout=1800, unknown_run=15)
+    return Looking(visit, timeout=1800, limits=Limits(), titled=True)
 
 
 async def row_of(engine: Engine, number: int) -> Row:

@@ -37,8 +37,8 @@ async def test_a_daemon_can_be_watched_and_its_end_stands_in_the_trail(engine: E
             assert await ask(port, "/healthz") == (200, "alive\n")
             status, figures = await ask(port, "/metrics")
             assert status == 200
-            assert f'workflow_started_total{{kind="worker",repository="{REPOSITORY}"}} 1.0' in figures
-            assert f'queue_depth{{repository="{REPOSITORY}",stage="implementing"}}' in figures
+            assert f'workflow_engine_started_total{{kind="worker",repository="{REPOSITORY}"}} 1.0' in figures
+            assert f'workflow_engine_queue_depth{{repository="{REPOSITORY}",stage="implementing"}}' in figures
             child.send_signal(signal.SIGTERM)
             await child.wait()
     told = [row.event for row in SqliteStore(engine.directory / "state" / "events.db").read(Query(), 1000)]

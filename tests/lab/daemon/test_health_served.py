@@ -51,7 +51,7 @@ async def test_figures_are_text_for_prometheus_and_nothing_else_is_answered() ->
         async with session.get(f"{url}/metrics") as response:
             assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
             text = await response.text()
-        assert 'agent_online{agent="worker-a",kind="worker"} 0.0' in text.splitlines()
+        assert 'workflow_engine_agent_online{agent="worker-a",kind="worker"} 0.0' in text.splitlines()
         assert (await answer(session, f"{url}/"))[0] == 404
 
 

@@ -8,7 +8,7 @@ from engine import ENGINE, REPOSITORY, WRITES, Engine
 from orphan_scene import issue, writes
 from worker_scene import CODE, labels
 
-from console.recover import ACTIONS, Answer, _recovered
+from console.orders import ACTIONS, Answer, Order, ordered
 from shared.errors import NotAllowed
 from shared.governance.command_rules import Refused, ruling
 from shared.governance.commands import Verb
@@ -27,7 +27,9 @@ def engine(engine: Engine) -> Engine:
 async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> Answer:
     """What a console answers to whoever has this token."""
     rights = WRITES if by == ENGINE else dict.fromkeys(WRITES, "read")
-    return await _recovered(engine.settings("console"), {"GITHUB_TOKEN": engine.lab.token(by, rights)}, verb, number)
+    return await ordered(
+        engine.settings("console"), {"GITHUB_TOKEN": engine.lab.token(by, rights)}, Order(verb, number)
+    )
 
 
 @pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.FAILED])

@@ -22,7 +22,7 @@ from worker_scene import (
     status,
 )
 
-from console.recover import Answer, _recovered
+from console.orders import Answer, Order, ordered
 from lab.demo.stories import STORIES
 from lab.github.ci.behaviours import NEVER
 from shared.governance.commands import Verb
@@ -146,7 +146,7 @@ async def test_close_and_reset_keeps_the_old_branch_and_starts_over(engine: Engi
 async def recover(engine: Engine, verb: Verb, number: int) -> Answer:
     """What the console answers, in the name of the engine's own account."""
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
-    return await _recovered(engine.settings("console"), environment, verb, number)
+    return await ordered(engine.settings("console"), environment, Order(verb, number))
 
 
 async def test_the_console_does_what_a_comment_does(engine: Engine) -> None:

@@ -10,7 +10,7 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from worker_scene import CODE, SLOW, TESTS, claims, comments, during_the_call, eventually, fence, labels, pulls, status
 
-from console.recover import ACTIONS, Answer, _recovered
+from console.orders import ACTIONS, Answer, Order, ordered
 from shared.errors import NotAllowed
 from shared.governance.command_reader import EDITED
 from shared.governance.command_rules import Refused, ruling
@@ -81,7 +81,7 @@ async def test_every_command_by_comment(engine: Engine) -> None:
 async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> Answer:
     """What the console answers, with the token of `by`."""
     environment = {"GITHUB_TOKEN": engine.lab.token(by, WRITES)}
-    return await _recovered(engine.settings("console"), environment, verb, number)
+    return await ordered(engine.settings("console"), environment, Order(verb, number))
 
 
 async def test_every_command_by_console(engine: Engine) -> None:

@@ -106,10 +106,10 @@ def shows_what_the_dashboard_asks(pages: list[str]) -> None:
             missing = wanted - labels.get(name, wanted)
             assert not missing, f"{expression}: {name} has no label {missing}"
     for name in (
-        "workflow_started_total",
-        "queue_depth",
-        "github_budget_remaining",
-        "workflow_duration_seconds_bucket",
+        "workflow_engine_started_total",
+        "workflow_engine_queue_depth",
+        "workflow_engine_github_budget_remaining",
+        "workflow_engine_duration_seconds_bucket",
     ):
         assert labels.get(name), f"{name} has no value after a whole story"
 

@@ -1,4 +1,4 @@
-"""The page of the dashboard: what stands on it, in which lane, and that text of others stays text."""
+"""The page of the dashboard: what stands on it, that text of others stays text, and how often it is read again."""
 
 from __future__ import annotations
 
@@ -9,50 +9,54 @@ from html.parser import HTMLParser
 import pytest
 
 from console.dashboard.feed import EVENTS, Feed, Shown
-from console.dashboard.page import LANES, Terms, page
-from console.status.row import Board, Row, Waiting, Whom
-from shared.ci.verdict import Verdict
+from console.dashboard.live import event as sent
+from console.dashboard.page import live, page
+from console.dashboard.view import Terms, View, view
+from console.status.machine import Agent, Machine
+from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
 from shared.errors import EngineError, Transient
 from shared.governance.commands import Verb
-from shared.labels import Flag
 from shared.telemetry.events import Event, Kind
-from shared.workflow import UNLABELLED, Role, Stage, Track
+from shared.workflow import Role, Stage, Track
 
 NOW = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
 
-SITE = "https://github.com/ada/directory"
+NAME, SITE = "ada/directory", "https://github.com/ada/directory"
+
+TERMS = Terms({NAME: SITE}, 10, {NAME: "story"})
 
 
 class Read(HTMLParser):
-    """The elements of a page, the text of each card, and where links lead."""
+    """The elements of a page, its text, the text of each card, and where links lead."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[str] = []
         self.links: list[str] = []
-        self.cards: dict[str, list[str]] = {}
+        self.cards: list[str] = []
+        self.orders: list[dict[str, str | None]] = []
         self.text = ""
-        self._lane = self._card = ""
-        self._names = False
-        self.feed(text.decode())
+        self._in_card = False
+        self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        self._names = tag == "h3" or (self._names and tag == "small")
-        self.links += [str(value) for name, value in attributes if tag == "a" and name == "href"]
+        named = dict(attributes)
+        assert not [name for name in named if name.startswith("on") or name == "style"], "the policy forbids it"
+        self.links += [str(named["href"])] if tag == "a" else []
         if tag == "article":
-            self.cards.setdefault(self._lane, []).append("")
-            self._card = str(dict(attributes)["class"])
+            self.cards.append("")
+            self._in_card = True
+        if "order" in str(named.get("class", "")).split():
+            self.orders.append(named)
 
     def handle_endtag(self, tag: str) -> None:
-        self._card = "" if tag == "article" else self._card
+        self._in_card = self._in_card and tag != "article"
 
     def handle_data(self, data: str) -> None:
-        self.text += f"{data}\n"
-        if self._names and data.strip().isalpha():
-            self._lane = data.strip()
-        elif self._card:
-            self.cards[self._lane][-1] += f"{data}|"
+        self.text += data
+        if self._in_card:
+            self.cards[-1] += data
 
 
 def row(number: int = 2, **more: object) -> Row:
@@ -62,48 +66,64 @@ def row(number: int = 2, **more: object) -> Row:
 
 def event(at: int = 0, **data: object) -> Event:
     moment = NOW + timedelta(seconds=at)
-    return Event(moment, "worker-a", Role.WORKER, "ada/directory", Kind.PHASE, issue=7, phase="red", data=data)
+    return Event(moment, "worker-a", Role.WORKER, NAME, Kind.ESCALATION, issue=7, data=data)
+
+
+def seen(board: Board, *events: Event, trouble: str = "", machine: Machine | None = None) -> View:
+    return view(Shown((board,), events, trouble), TERMS, machine or Machine())
 
 
 def shown(*rows: Row, events: tuple[Event, ...] = (), complaint: str = "", trouble: str = "") -> Read:
-    boards = (Board("ada/directory", NOW, rows, complaint),)
-    return Read(page(Shown(boards, events, trouble), Terms({"ada/directory": SITE}, 10)))
+    return Read(page(seen(Board(NAME, NOW, rows, complaint), *events, trouble=trouble)))
 
 
-def test_every_stage_that_a_board_can_show_has_one_lane() -> None:
-    lanes = [stage for stages in LANES.values() for stage in stages]
-    assert sorted(lanes) == sorted(stage for stage in Stage if stage not in UNLABELLED)
-
-
-def test_a_card_tells_what_the_terminal_tells() -> None:
-    told = shown(
-        row(
-            holder="worker-62a09858",
-            held_since=NOW - timedelta(minutes=1),
-            attempts=(2, 3),
-            usd=1.5,
-            ci=Verdict.RED,
-            flags=(Flag.HAD_CONFLICT,),
-            commands=(Verb.STOP, Verb.PAUSE),
-            pull_request=3,
-            waiting=Waiting(Whom.CI, "build", NOW + timedelta(minutes=5)),
-        )
-    )
-    (card,) = told.cards["Building"]
-    for part in (
-        *("#2|Search|", "spec, implementing for 9m|", "ci: build until 08:35|", "worker-62a09858 (1m)|"),
-        *("|had-conflict|", "try 2/3, $1.50, CI red|", "pull request #3|", "/stop /pause|"),
-    ):
+def test_a_card_tells_who_works_for_how_long_and_leads_to_github() -> None:
+    held = {"holder": "worker-62a09858", "held_since": NOW - timedelta(minutes=1)}
+    issue = row(2, attempts=(2, 3), usd=1.5, story=1, commands=(Verb.STOP, Verb.PAUSE), **held)
+    told = shown(row(1, track=Track.STORY, stage=Stage.SPECIFIED, title="Find people"), issue)
+    (card,) = told.cards
+    for part in ("Search", "#2", "worker-62a09858, for 1m", "Issue implementing for 9m, attempt 2 of 3, $1.50"):
         assert part in card
-    assert told.links == [SITE, f"{SITE}/issues/2"]
+    assert "Part of story #1 Find people" in " ".join(card.split())
+    assert {f"{SITE}/issues/2", f"{SITE}/issues/1"} <= set(told.links)
+    assert [(one["data-verb"], one["data-number"]) for one in told.orders] == [("pause", "2"), ("stop", "2")]
 
 
-def test_what_waits_for_a_person_comes_first_and_is_counted_in_the_title() -> None:
+def test_what_waits_longest_for_a_person_comes_first_and_is_counted_in_the_title() -> None:
     waiting = Waiting(Whom.PERSON, "merge it")
-    told = shown(row(2, stage=Stage.REVIEWING), row(9, stage=Stage.APPROVED, waiting=waiting))
-    assert [card.split("|")[0] for card in told.cards["Review"]] == ["#9", "#2"]
-    assert "(1) Workflow Engine" in told.text
-    assert "2 open, 0 in work, 1 waiting for a person" in told.text
+    rows = [
+        row(number, stage=Stage.APPROVED, waiting=waiting, moved_at=NOW - timedelta(hours=h))
+        for number, h in ((7, 1), (9, 5))
+    ]
+    told = seen(Board(NAME, NOW, (row(2, stage=Stage.REVIEWING), *rows)))
+    assert [card.link.number for card in told.mine] == [9, 7]
+    assert told.title == "(2) Workflow Engine"
+    assert (told.figures[0].value, told.figures[0].note) == ("2", "longest for 5h 0m")
+
+
+def test_the_figures_at_a_glance() -> None:
+    board = Board(
+        NAME, NOW, (row(2, holder="w"), row(3)), merged=(Merged(1, 4, NOW, "Old"),), spent=Spent(90, 100, 1, 5)
+    )
+    told = [(one.name, one.value) for one in seen(board).figures]
+    assert told == [("Waiting for you", "0"), ("In work", "1"), ("Open", "2"), ("Merged", "1"), ("Cost", "$90.00")]
+    assert seen(board).figures[-1].part == 0.9
+    assert "merged 0s ago" in Read(page(seen(board))).text
+
+
+def test_a_limit_of_nothing_is_used_up() -> None:
+    assert seen(Board(NAME, NOW, spent=Spent(0, 0, 0, 0))).figures[-1].part == 1.0
+
+
+def test_agents_of_this_machine_and_of_others_are_told() -> None:
+    board = Board(NAME, NOW, (row(2, holder="worker-b", held_since=NOW - timedelta(minutes=4)),))
+    here = Machine((Agent("worker-a", "worker", 4711, "nothing to do"),), "paused: upgrade")
+    told = seen(board, machine=here)
+    assert [(one.id, one.where, one.doing, one.since) for one in told.agents] == [
+        ("worker-a", "this machine, process 4711", "nothing to do", ""),
+        ("worker-b", "another machine", "", "4m"),
+    ]
+    assert "paused: upgrade" in Read(page(told)).text
 
 
 @pytest.mark.parametrize(
@@ -112,26 +132,43 @@ def test_what_waits_for_a_person_comes_first_and_is_counted_in_the_title() -> No
         "<script>alert(1)</script>",
         "</article><img src=x onerror=alert(1)>",
         "\"'><a href=javascript:alert(1)>x</a>",
+        "{{ view.title }}{% raw %}",
         "&lt;b&gt; &amp; <!-- <style>",
     ],
 )
 def test_text_of_others_is_never_markup(hostile: str) -> None:
-    harmless = shown(row(title="x"), events=(event(why="x"),), complaint="x", trouble="x")
-    told = shown(row(title=hostile), events=(event(why=hostile),), complaint=hostile, trouble=hostile)
-    assert told.tags == harmless.tags
-    assert told.links == harmless.links
-    assert told.text.count(hostile) == 4, "every place shows it, as it was written"
+    def told(text: str) -> Read:
+        waiting = Waiting(Whom.PERSON, text)
+        one = row(title=text, waiting=waiting, commands=(Verb.STOP,), holder=text)
+        return shown(one, events=(event(sentence=text),), complaint=text, trouble=text)
+
+    harmless, harmful = told("x"), told(hostile)
+    assert harmful.tags == harmless.tags
+    assert harmful.links == harmless.links
+    assert harmful.text.count(hostile) >= 5, "every place shows it, as it was written"
 
 
 def test_text_that_turns_writing_around_is_taken_out() -> None:
-    told = shown(row(title="a\u202eb\x1b[2J\x00c"))
-    assert "a b [2J c" in told.text
+    assert "a b [2J c" in shown(row(title="a\u202eb\x1b[2J\x00c")).text
 
 
-def test_nothing_open_and_no_event_are_said() -> None:
+def test_nothing_open_says_what_to_do() -> None:
     told = shown()
-    assert "No open items." in told.text
+    assert f"{SITE}/issues/new?labels=story" in told.links
+    assert f"workflow-engine start {NAME}" in told.text
     assert "No event was written here in the last 24 hours." in told.text
+    assert "workflow-engine start" not in shown(row()).text
+
+
+def test_what_changes_is_the_same_in_the_document_and_in_the_stream() -> None:
+    told = seen(Board(NAME, NOW, (row(),)))
+    assert live(told) in page(told)
+    assert page(told).count("<main>") == 1
+
+
+def test_an_event_of_the_stream_may_have_lines() -> None:
+    assert sent("board", "<p>\n</p>") == b"event: board\ndata: <p>\ndata: </p>\n\n"
+    assert sent("trouble", "") == b"event: trouble\ndata: \n\n"
 
 
 class Looks:
@@ -140,7 +177,7 @@ class Looks:
     def __init__(self, *answers: Board | EngineError) -> None:
         self.answers = list(answers)
 
-    repository = "ada/directory"
+    repository = NAME
 
     def unread(self, why: str) -> Board:
         return Board(self.repository, NOW, complaint=why)
@@ -168,7 +205,7 @@ class World:
         return new
 
 
-BOARD = Board("ada/directory", NOW, (row(),))
+BOARD = Board(NAME, NOW, (row(),))
 
 
 async def test_what_is_younger_than_the_interval_is_not_read_again() -> None:
@@ -178,6 +215,15 @@ async def test_what_is_younger_than_the_interval_is_not_read_again() -> None:
     assert (await world.feed.newest()).boards == (BOARD,)
     assert len(world.looks.answers) == 1
     world.seconds += 0.1
+    assert (await world.feed.newest()).boards == (replace(BOARD, rows=()),)
+
+
+async def test_what_was_changed_from_here_is_read_again_at_once() -> None:
+    world = World(BOARD, replace(BOARD, rows=()))
+    await world.feed.newest()
+    news = world.feed.news
+    world.feed.outdate()
+    assert (news.is_set(), world.feed.news.is_set()) == (True, False)
     assert (await world.feed.newest()).boards == (replace(BOARD, rows=()),)
 
 
@@ -206,8 +252,8 @@ async def test_the_newest_events_come_first_and_no_more_than_fit() -> None:
     ]
     await world.feed.newest()
     world.seconds += 10
-    seen = (await world.feed.newest()).events
-    assert [one.at for one in seen] == [NOW + timedelta(seconds=n) for n in range(EVENTS + 1, 1, -1)]
+    found = (await world.feed.newest()).events
+    assert [one.at for one in found] == [NOW + timedelta(seconds=n) for n in range(EVENTS + 1, 1, -1)]
     world.seconds += 10
     later = await world.feed.newest()
-    assert (later.events, later.trouble) == (seen, "No database.")
+    assert (later.events, later.trouble) == (found, "No database.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from console.recover import DECISIONS, RecoverOptions, recovered
+from console.orders import DECISIONS
+from console.recover import RecoverOptions, recovered
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.governance.commands import Verb

@@ -15,7 +15,7 @@ from console.status.command import follow
 from console.status.document import document
 from console.status.look import Unread, first
 from console.status.phrases import ago
-from console.status.row import Board, Row, Waiting, Whom
+from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
 from console.status.table import View, shown
 from shared.ci.verdict import Verdict
 from shared.errors import EngineError, Gone, Misconfigured, Transient, Unauthorized
@@ -117,7 +117,16 @@ def test_the_document_has_the_shape_that_is_promised() -> None:
         "commands": [],
         "issue": None,
         "pull_request": None,
+        "story": None,
     }
+
+
+def test_what_was_merged_and_spent_is_told_to_people_and_programs() -> None:
+    board = Board("a/b", AT, (a_row(),), merged=(Merged(7, 9, UNTIL, "Old"),), spent=Spent(1.23456, 100, 2, 500))
+    (found,) = json.loads(document([board]))["repositories"]
+    assert found["merged"] == [{"number": 7, "title": "Old", "pull_request": 9, "at": "2026-11-22T10:30:00+00:00"}]
+    assert found["spent"] == {"day": 1.2346, "day_limit": 100, "week": 2, "week_limit": 500}
+    assert "1 merged in 24 h, $1.23 of $100.00 spent in 24 h" in printed(board, width=160)
 
 
 class Stopped(BaseException):

@@ -20,7 +20,7 @@ from shared.telemetry.event_recorder import phase_of
 from shared.telemetry.events import Kind
 from shared.telemetry.fold import COUNTERS, DURATIONS, MOST_SERIES, Tallies
 from shared.telemetry.health_state import HealthState
-from shared.telemetry.metrics import Figures
+from shared.telemetry.metrics import PREFIX, Figures, new_name
 from shared.workflow import Role, Stage
 
 NONCE = "0" * 32
@@ -161,7 +161,19 @@ def value(found: dict[tuple[str, frozenset[tuple[str, str]]], float], name: str,
     ],
 )
 def test_a_run_in_figures(name: str, labels: dict[str, str], expected: float) -> None:
-    assert value(samples(told()), name, **labels) == expected
+    found = samples(told())
+    assert value(found, new_name(name), **labels) == expected
+    assert value(found, name, **labels) == expected, "the old name stays for one version"
+
+
+def test_every_figure_has_the_engine_s_prefix_and_its_old_name_says_so() -> None:
+    text = Figures("worker-a", Role.WORKER, told(), HealthState(HandClock()), NoTrail()).text().decode()
+    families = {family.name: family.documentation for family in text_string_to_metric_families(text)}
+    new = {name for name in families if name.startswith(PREFIX)}
+    old = families.keys() - new
+    assert {new_name(name) for name in old} == new
+    assert len(old) == len(new) > 30
+    assert all(families[name] == f"Old name of {new_name(name)}." for name in old)
 
 
 def test_every_figure_counts_something_in_a_run_that_has_everything() -> None:

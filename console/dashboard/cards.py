@@ -1,0 +1,132 @@
+"""Cards: the rows of a board put together to pieces of work, each in one place of the page (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from enum import StrEnum
+
+from console.status.row import Board, Row
+from shared.governance.commands import Verb
+from shared.workflow import HALTED, TERMINAL, Stage, Track
+
+
+class Place(StrEnum):
+    """Where a card stands. All but the first are lanes, in the order in which work passes them."""
+
+    PERSON = "Waiting for you"
+    PLANNING = "Planning"
+    READY = "Ready"
+    BUILDING = "Building"
+    REVIEW = "Review"
+
+
+LANES = tuple(place for place in Place if place is not Place.PERSON)
+
+_BUILDING = frozenset({Stage.IMPLEMENTING, Stage.TESTING, Stage.CHANGES_REQUESTED})
+
+_REVIEW = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
+
+ORDERS = (Verb.APPROVE, Verb.RETRY, Verb.RESUME, Verb.PAUSE, Verb.STOP)
+"""What can be ordered from the page, in the order of its buttons; the rest needs words or a commit."""
+
+
+class State(StrEnum):
+    """What a filter chooses by."""
+
+    PERSON = "person"
+    WORK = "work"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One piece of work: its issue with its pull request and its story, or what of them there is.
+
+    `lead` names the card; `now` is the row that tells how it stands.
+    """
+
+    board: Board
+    lead: Row
+    now: Row
+    pull_request: Row | None = None
+    story: Row | None = None
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Every row that is on it; a story may be on several cards."""
+        return tuple(row for row in (self.lead, self.pull_request, self.story) if row is not None)
+
+    @property
+    def state(self) -> State:
+        """Who has the next step."""
+        if self.place is Place.PERSON:
+            return State.PERSON
+        return State.WORK if any(row.holder for row in (self.lead, self.now)) else State.WAITING
+
+    @property
+    def place(self) -> Place:
+        """Where it stands; defined for every stage."""
+        if any(row.needs_a_person for row in (self.lead, self.now)):
+            return Place.PERSON
+        return place_of(self.now)
+
+
+def place_of(row: Row) -> Place:
+    """The place of a single row."""
+    if row.needs_a_person or row.stage in HALTED | TERMINAL:
+        return Place.PERSON
+    if row.stage in _BUILDING:
+        return Place.BUILDING
+    if row.stage in _REVIEW or row.track is Track.PULL_REQUEST:
+        return Place.REVIEW
+    return Place.PLANNING if row.track is Track.STORY or row.stage is not Stage.READY else Place.READY
+
+
+def cards(boards: Iterable[Board]) -> tuple[Card, ...]:
+    """Every card of every board, what moved last first; each row of a board is on at least one."""
+    found = [card for board in boards for card in _of(board)]
+    return tuple(sorted(found, key=lambda card: (card.now.moved_at, card.lead.number), reverse=True))
+
+
+def _of(board: Board) -> Iterator[Card]:
+    rows = {row.number: row for row in board.rows}
+    pulls = {row.issue: row for row in board.rows if row.track is Track.PULL_REQUEST and row.issue}
+    issues = [row for row in board.rows if row.track is Track.SPECIFICATION]
+    told = {row.story for row in issues}
+    for row in board.rows:
+        if row.track is Track.SPECIFICATION:
+            pull = pulls.get(row.number) or _pull_request(rows.get(row.pull_request))
+            story = rows.get(row.story)
+            yield Card(board, row, _now(row, pull), pull, story if story and story.track is Track.STORY else None)
+        elif row.track is Track.STORY:
+            if row.number not in told or _has_news(row):
+                yield Card(board, row, row)
+        elif not any(row is pulls.get(issue.number) or row.number == issue.pull_request for issue in issues):
+            yield Card(board, row, row)
+
+
+def _pull_request(row: Row | None) -> Row | None:
+    return row if row is not None and row.track is Track.PULL_REQUEST else None
+
+
+def _has_news(story: Row) -> bool:
+    """Whether a story has something to tell that its issues do not."""
+    return story.needs_a_person or bool(story.holder) or story.stage is not Stage.SPECIFIED
+
+
+def _now(issue: Row, pull: Row | None) -> Row:
+    """What tells how the work stands: what a person has to do, else who is at it, else the pull request."""
+    both = [row for row in (pull, issue) if row is not None]
+    return next((row for row in both if row.needs_a_person), None) or next((row for row in both if row.holder), both[0])
+
+
+def orders(row: Row) -> Sequence[Verb]:
+    """The orders that fit a row, in the order of their buttons."""
+    return tuple(verb for verb in ORDERS if verb in row.commands)
+
+
+def since(row: Row) -> str:
+    """When it last moved, as `status --json` writes it: who orders names what was seen."""
+    return row.moved_at.astimezone(UTC).isoformat(timespec="seconds")

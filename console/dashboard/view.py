@@ -1,0 +1,303 @@
+"""The page as values: what was read, put into the words and the order in which the templates show it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from console.dashboard import sentences
+from console.dashboard.cards import LANES, Card, Place, cards, orders, since
+from console.dashboard.feed import Shown
+from console.status.machine import Machine
+from console.status.phrases import ago, plain
+from console.status.row import Board, Row, Spent
+from shared.governance.commands import Verb
+from shared.telemetry.events import Event
+from shared.workflow import Track
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """`sites` maps repositories to their pages on GitHub, `story_labels` to the label that makes an issue a story.
+
+    The page is drawn again every `interval` seconds.
+    """
+
+    sites: Mapping[str, str]
+    interval: float
+    story_labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number at the top of the page; `part` is that of a limit, None where there is no limit."""
+
+    name: str
+    value: str
+    note: str = ""
+    href: str = ""
+    part: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An issue or a pull request; `url` is empty where nobody knows its page."""
+
+    kind: str
+    number: int
+    title: str
+    url: str
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """One order: what is sent, what stands on it, and what is asked before it is sent."""
+
+    verb: Verb
+    label: str
+    number: int
+    stage: str
+    since: str
+    question: str
+    what: str
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether the work goes on by it."""
+        return self.verb in {Verb.APPROVE, Verb.RETRY, Verb.RESUME}
+
+
+@dataclass(frozen=True, slots=True)
+class CardView:
+    """One card. `key` names it in the document; `text` is what the filter searches."""
+
+    key: str
+    repository: str
+    link: Link
+    state: str
+    ask: str
+    waits: str
+    holder: str
+    facts: str
+    parts: tuple[Link, ...]
+    buttons: tuple[Button, ...]
+    commands: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """One agent: where it runs, what it works on, and for how long."""
+
+    id: str
+    where: str
+    doing: str
+    items: tuple[Link, ...]
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """One event in a sentence."""
+
+    at: str
+    moment: str
+    agent: str
+    repository: str
+    link: Link | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergedView:
+    """An issue that was merged lately."""
+
+    repository: str
+    link: Link
+    pull_request: Link
+    ago: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    """What to do where nothing is open: the page on which a story is written."""
+
+    repository: str
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything that the page shows."""
+
+    at: str
+    figures: tuple[Figure, ...]
+    troubles: tuple[tuple[str, str], ...]
+    paused: str
+    mine: tuple[CardView, ...]
+    lanes: tuple[tuple[str, tuple[CardView, ...]], ...]
+    merged: tuple[MergedView, ...]
+    agents: tuple[AgentView, ...]
+    spending: tuple[tuple[str, Spent], ...]
+    events: tuple[EventView, ...]
+    event_trouble: str
+    first_steps: tuple[FirstStep, ...]
+    repositories: tuple[str, ...]
+    interval: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is open anywhere."""
+        return not self.mine and not any(found for _, found in self.lanes)
+
+    @property
+    def title(self) -> str:
+        """The document's, with the number of what waits for a person."""
+        return f"({len(self.mine)}) Workflow Engine" if self.mine else "Workflow Engine"
+
+
+def view(shown: Shown, terms: Terms, machine: Machine) -> View:
+    """What was read, as the page shows it."""
+    found = cards(shown.boards)
+    views = [(card.place, _card(card, terms)) for card in found]
+    mine = tuple(one for place, one in reversed(views) if place is Place.PERSON)  # who waits longest comes first
+    lanes = tuple((str(lane), tuple(one for place, one in views if place is lane)) for lane in LANES)
+    return View(
+        at=f"{max(board.at for board in shown.boards):%H:%M:%S}" if shown.boards else "",
+        figures=tuple(_figures(shown, found)),
+        troubles=tuple((one.repository, plain(one.complaint)) for one in shown.boards if one.complaint),
+        paused=plain(machine.paused),
+        mine=mine,
+        lanes=lanes,
+        merged=tuple(_merged(shown.boards, terms)),
+        agents=tuple(_agents(shown.boards, terms, machine)),
+        spending=tuple((board.repository, board.spent) for board in shown.boards if board.spent is not None),
+        events=tuple(_event(event, terms) for event in shown.events),
+        event_trouble=plain(shown.trouble),
+        first_steps=tuple(_first_steps(shown.boards, terms)),
+        repositories=tuple(board.repository for board in shown.boards),
+        interval=terms.interval,
+    )
+
+
+def _figures(shown: Shown, found: Sequence[Card]) -> Iterator[Figure]:
+    mine = [card.board.at - card.now.moved_at for card in found if card.place is Place.PERSON]
+    working = sum(bool(row.holder) for board in shown.boards for row in board.rows)
+    yield Figure("Waiting for you", str(len(mine)), f"longest for {ago(max(mine))}" if mine else "nothing", "#mine")
+    yield Figure("In work", str(working), "held by an agent", "#agents")
+    yield Figure("Open", str(len(found)), "pieces of work", "#board")
+    yield Figure("Merged", str(sum(len(board.merged) for board in shown.boards)), "last 24 hours", "#merged")
+    spent = [board.spent for board in shown.boards if board.spent is not None]
+    if not spent:
+        yield Figure("Cost", "–", "no ledger yet", "#spending")
+        return
+    used, limit = sum(one.day for one in spent), sum(one.day_limit for one in spent)
+    yield Figure("Cost", f"${used:,.2f}", f"of ${limit:,.0f} in 24 hours", "#spending", used / limit if limit else 1.0)
+
+
+def _card(card: Card, terms: Terms) -> CardView:
+    board, lead, now = card.board, card.lead, card.now
+    site = terms.sites.get(board.repository, "")
+    asking = next((row for row in (now, lead) if row.needs_a_person), now)
+    held = now if now.holder else lead
+    said = {verb for row in card.rows for verb in row.commands if verb not in orders(row)}
+    link = _link(lead, site)
+    parts = tuple(_link(row, site) for row in card.rows if row is not lead)
+    holder = f"{plain(held.holder)}, for {ago(board.at - (held.held_since or held.moved_at))}" if held.holder else ""
+    return CardView(
+        key=f"{board.repository.replace('/', '-')}-{lead.number}",
+        repository=board.repository,
+        link=link,
+        state=card.state,
+        ask=sentences.asks(asking) or ("" if card.place is not Place.PERSON else "Look at it on GitHub."),
+        waits="" if holder else sentences.waits(now, board.at),
+        holder=holder,
+        facts=sentences.facts(now, board.at),
+        parts=parts,
+        buttons=tuple(_buttons(card)),
+        commands=" ".join(f"/{verb}" for verb in Verb if verb in said),
+        text=" ".join(f"#{one.number} {one.title}" for one in (link, *parts)).casefold() + f" {holder}",
+    )
+
+
+def _link(row: Row, site: str) -> Link:
+    return Link(
+        sentences.KIND[row.track], row.number, plain(row.title), _url(row.track, row.number, site), sentences.stage(row)
+    )
+
+
+def _url(track: Track, number: int, site: str) -> str:
+    return f"{site}/{'pull' if track is Track.PULL_REQUEST else 'issues'}/{number}" if site else ""
+
+
+def _buttons(card: Card) -> Iterator[Button]:
+    """The orders of the row that tells how the work stands, then those that only the others have."""
+    done: set[Verb] = set()
+    for row in dict.fromkeys((card.now, *card.rows)):
+        for verb in orders(row):
+            if verb in done:
+                continue
+            done.add(verb)
+            label, question = sentences.ORDER[verb]
+            what = f"{sentences.KIND[row.track]} #{row.number}: {plain(row.title)}"
+            yield Button(verb, label, row.number, str(row.stage), since(row), question, what)
+
+
+def _merged(boards: Iterable[Board], terms: Terms) -> Iterator[MergedView]:
+    for board in boards:
+        site = terms.sites.get(board.repository, "")
+        for one in board.merged:
+            title = plain(one.title)
+            yield MergedView(
+                board.repository,
+                Link("Issue", one.number, title, _url(Track.SPECIFICATION, one.number, site)),
+                Link("Pull request", one.pull_request, "", _url(Track.PULL_REQUEST, one.pull_request, site)),
+                ago(board.at - one.at),
+                f"#{one.number} #{one.pull_request} {title}".casefold(),
+            )
+
+
+def _agents(boards: Sequence[Board], terms: Terms, machine: Machine) -> Iterator[AgentView]:
+    """Those of this machine, with their own sentence, then those that are known by their locks alone."""
+    held: dict[str, list[tuple[Board, Row]]] = {}
+    for board in boards:
+        for row in board.rows:
+            if row.holder:
+                held.setdefault(plain(row.holder), []).append((board, row))
+    here = {one.id: one for one in machine.agents}
+    for name in (*here, *sorted(held.keys() - here.keys())):
+        items = held.get(name, [])
+        spans = [board.at - (row.held_since or row.moved_at) for board, row in items]
+        own = here.get(name)
+        yield AgentView(
+            name,
+            f"this machine, process {own.pid}" if own is not None else "another machine",
+            plain(own.doing) if own is not None else "",
+            tuple(_link(row, terms.sites.get(board.repository, "")) for board, row in items),
+            ago(max(spans)) if spans else "",
+        )
+
+
+def _event(event: Event, terms: Terms) -> EventView:
+    site, number = terms.sites.get(event.repository, ""), event.pull or event.issue
+    track = Track.PULL_REQUEST if event.pull else Track.SPECIFICATION
+    link = Link("", number, "", _url(track, number, site)) if number else None
+    at = event.at.astimezone(UTC)
+    said = sentences.sentence(event)
+    return EventView(_clock(at), at.isoformat(timespec="seconds"), plain(event.agent), event.repository, link, said)
+
+
+def _clock(at: datetime) -> str:
+    return f"{at:%H:%M:%S}"
+
+
+def _first_steps(boards: Iterable[Board], terms: Terms) -> Iterator[FirstStep]:
+    for board in boards:
+        site = terms.sites.get(board.repository, "")
+        label = terms.story_labels.get(board.repository, "story")
+        if not board.complaint:
+            yield FirstStep(board.repository, label, f"{site}/issues/new?labels={label}" if site else "")

@@ -1,0 +1,154 @@
+"""One person's order to one item, carried out and told in its thread: for `recover` and for the dashboard's page."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from config.settings import Settings
+from config.state import StateDirectory
+from runtime.building.assembly import Process, mirror_of
+from runtime.building.connections import web_session
+from runtime.building.github_adapters import Hub, hub
+from runtime.building.identity import claimant_of
+from runtime.building.sign_in import SignedIn, signed_in
+from shared.git.command import Identity
+from shared.git.fences import Fences
+from shared.github.status import StatusBoard
+from shared.governance.command_rules import Effect, Refused, fitting, ruling
+from shared.governance.command_target import CommandTargets, Target
+from shared.governance.commands import Verb
+from shared.governance.recovery import Recovery
+from shared.governance.retry_command import NOT_BEGUN
+from shared.lock.gateway import Gateway
+from shared.lock.view import observe
+from shared.lock.write_permit import OperatorPermit
+from shared.loop import RealClock
+from shared.workflow import Role
+
+DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT, Verb.MERGE})
+"""What is decided in the thread, where people see who did it and on which text or commit."""
+
+ACTIONS = tuple(verb for verb in Verb if verb not in DECISIONS)
+
+UNTOUCHED = frozenset({Effect.PAUSE, Effect.RESUME, Effect.STOP})
+"""Effects that reach what an agent holds, because labels alone tell it."""
+
+NEXT = {
+    Effect.DECIDE: "The agent that asked reads it at its next look.",
+    Effect.PAUSE: "An agent that works on it lets go within a heartbeat; `resume` goes on.",
+    Effect.RESUME: "The next free agent goes on.",
+    Effect.STOP: "An agent that works on it lets go within a heartbeat; `retry` takes it up again.",
+    Effect.RETRY: "The next free agent goes on.",
+    Effect.RESET_ATTEMPTS: "The next free agent goes on.",
+    Effect.SPEC_REVIEW: "Correct the text, then `close-and-reset`.",
+    Effect.CLOSE_AND_RESET: "The next free worker begins.",
+}
+"""What happens then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is ordered of which item, and where; `retry` goes on with `backend`, if one is named."""
+
+    verb: Verb
+    number: int
+    backend: str = ""
+    place: str = "at a console"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of it; `fits` are the actions that fit now."""
+
+    item: str
+    action: str
+    done: bool
+    outcome: str
+    stage: str
+    next: str = ""
+    fits: tuple[str, ...] = ()
+
+
+async def ordered(settings: Settings, environment: Mapping[str, str], order: Order) -> Answer:
+    """Carry it out in the one repository of `settings`; raises what asking GitHub and git raises."""
+    with ExitStack() as stack:  # an identity of its own, never that of an agent
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="recover-")))
+        agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
+        process = Process(settings, Role.WORKER, RealClock(), agent, environment)
+        async with web_session(settings, environment) as session, signed_in(process, session) as known:
+            me = next(iter(known.values()))
+            seen = await hub(Role.WORKER, me, settings.repositories[0])
+            return await _Console(process, me, seen).carry_out(order)
+
+
+class _Console:
+    """One repository, and a person with the engine's token."""
+
+    def __init__(self, process: Process, me: SignedIn, seen: Hub) -> None:
+        self._seen = seen
+        self._configured = process.settings.repositories[0]
+        self._claimant = claimant_of(process, seen)
+        self._mirror = mirror_of(process, me.answers, self._configured.name)
+        identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
+        fences = Fences(self._mirror, identity)
+        self._port = Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time)
+
+    async def carry_out(self, order: Order) -> Answer:
+        """The answer for one item; raises what asking GitHub and git raises."""
+        verb, number = order.verb, order.number
+        await self._mirror.ensure()
+        seen = self._seen
+        docket = CommandTargets(seen.issues, seen.pulls, self._port, seen.names, self._configured.max_attempts)
+        matter = await docket.matter(number)
+        ruled = ruling(verb, matter.track, matter.stage)
+        if isinstance(ruled, Refused):
+            return self._answer(matter, verb, ruled.sentence, done=False)
+        if ruled is Effect.DECIDE:
+            return await self._decide(matter, order)
+        holder = await self._holder(matter)
+        if holder and ruled not in UNTOUCHED:
+            return self._answer(matter, verb, f"{holder} is working on it: `recover stop` ends that", done=False)
+        case = matter.case_for(ruled)
+        if case is None:
+            return self._answer(matter, verb, "it is not a pull request of this engine's making", done=False)
+        if order.backend and case.fence is None:
+            return self._answer(matter, verb, NOT_BEGUN, done=False)
+        case = replace(case, backend=order.backend)
+        by = OperatorPermit(f"/{verb} by {seen.account.login} {order.place}")
+        recovery = Recovery(seen.labels, seen.pulls, self._mirror, self._port, seen.names)
+        outcome = await recovery.carry_out(ruled, case.without_fence() if holder else case, by)
+        await self._record(matter, order, outcome, by)
+        return self._answer(await docket.matter(number), verb, outcome, done=True, then=NEXT.get(ruled, ""))
+
+    async def _decide(self, matter: Target, order: Order) -> Answer:
+        """Post the command: the agent that asked for the decision reads it there, as anybody's."""
+        login, command = self._seen.account.login, f"/{order.verb}"
+        if not (await self._seen.people.permission(login)).may_write:
+            told = f"{login} is no person with write access: comment `{command}` in the thread yourself"
+            return self._answer(matter, order.verb, told, done=False)
+        by = OperatorPermit(f"{command} by {login} {order.place}")
+        await self._seen.comments.post(matter.case.thread.number, command, by)
+        return self._answer(matter, order.verb, f"{login} commented `{command}`", done=True, then=NEXT[Effect.DECIDE])
+
+    async def _holder(self, matter: Target) -> str:
+        """Who works on it; empty when nobody does."""
+        if matter.case.fence is None:
+            return ""
+        view = await observe(self._port, matter.case.fence.key, self._claimant)
+        return (view.taken_by(self._claimant) or "an agent") if view.live(self._claimant.terms) else ""
+
+    async def _record(self, matter: Target, order: Order, outcome: str, by: OperatorPermit) -> None:
+        board = StatusBoard(self._seen.comments, matter.owner, self._claimant.accounts, self._claimant.keys)
+        who = f"{self._seen.account.login}, {order.place}"
+        entry = {"id": f"console-{secrets.token_hex(4)}", "by": who, "command": f"/{order.verb}", "outcome": outcome}
+        await board.note(matter.case.thread.number, by, commands=[entry])
+
+    def _answer(self, matter: Target, verb: Verb, outcome: str, *, done: bool, then: str = "") -> Answer:
+        item = f"{self._configured.name}#{matter.case.thread.number}"
+        fits = tuple(one for one in fitting(matter.track, matter.stage) if one in ACTIONS)
+        return Answer(item, verb, done, outcome.rstrip("."), matter.stage, then, fits)

@@ -1,0 +1,39 @@
+"""What was merged and spent in the last 24 hours and 7 days: by the fences and by the ledger (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from console.status.row import Merged, Spent
+from shared.governance.budgets import DAY, Books, Limits, Period, lines
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
+from shared.workflow import Role, Stage
+
+
+def merged(fences: Mapping[ItemKey, Fence], at: datetime, titles: Mapping[int, str]) -> tuple[Merged, ...]:
+    """The issues whose fences have come to `done` with a pull request in the day before `at`, newest first."""
+    done = [
+        fence
+        for key, fence in fences.items()
+        if key.kind is Role.WORKER and fence.stage is Stage.DONE and fence.pr and at - fence.at < DAY
+    ]
+    return tuple(
+        Merged(fence.key.number, fence.pr, fence.at, titles.get(fence.key.number, ""))
+        for fence in sorted(done, key=lambda fence: (fence.at, fence.key.number), reverse=True)
+    )
+
+
+def spent(books: Books, limits: Limits, at: datetime) -> Spent:
+    """What counts against the limits of day and week."""
+    found = {line.period: line.used for line in lines(books, "", limits, at)}
+    return Spent(found[Period.DAY], limits.day, found[Period.WEEK], limits.week)
+
+
+def by_item(books: Books) -> dict[str, float]:
+    """What each item's runs count, the items as `#42`."""
+    found = dict(books.before)
+    for run in books.runs:
+        found[run.item] = found.get(run.item, 0.0) + run.usd
+    return found

@@ -1,0 +1,121 @@
+"""The dashboard's sentences: every reason to wait and every kind of event says something in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from console.dashboard.cards import ORDERS
+from console.dashboard.sentences import ASKS, MOST, ORDER, asks, facts, sentence, waits
+from console.status import merging, waiting
+from console.status.row import Row, Waiting, Whom
+from shared.ci.verdict import Verdict
+from shared.labels import Flag
+from shared.telemetry.events import Event, Kind
+from shared.workflow import Role, Stage, Track
+
+NOW = datetime(2026, 11, 26, 8, 30, tzinfo=UTC)
+
+
+def row(whom: Whom | None = None, why: str = "", until: datetime | None = None) -> Row:
+    told = None if whom is None else Waiting(whom, why, until)
+    return Row(Track.SPECIFICATION, 2, "Search", Stage.IMPLEMENTING, NOW - timedelta(minutes=9), waiting=told)
+
+
+def test_every_fixed_reason_for_a_person_has_a_sentence_of_what_to_do() -> None:
+    fixed = [*merging.CONFIGURED.values(), *merging._TOLD.values(), *waiting._PUT_OFF.values()]
+    whys = {one.why for one in fixed if one.whom is Whom.PERSON} | set(waiting._FLAGS.values())
+    assert {why for why in whys if why not in ASKS} == set()
+
+
+@pytest.mark.parametrize(
+    ("whom", "why", "asked"),
+    [
+        (Whom.PERSON, "the plan", ASKS["the plan"]),
+        (Whom.PERSON, "take the label 'blocked' off", "Take the label 'blocked' off."),
+        (Whom.CI, "its checks", ""),
+        (None, "", ""),
+    ],
+)
+def test_what_a_person_has_to_do_is_a_sentence(whom: Whom | None, why: str, asked: str) -> None:
+    assert asks(row(whom, why)) == asked
+
+
+@pytest.mark.parametrize(
+    ("whom", "why", "until", "told"),
+    [
+        (Whom.CI, "its checks", None, "Waits for CI: its checks"),
+        (Whom.WORKER, "an idle worker", None, "Waits for an idle worker"),
+        (Whom.TIME, "backoff", NOW + timedelta(minutes=5), "Waits: backoff, until 08:35"),
+        (Whom.TIME, "budget", NOW + timedelta(days=1), "Waits: budget, until 2026-11-27 08:30"),
+        (Whom.PERSON, "the plan", None, ""),
+        (None, "", None, ""),
+    ],
+)
+def test_what_a_card_waits_for(whom: Whom | None, why: str, until: datetime | None, told: str) -> None:
+    assert waits(row(whom, why, until), NOW) == told
+
+
+def test_the_facts_of_a_row_in_one_line() -> None:
+    one = Row(
+        *(Track.PULL_REQUEST, 3, "Search", Stage.IN_REVIEW, NOW - timedelta(minutes=9)),
+        attempts=(2, 3),
+        round=1,
+        usd=1.5,
+        ci=Verdict.RED,
+        flags=(Flag.HAD_CONFLICT,),
+    )
+    told = "Pull request in review for 9m, attempt 2 of 3, review round 1, $1.50, CI red, flag had-conflict"
+    assert facts(one, NOW) == told
+
+
+def event(kind: Kind, phase: str = "", **data: Any) -> Event:
+    return Event(NOW, "worker-a", Role.WORKER, "ada/directory", kind, issue=7, phase=phase, data=data)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (event(Kind.CLAIM, stage="ready", attempt=2), "Taken up at ready, attempt 2."),
+        (event(Kind.PHASE, "green", was="red"), "From red to green."),
+        (event(Kind.ITERATION, attempt=2), "Attempt 2 begins."),
+        (event(Kind.ITERATION, round=1), "Review round 1 begins."),
+        (event(Kind.ENDED, status="finished", sentence="Merged."), "Finished: Merged."),
+        (event(Kind.LOCK, event="won", before="worker-b"), "Got the lock, which worker-b held."),
+        (event(Kind.LABEL, number=7, change="added", labels=["status:ready"]), "Labels of #7: added status:ready."),
+        (event(Kind.TEST_RUN, passed=3, failed=1), "The tests: 3 passed, 1 failed."),
+        (event(Kind.CI, verdict="green"), "CI passed."),
+        (event(Kind.CI, verdict="running"), "CI is running."),
+        (event(Kind.REVIEW, verdict="approved"), "The review approves."),
+        (event(Kind.REVIEW, verdict="commented"), "The review says commented."),
+        (event(Kind.APPROVAL, what="plan", state="granted", by="ada"), "Approval of the plan is granted by ada."),
+        (event(Kind.COMMAND, command="/retry", by="ada", outcome="done"), "/retry by ada: done."),
+        (
+            event(Kind.ESCALATION, category="ci_failed", sentence="CI is red."),
+            "Handed to a person (ci failed): CI is red.",
+        ),
+        (event(Kind.AGENT, state="no_room", reason="disk full"), "The agent: no room (disk full)."),
+        (event(Kind.PHASE_SLOW, "green"), "Green takes longer than usual."),
+        (event(Kind.RETRY, state="succeeded"), "A repeated call succeeded."),
+    ],
+)
+def test_an_event_is_a_sentence(told: Event, said: str) -> None:
+    assert sentence(told) == said
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_whatever_an_event_holds_it_says_something_short_in_one_line(kind: Kind) -> None:
+    for data in (
+        {},
+        {"why": "x" * 999},
+        {"sentence": "a\nb\u202e", "status": "failed", "state": 7, "labels": "no list"},
+    ):
+        said = sentence(event(kind, **data))
+        assert 1 < len(said) <= MOST + 1
+        assert said.isprintable()
+
+
+def test_every_order_has_a_button_and_a_question() -> None:
+    assert set(ORDER) == set(ORDERS)
