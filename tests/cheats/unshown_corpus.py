@@ -12,6 +12,7 @@ NO_ERROR = "it asks for an error, and no new test expects one"
 GUARDED = "only decides what is refused, and has no effect on any result"
 UNFINISHED = "it says that something is not implemented"
 UNGUARDED = "it refuses nothing more where"
+MOVED = "refuses something else now, and no test fails with the old condition"
 HOOKED = "it only passes together with"
 KEPT = "and nothing reads it, neither code nor a test"
 UNTRIED = "it speaks of characters outside ASCII, and no new test has any"
@@ -130,6 +131,7 @@ _GUARD = (
     "def drop(rows, name):\n    if name not in rows:\n        raise KeyError(name)\n"
     "    return [row for row in rows if row != name]\n"
 )
+_TUPLED = _GUARD.replace("[row for row in rows if row != name]", "tuple(row for row in rows if row != name)")
 _DROP_TEST = "from shop.rows import drop\n\n\ndef test_drop():\n    assert drop(['a', 'b'], 'a') == ('b',)\n"
 
 PAIRS = {
@@ -184,10 +186,19 @@ PAIRS = {
         },
         {
             "tests/test_rows.py": _DROP_TEST,
-            "shop/rows.py": _GUARD.replace(
-                "[row for row in rows if row != name]", "tuple(row for row in rows if row != name)"
-            ),
+            "shop/rows.py": _TUPLED,
         },
+        {"shop/rows.py": _GUARD},
+    ),
+    "a guard of old code refuses less": Pair(
+        "python",
+        MOVED,
+        ("`drop` hands back a tuple.",),
+        {
+            "tests/test_rows.py": _DROP_TEST,
+            "shop/rows.py": _TUPLED.replace("if name not in rows", "if name is None"),
+        },
+        {"tests/test_rows.py": _DROP_TEST, "shop/rows.py": _TUPLED},
         {"shop/rows.py": _GUARD},
     ),
     "only the outer level is merged": Pair(

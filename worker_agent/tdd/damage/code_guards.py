@@ -96,4 +96,6 @@ def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node, Node]]
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    """A text as words and signs with one space around each, so that one holds another only as a whole."""
+    words_and_signs = re.findall(r"[\w.]+|[^\w.\s]", text)
+    return f" {' '.join(words_and_signs)} "
