@@ -12,7 +12,10 @@ NO_ERROR = "it asks for an error, and no new test expects one"
 GUARDED = "only decides what is refused, and has no effect on any result"
 UNFINISHED = "it says that something is not implemented"
 UNGUARDED = "it refuses nothing more where"
+MOVED = "refuses something else now, and no test fails with the old condition"
 HOOKED = "it only passes together with"
+KEPT = "and nothing reads it, neither code nor a test"
+UNTRIED = "it speaks of characters outside ASCII, and no new test has any"
 EQUAL = "values of this kind decide themselves what they equal"
 
 
@@ -77,6 +80,31 @@ _SLUG_TEST = (
     'package shop\n\nimport "testing"\n\nfunc TestSlug(t *testing.T) {\n'
     '\tif got := Slug("Green Tea"); got != "green-tea" {\n\t\tt.Fatal(got)\n\t}\n}\n'
 )
+_CACHE = """class Cache:
+    def __init__(self, clock, seconds):
+        self.clock = clock
+        self.seconds = seconds
+        self.entries = {}
+
+    def put(self, key, value):
+        self.entries[key] = (self.clock(), value)
+
+    def get(self, key):
+        since, value = self.entries.get(key, (0, None))
+        return value if self.clock() < since + self.seconds else None
+"""
+_CACHE_TEST = (
+    "from shop.cache import Cache\n\n\ndef test_cache():\n    now = [5]\n    cache = Cache(lambda: now[0], 60)\n"
+    "    cache.put('a', 1)\n    assert cache.get('a') == 1\n    assert cache.get('b') is None\n"
+)
+_TURNED = (
+    "package shop\n\nfunc Turned(text string) string {\n\tout := []rune{}\n\tfor _, each := range []rune(text) {\n"
+    "\t\tout = append([]rune{each}, out...)\n\t}\n\treturn string(out)\n}\n"
+)
+_TURNED_TEST = (
+    'package shop\n\nimport "testing"\n\nfunc TestTurned(t *testing.T) {\n'
+    '\tif got := Turned("abc"); got != "cba" {\n\t\tt.Fatal(got)\n\t}\n}\n'
+)
 _LOWER = 'strings.ReplaceAll(strings.ToLower(text), " ", "-")'
 _GRAMS = (
     "pub fn twice(price: i32) -> i32 {\n    price * 2\n}\n\npub fn grams(value: u32, unit: &str) -> u32 {\n"
@@ -103,6 +131,7 @@ _GUARD = (
     "def drop(rows, name):\n    if name not in rows:\n        raise KeyError(name)\n"
     "    return [row for row in rows if row != name]\n"
 )
+_TUPLED = _GUARD.replace("[row for row in rows if row != name]", "tuple(row for row in rows if row != name)")
 _DROP_TEST = "from shop.rows import drop\n\n\ndef test_drop():\n    assert drop(['a', 'b'], 'a') == ('b',)\n"
 
 PAIRS = {
@@ -157,10 +186,19 @@ PAIRS = {
         },
         {
             "tests/test_rows.py": _DROP_TEST,
-            "shop/rows.py": _GUARD.replace(
-                "[row for row in rows if row != name]", "tuple(row for row in rows if row != name)"
-            ),
+            "shop/rows.py": _TUPLED,
         },
+        {"shop/rows.py": _GUARD},
+    ),
+    "a guard of old code refuses less": Pair(
+        "python",
+        MOVED,
+        ("`drop` hands back a tuple.",),
+        {
+            "tests/test_rows.py": _DROP_TEST,
+            "shop/rows.py": _TUPLED.replace("if name not in rows", "if name is None"),
+        },
+        {"tests/test_rows.py": _DROP_TEST, "shop/rows.py": _TUPLED},
         {"shop/rows.py": _GUARD},
     ),
     "only the outer level is merged": Pair(
@@ -229,5 +267,25 @@ PAIRS = {
             "  it('is readable') { expect(slug('Green Tea')).to eq 'green-tea' }\nend\n",
             "lib/slug.rb": "def slug(text) = text.downcase.tr(' ', '-')\n",
         },
+    ),
+    "a lifetime that ends nothing": Pair(
+        "python",
+        KEPT,
+        ("An entry is found until its seconds are over, and no more then.",),
+        {
+            "tests/test_cache.py": _CACHE_TEST,
+            "shop/cache.py": _CACHE.replace(" if self.clock() < since + self.seconds else None", ""),
+        },
+        {
+            "tests/test_cache.py": f"{_CACHE_TEST}    now[0] = 65\n    assert cache.get('a') is None\n",
+            "shop/cache.py": _CACHE,
+        },
+    ),
+    "letters of one alphabet": Pair(
+        "go",
+        UNTRIED,
+        ("`Turned` hands back a text from its last character to its first, also outside ASCII.",),
+        {"turned_test.go": _TURNED_TEST, "turned.go": _TURNED.replace("rune", "byte")},
+        {"turned_test.go": _TURNED_TEST.replace("abc", "\u00e4bc").replace("cba", "cb\u00e4"), "turned.go": _TURNED},
     ),
 }

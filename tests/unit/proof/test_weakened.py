@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shared.specification import Specification
@@ -56,3 +58,17 @@ async def test_a_test_that_notices_less_is_told(before: TestRun, after: TestRun,
     found = await weakened.sentences(subject(before, after, limits), [entry], {TESTS: OLD}, alone_seconds=10.0)
     assert bool(found) is softer
     assert set(limits) == {40.0}
+
+
+@pytest.mark.parametrize(("after", "tried"), [(NEW.decode(), True), ("def test_page():\n    assert leaf(3)\n", False)])
+async def test_other_values_of_what_both_versions_call_are_tried_first(after: str, tried: bool) -> None:
+    made: list[bytes] = []
+    judged = subject(PASSED, PASSED, [])
+
+    async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
+        made.extend(content for path, content in over.files.items() if path == CODE)
+        return PASSED
+
+    entry = Entry(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=after)
+    await weakened.sentences(replace(judged, run=run), [entry], {TESTS: OLD}, alone_seconds=10.0)
+    assert (b"+ 4173" in made[0]) is tried

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from shared.specification import Criterion
@@ -203,7 +205,7 @@ GUARDED = f"def f(a):\n{GUARD}    return a\n"
     [
         (GUARDED.replace("    if a < 1:\n        raise ValueError('a')\n", "    a += 1\n"), ["a < 1"]),
         (GUARDED.replace("return a", "return a + 1"), []),
-        (GUARDED.replace("if a < 1", "if a <= 1"), []),
+        (GUARDED.replace("if a < 1", "if a < 0") + f"\n\ndef g(a):\n{GUARD}", []),
         ("def g(a):\n    return a\n", []),
     ],
 )
@@ -212,6 +214,23 @@ def test_a_guard_that_is_gone_can_be_put_back(head: str, conditions: list[str]) 
     found = list(removed(change))
     assert [guard.condition for guard in found] == conditions
     assert all(guard.content == head.replace("\n", f"\n{GUARD}", 1).encode() for guard in found)
+
+
+@pytest.mark.parametrize(
+    ("head", "is_told"),
+    [
+        (GUARDED.replace("a < 1", "a < 0"), True),
+        (GUARDED.replace("a < 1", "a < 0") + "\n\ndef g(a):\n    return f(a)\n", True),
+        (GUARDED.replace(GUARD, GUARD.replace("a < 1", "a < 0") + GUARD.replace("a < 1", "a > 9")), False),
+        (GUARDED.replace("a < 1", "a  <  1"), False),
+        (GUARDED.replace("a < 1", "a < 0 and a < 10"), True),
+    ],
+)
+def test_a_guard_that_refuses_something_else_gets_its_old_condition_back(head: str, is_told: bool) -> None:
+    made = changes({"a.py": GUARDED.encode()}, {"a.py": head.encode()})
+    found = [guard for change in made for guard in removed(change)]
+    assert [(guard.condition, guard.stays) for guard in found] == ([("a < 1", True)] if is_told else [])
+    assert all(guard.content == re.sub("a < 0(?: and a < 10)?", "a < 1", head).encode() for guard in found)
 
 
 @pytest.mark.parametrize(

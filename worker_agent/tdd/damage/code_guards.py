@@ -1,4 +1,4 @@
-"""Guards that a change took out of functions that stay: what refused something on the base, and does no more (pure)."""
+"""Guards that a change took out of functions that stay, or made to refuse something else than on the base (pure)."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ _BLOCKS = words("block statement_block compound_statement then")
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A guard that is gone, and the file of the head in which it is back."""
+    """A guard that is gone, or that `stays` under another condition, and the file of the head in which it is back."""
 
     path: str
     function: str
     condition: str
     content: bytes = field(repr=False)
+    stays: bool = False
 
 
 def removed(change: FileChange) -> Iterator[Guard]:
-    """The guards of functions that are there on both sides, and whose condition and refusal the head has nowhere.
+    """The guards of functions that are there on both sides, and whose condition the head has nowhere.
 
-    A guard comes back at the beginning of its function, where the file can be read then.
+    Where the function refuses with the same words as before, once on both sides, that guard has its old condition back.
+    Where the head has them nowhere, the guard comes back at the beginning of its function.
     """
     before = parse(change.path, change.base) if change.base is not None else None
     if before is None or change.source is None:
@@ -42,11 +44,15 @@ def removed(change: FileChange) -> Iterator[Guard]:
     here = {function.name: function for function in change.functions}
     for function in functions(before):
         for guard, condition, refusal in _guards(before, function.node) if function.name in here else ():
-            if _bare(before.text(condition)) in now or _bare(before.text(refusal)) in now:
+            if _bare(before.text(condition)) in now:
                 continue
-            back = _guarded(change.source, here[function.name], before.text(guard))
+            stays = _bare(before.text(refusal)) in now
+            if stays:
+                back = _with_condition(change.source, here[function.name], before, function, refusal, condition)
+            else:
+                back = _guarded(change.source, here[function.name], before.text(guard))
             if back is not None:
-                yield Guard(change.path, function.name, shown(before.text(condition), 60), back)
+                yield Guard(change.path, function.name, shown(before.text(condition), 60), back, stays)
 
 
 def _guarded(source: Source, function: Function, guard: str) -> bytes | None:
@@ -56,6 +62,21 @@ def _guarded(source: Source, function: Function, guard: str) -> bytes | None:
         return None
     ended = f"{guard};" if source.language is Language.RUBY else guard
     damaged = edited(source, entry.start, entry.end, entry.filled(ended).encode())
+    return damaged.content if damaged is not None else None
+
+
+def _with_condition(
+    source: Source, function: Function, before: Source, was: Function, refusal: Node, condition: Node
+) -> bytes | None:
+    """The file with the base's condition where the function refuses with the same words, if it does so only once."""
+    words_of = _bare(before.text(refusal))
+    old = [node for _, node, by in _guards(before, was.node) if _bare(before.text(by)) == words_of]
+    new = [node for _, node, by in _guards(source, function.node) if _bare(source.text(by)) == words_of]
+    if len(old) != 1 or len(new) != 1:
+        return None
+    damaged = edited(
+        source, new[0].start_byte, new[0].end_byte, before.content[condition.start_byte : condition.end_byte]
+    )
     return damaged.content if damaged is not None else None
 
 
@@ -75,4 +96,6 @@ def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node, Node]]
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    """A text as words and signs with one space around each, so that one holds another only as a whole."""
+    words_and_signs = re.findall(r"[\w.]+|[^\w.\s]", text)
+    return f" {' '.join(words_and_signs)} "

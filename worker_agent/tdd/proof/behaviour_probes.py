@@ -26,6 +26,7 @@ BRANCHES = 8
 GUARDS = 4
 """So many guards that are gone are put back."""
 
+MOVED = "{}::{}: it refused where `{}`, refuses something else now, and no test fails with the old condition"
 UNGUARDED = "{}::{}: it refuses nothing more where `{}`, and no test fails when it does again"
 SIMPLER = "{}::{}: no test tells it from one that {}"
 
@@ -95,7 +96,7 @@ async def unguarded(probe: Probe) -> tuple[str, ...]:
     """A sentence for each guard that the change took away, and that may come back without a test failing."""
     gone = [guard for change in probe.changes() for guard in removed(change)][:GUARDS]
     back = [one for one in gone if not probe.is_over() and not await probe.fails({one.path: one.content})]
-    return tuple(UNGUARDED.format(one.path, one.function, one.condition) for one in back)
+    return tuple((MOVED if one.stays else UNGUARDED).format(one.path, one.function, one.condition) for one in back)
 
 
 async def untaken(probe: Probe, but: Collection[tuple[str, str]] = ()) -> tuple[Branch, ...]:

@@ -46,12 +46,14 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
         answers_verbatim,
         code_equality,
         code_guarded,
+        code_unread,
         code_unused,
         environment_awareness,
         missing_criterion_values,
         test_awareness,
         unchecked,
         unfinished,
+        untried_kinds,
     )
 
     change = subject.change
@@ -63,6 +65,7 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
     return (
         *answers_verbatim.verbatim(change.old, {**beside, **head}, tests, wanted),
         *code_unused.unused(base, head),
+        *code_unread.unread(base, head, (*change.new.values(), *change.support.values(), *change.reached.values())),
         *answers_formula.fitted(base, head),
         *test_awareness.looking(base, head, change.side(change.tests, head=True)),
         *environment_awareness.surrounded(base, head, tests, wanted),
@@ -71,6 +74,7 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
         *unfinished.unfinished(base, head),
         *missing_criterion_values.unasked(criteria, change.new.values()),
         *unchecked.unchecked(criteria, tests, cases),
+        *untried_kinds.untried(criteria, tests),
     )
 
 

@@ -1,7 +1,8 @@
-"""Changed code that no test notices beside what is proven: new functions are doubts, the rest is told."""
+"""Changed code that no test notices beside what is proven: new functions and other values are doubts, more is told."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,8 @@ from worker_agent.tdd.damage.code import gone
 from worker_agent.tdd.damage.code_changes import FileChange
 from worker_agent.tdd.proof.behaviour_probes import Probe, new_functions
 from worker_agent.tdd.proof.damage_detection import Noticed
+from worker_agent.tdd.syntax.functions import statements
+from worker_agent.tdd.syntax.source import parse
 
 FILES = 3
 """So many files are looked at, one run each."""
@@ -19,6 +22,10 @@ SINGLY = 8
 
 NEW = "{}::{}: it is new, and no test that the change concerns fails when it raises"
 FUNCTIONS = "No test that the change concerns fails when these changed functions raise: {}"
+_BINDS = re.compile(r"(?:(?:export|const|let|var|final|static|public|private|pub)\s+)*(\w+)\s*(?::[^=]*)?=(?![=>~])")
+"""A statement that gives a name a value, by its tokens."""
+
+VALUE = "{}: `{}` has another value than on the base, and no test that the change concerns fails with the old one"
 STATEMENTS = "No test that the change concerns fails with these files as they were on the base: {}"
 
 
@@ -62,9 +69,25 @@ async def untested(probe: Probe) -> Untested:
         if change.base is not None and not change.functions and change.lines and change.path not in found.files
     }
     still = bool(plain) and not probe.is_over() and not await probe.fails(plain)
+    seen.doubts += [
+        VALUE.format(one.path, name) for one in made if still and one.path in plain for name in revalued(one)
+    ]
     seen.told += [FUNCTIONS.format(", ".join(silent_ones))] if silent_ones else []
     seen.told += [STATEMENTS.format(", ".join(f"`{path}`" for path in sorted(plain)))] if still else []
     return seen
+
+
+def revalued(change: FileChange) -> tuple[str, ...]:
+    """The names outside of functions that have another value than on the base, without those that describe a module."""
+    before = parse(change.path, change.base) if change.base is not None else None
+    old = {_bound(each.text): each.text for each in statements(before)} if before is not None else {}
+    names = {_bound(each.text): each.text for each in change.statements}
+    return tuple(name for name, text in names.items() if name and old.get(name, text) != text)
+
+
+def _bound(text: str) -> str:
+    found = _BINDS.match(text)
+    return found[1] if found is not None and not found[1].startswith("__") else ""
 
 
 async def _notices(probe: Probe, change: FileChange, names: Collection[str]) -> bool:

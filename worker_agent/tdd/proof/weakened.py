@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from worker_agent.tdd.comparison.model import Entry
-from worker_agent.tdd.damage.model import Damage
+from worker_agent.tdd.damage.model import Damage, Kind
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.runners.report import TestRun
 
 DAMAGES = 6
 """Damages of the code that the changed tests run, tried on both versions; of code that the change leaves, too."""
+
+OTHER_VALUES = "another value of the same type from the functions that it names"
 
 SOFTER = "{}: it notices less than before: {} in {}:{} turned the old version red and leaves the new one green. {}"
 FEWER = "{}: it checks less than before. {}"
@@ -64,15 +67,36 @@ async def sentences(
 
 
 def _damages(change: Change, entries: Sequence[Entry], *, on_base: bool) -> Iterator[Damage]:
-    """Of the changed code, then of other code that the tests name: of functions that they call, where there are any."""
+    """Of the changed code, then of other code that the tests name: of functions that they call, where there are any.
+
+    Other values come first: with them a test that checks less passes, wherever in the functions it looks.
+    """
     from worker_agent.tdd.damage.code import damages
     from worker_agent.tdd.damage.selection import chosen
 
-    words = {word for entry in entries for word in re.findall(r"\w+", entry.before)}
+    words, after = (_words(entry.before for entry in entries), _words(entry.after for entry in entries))
     for code in (change.side(change.code, head=not on_base), change.reached):
+        yield from _other_values(code, words & after)
         made = damages({}, code)
         called = [damage for damage in made if damage.function.rpartition(".")[2] in words]
         yield from chosen(called or made, DAMAGES)
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in re.findall(r"\w+", text)}
+
+
+def _other_values(code: Mapping[str, bytes], names: set[str]) -> Iterator[Damage]:
+    """One damage for each file: its functions of these names return other values."""
+    from worker_agent.tdd.damage.code_changes import changes  # grammars are loaded late
+    from worker_agent.tdd.damage.code_other_values import otherwise
+    from worker_agent.tdd.syntax.source import line_of
+
+    for change in changes({}, code):
+        called = tuple(each for each in change.functions if each.name.rpartition(".")[2] in names)
+        content = otherwise(replace(change, functions=called)) if called else None
+        if content is not None:
+            yield Damage(change.path, line_of(called[0].node), Kind.LIKE, content, OTHER_VALUES)
 
 
 def _fails(subject: Subject, run: TestRun, name: str) -> bool:

@@ -1,0 +1,138 @@
+"""What new code keeps in an object or a local name and nothing reads: so looks work that stops half-way (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
+from worker_agent.tdd.syntax.source import Language, Source, parse, walk
+
+KEPT = "{}::{}: it keeps `{}`, and nothing reads it, neither code nor a test"
+LOCAL = "{}::{}: it works out `{}`, and does nothing with it"
+RAISED_AGAIN = "{}::{}: it catches failures only to raise them again, so that nothing is handled"
+
+_ASSIGNMENTS = words("assignment assignment_statement assignment_expression variable_declarator")
+_TARGETS = words("identifier variable_name pattern_list tuple_pattern array_pattern expression_list")
+_MEMBERS = words("attribute member_expression member_access_expression selector_expression field_access")
+_OBJECTS = words("self this $this")
+_INHERITS = words(
+    "argument_list class_heritage superclass base_clause class_interface_clause super_interfaces base_list"
+)
+_RAISED_AGAIN = re.compile(
+    r"except\b[^:]*:\s*raise|catch\s*\(\s*(?:[\w\\|]+\s+)?(\$?\w+)\s*\)\s*\{\s*throw\s+\1\s*;?\s*\}"
+)
+_RETURNS_LAST = frozenset({Language.RUBY, Language.RUST, Language.GO})
+"""Where an assignment may be a result, or the compiler refuses names that nothing reads."""
+
+_WHOLE = re.compile(
+    r"\b(?:vars|locals|asdict|inspect|instance_variables|get_object_vars|serialize|stringify|assign|Marshal|reflect)\b"
+    r"|__dict__|__getattr|\.\.\.this"
+)
+"""Code that reads every name of an object, or of a function, without naming it."""
+
+
+def unread(base: Mapping[str, bytes], head: Mapping[str, bytes], beside: Iterable[bytes]) -> tuple[str, ...]:
+    """A sentence for each name that only new functions bind; `beside` are tests and what else may read it.
+
+    Classes that inherit are left out, and those with a decorator: others may read what they keep.
+    """
+    texts = [content.decode("utf-8", "replace") for content in (*head.values(), *beside)]
+    known = "\n".join(content.decode("utf-8", "replace") for content in base.values())
+    found: dict[str, None] = {}
+    for change in changes(base, head):
+        source = change.source
+        if source is None or _WHOLE.search(change.head.decode("utf-8", "replace")):
+            continue
+        for function in _new(change):
+            for name in _kept(source, function):
+                if not _member(name).search(known) and not any(_is_read(name, text) for text in texts):
+                    found[KEPT.format(change.path, function.owner or function.name, name)] = None
+            names = _unused_locals(source, function)
+            found |= dict.fromkeys(LOCAL.format(change.path, function.name, name) for name in names)
+            if any(_only_raises_again(source, node) for node in walk(function.node) if node.type == "try_statement"):
+                found[RAISED_AGAIN.format(change.path, function.name)] = None
+    return tuple(found)
+
+
+def _new(change: FileChange) -> Iterator[Function]:
+    before = parse(change.path, change.base) if change.base is not None else None
+    old = {function.name for function in functions(before)} if before is not None else set()
+    yield from (function for function in change.functions if function.name not in old)
+
+
+def _kept(source: Source, function: Function) -> Iterator[str]:
+    """The members of its own object that a method binds, where nobody outside is meant to know them."""
+    owner = _class_of(function.node, NODE_TYPES[source.language].classes)
+    if owner is not None and (_is_decorated(owner) or any(child.type in _INHERITS for child in owner.children)):
+        return
+    receiver = re.match(r"func \((\w+) ", source.text(function.node))
+    objects = {receiver[1]} if receiver is not None else _OBJECTS
+    for target in _targets(function.node):
+        if target.type == "instance_variable":
+            yield source.text(target).lstrip("@")
+        elif target.type in _MEMBERS:
+            whose, _, name = re.sub(r"->|\?\.", ".", source.text(target)).rpartition(".")
+            if whose in objects and re.fullmatch(r"\w+", name) and not (receiver and name[0].isupper()):
+                yield name
+
+
+def _unused_locals(source: Source, function: Function) -> Iterator[str]:
+    if source.language in _RETURNS_LAST:
+        return
+    text = source.text(function.node)
+    bound: dict[str, int] = {}
+    for target in _targets(function.node):
+        if target.type in ("identifier", "variable_name"):
+            name = source.text(target).lstrip("$")
+            bound[name] = bound.get(name, 0) + 1
+    for name, times in bound.items():
+        declared = re.search(rf"\b(?:global|nonlocal)\b[^\n]*\b{name}\b", text)
+        if not name.startswith("_") and not declared and len(re.findall(rf"(?<!\w){name}(?!\w)", text)) == times:
+            yield name
+
+
+def _only_raises_again(source: Source, node: Node) -> bool:
+    """Whether no clause of a `try` does anything else."""
+    clauses = [child for child in node.named_children if child != node.child_by_field_name("body")]
+    return bool(clauses) and all(_RAISED_AGAIN.fullmatch(source.text(clause).strip()) for clause in clauses)
+
+
+def _targets(node: Node) -> Iterator[Node]:
+    """What assignments bind, taken apart."""
+    for each in walk(node):
+        if each.type in _ASSIGNMENTS:
+            left = each.child_by_field_name("left") or each.child_by_field_name("name")
+            pending = [left] if left is not None else []
+            while pending:
+                target = pending.pop()
+                if target.type in _TARGETS and target.named_child_count and target.type != "variable_name":
+                    pending.extend(target.named_children)
+                else:
+                    yield target
+
+
+def _member(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:\.|->|@|#|['\":]){re.escape(name)}\b")
+
+
+def _is_read(name: str, text: str) -> bool:
+    """Whether a text has the name as a member, or in quotation marks, and not only to bind it."""
+    bare = re.sub(rf"(?:\.|->|@){re.escape(name)}\s*(?::[^=\n]+)?=(?![=~>])", " ", text)
+    taken = re.search(rf"\{{[^{{}}]*\b{re.escape(name)}\b[^{{}}]*\}}\s*=", bare)
+    return taken is not None or _member(name).search(bare) is not None
+
+
+def _is_decorated(owner: Node) -> bool:
+    return owner.parent is not None and owner.parent.type == "decorated_definition"
+
+
+def _class_of(node: Node, classes: frozenset[str]) -> Node | None:
+    above = node.parent
+    while above is not None and above.type not in classes:
+        above = above.parent
+    return above

@@ -1,0 +1,91 @@
+"""Kinds of input that an acceptance criterion speaks of, and of which the new tests have none (pure).
+
+A criterion that nobody tried says "also outside ASCII", and every text of the tests is plain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from shared.specification import Criterion
+
+UNTRIED = "{}: it speaks of {}, and no new test has any"
+UNORDERED = "{}: it speaks of an order that is kept, and no list in the new tests is out of ascending order"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How criteria name a kind of input, and how tests show that they have some."""
+
+    name: str
+    said: re.Pattern[str]
+    tried: re.Pattern[str]
+
+
+_KINDS = (
+    _Kind(
+        "characters outside ASCII",
+        re.compile(r"\b(?:non-?ascii|outside (?:of )?ascii|accent(?:s|ed)?|umlauts?|diacritics?|emojis?)\b", re.I),
+        re.compile(
+            r"[^\x00-\x7f]|\\u\{?[0-9a-f]|\\U[0-9a-f]|\\N\{|\\x[89a-f]|\bchr\(|fromCodePoint|fromCharCode", re.I
+        ),
+    ),
+    _Kind(
+        "negative numbers",
+        re.compile(r"\bnegative (?:numbers?|values?|amounts?|integers?|counts?|index(?:es)?|indices)\b", re.I),
+        re.compile(r"(?<![\w)\]])-\s?\.?\d|(?<![\w)\]])-[A-Za-z]|\bneg", re.I),
+    ),
+    _Kind(
+        "empty input",
+        re.compile(
+            r"(?<!not )(?<!non-)(?<!non)(?<!never )\bempty (?:\w+ )?(?:texts?|strings?|lists?|arrays?|inputs?)\b", re.I
+        ),
+        re.compile(
+            r"\"\"(?!\")|''(?!')|``(?!`)|\[\s*\]|\{\s*\}|\(\s*\)\s*[,)\]]|\b(?:None|null|nil|empty\w*|list|set|str)\b"
+        ),
+    ),
+    _Kind(
+        "line breaks",
+        re.compile(r"\b(?:line ?breaks?|newlines?|several lines|multiple lines|multi-?line)\b", re.I),
+        re.compile(r"\\n|\\r|\"\"\"|'''|`[^`]*\n|<<[~-]?\w|splitlines|\blines?\b"),
+    ),
+)
+_KEPT_ORDER = re.compile(
+    r"\b(?:keep|keeps|kept|preserv\w+|retain\w*|maintain\w*)\b[^.;]{0,30}\border\b|\boriginal order\b"
+    r"|\border (?:in which|of (?:first )?(?:appearance|occurrence|insertion))\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r"[\[({]\s*([^\[\](){}]*,[^\[\](){}]*?)\s*[\])}]")
+_ITEM = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"]*\"|'[^']*'")
+
+
+def untried(criteria: Collection[Criterion], tests: Mapping[str, bytes]) -> tuple[str, ...]:
+    """A sentence for each criterion and kind; `tests` are the files of the new tests."""
+    text = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
+    return tuple(_untried(criteria, text)) if text else ()
+
+
+def _untried(criteria: Collection[Criterion], text: str) -> Iterator[str]:
+    for criterion in (each for each in criteria if not each.implied):
+        for kind in _KINDS:
+            if kind.said.search(criterion.text) and not kind.tried.search(text):
+                yield UNTRIED.format(criterion.id, kind.name)
+        if _KEPT_ORDER.search(criterion.text) and _is_ascending(text):
+            yield UNORDERED.format(criterion.id)
+
+
+def _is_ascending(text: str) -> bool:
+    """Whether there are lists of plain values in tests, and each comes in ascending order without its repetitions."""
+    lists = [list(dict.fromkeys(found)) for found in map(_items, _LIST.findall(text)) if len(found) > 1]
+    return bool(lists) and all(values == sorted(values) for values in lists)
+
+
+def _items(text: str) -> list[float] | list[str]:
+    """The plain values of a list, all numbers or all texts; none where it has others."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(_ITEM.fullmatch(part) for part in parts):
+        return []
+    texts = [part for part in parts if part[0] in "\"'"]
+    return texts if len(texts) == len(parts) else [] if texts else [float(part) for part in parts]
