@@ -7,6 +7,7 @@ the modes `bubblewrap` and `container`; the others only hold a process tree toge
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class Wrap:
                 space = ("unshare", *user, "--pid", "--fork", "--kill-child=KILL", "--mount-proc")
                 return (*_WITH_PARENT, *space, "--", *command)
             case Kind.GROUP:
-                return tuple(command)
+                return (*(_WITH_PARENT if _SETPRIV else ()), *command)
 
     def _reaped(self) -> tuple[str, ...]:
         if self.account is None:
@@ -70,8 +71,14 @@ class Wrap:
         return (sys.executable, "-I", "-S", reaper.__file__, *ids, "--")
 
 
-_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
-"""`unshare` would outlive a killed daemon; with this the kernel ends it, and so its child."""
+_SETPRIV = next((path for path in ("/usr/bin/setpriv", "/bin/setpriv") if os.access(path, os.X_OK)), "")
+"""Of util-linux, so there on Linux alone."""
+
+_WITH_PARENT = (_SETPRIV or "setpriv", "--pdeathsig", "KILL", "--")
+"""What would outlive a killed daemon; with this the kernel ends it, and of `unshare` all that it has started.
+
+A test run that nobody reads any more waits for ever: opening its report, a named pipe, takes a reader.
+"""
 
 _WAYS = (Wrap(Kind.BUBBLEWRAP), Wrap(Kind.UNSHARE), Wrap(Kind.UNSHARE, own_user=True))
 

@@ -66,7 +66,7 @@ async def test_other_values_of_what_both_versions_call_are_tried_first(after: st
     judged = subject(PASSED, PASSED, [])
 
     async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
-        made.extend(content for path, content in over.files.items() if path == CODE)
+        made.extend(content for path, content in over.files.items() if path == CODE and content is not None)
         return PASSED
 
     entry = Entry(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=after)

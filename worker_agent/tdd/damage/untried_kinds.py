@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from shared.specification import Criterion
 
@@ -82,7 +83,7 @@ def _is_ascending(text: str) -> bool:
     return bool(lists) and all(values == sorted(values) for values in lists)
 
 
-def _items(text: str) -> list[float] | list[str]:
+def _items(text: str) -> list[Any]:
     """The plain values of a list, all numbers or all texts; none where it has others."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(_ITEM.fullmatch(part) for part in parts):
