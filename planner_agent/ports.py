@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
-from shared.github.status import Status
-from shared.labels import Flag
+from shared.github import ports
+from shared.github.ports import Closing, LabelBoard, People, Replies, StatusComments
+from shared.governance.text_history import Texts
 from shared.lock.write_permit import WritePermit
-from shared.models import Comment, Issue, LabelEvent, Permission, PullRequest
-from shared.workflow import Stage
+from shared.models import Comment, Issue
 
 
 class Inbox(Protocol):
@@ -36,16 +36,10 @@ class NewIssues(Protocol):
     async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
 
 
-class Issues(NewIssues, Protocol):
+class Issues(ports.Issues, NewIssues, Protocol):
     """Single issues, read before acting, and those that we created."""
 
-    async def issue(self, number: int) -> Issue: ...
-
-    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
-
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
-
-    async def close(self, number: int, permit: WritePermit) -> Issue: ...
 
 
 class Comments(Protocol):
@@ -54,59 +48,6 @@ class Comments(Protocol):
     async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]: ...
 
     async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
-
-
-class People(Protocol):
-    """Who may do what."""
-
-    async def permission(self, login: str) -> Permission: ...
-
-
-class LabelBoard(Protocol):
-    """Stage labels and flags."""
-
-    async def is_defined(self, stage: Stage) -> bool: ...
-
-    async def show(
-        self,
-        number: int,
-        stage: Stage,
-        permit: WritePermit,
-        *,
-        known: frozenset[str] | None = None,
-        flags_on: Collection[Flag] = (),
-        flags_off: Collection[Flag] = (),
-    ) -> frozenset[str]: ...
-
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
-
-
-class StatusBoard(Protocol):
-    """The planner's one status comment per story."""
-
-    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
-
-    async def data(self, number: int) -> Mapping[str, Any]: ...
-
-
-class Texts(Protocol):
-    """What lists have shown of titles and bodies."""
-
-    def stood(self, issue: Issue, at: datetime) -> bool: ...
-
-
-class Closing(Protocol):
-    """Takes the labels off what has ended."""
-
-    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
-
-
-class Replies(Protocol):
-    """Replies that are given once in a thread."""
-
-    async def once(self, number: int, purpose: str, text: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +59,7 @@ class Forge:
     comments: Comments
     people: People
     labels: LabelBoard
-    status: StatusBoard
+    status: StatusComments
     texts: Texts
     closing: Closing
     replies: Replies

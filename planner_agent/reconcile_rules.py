@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from planner_agent import comments
 from planner_agent.decide import STAGES, before
-from planner_agent.ports import Closing
+from shared.github.ports import Closing, StatusData, StatusRevision
 from shared.github.status import Status
 from shared.labels import Labels
 from shared.lock.record import Fence
-from shared.lock.write_permit import Notice, WritePermit
+from shared.lock.write_permit import Notice
 from shared.models import Issue
 from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
 from shared.workflow import TERMINAL, Role, Stage
 
 
-class Board(Protocol):
+class Board(StatusData, StatusRevision, Protocol):
     """The planner's status comments."""
-
-    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
-
-    async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
 async def _outcome(fence: Fence) -> Outcome:

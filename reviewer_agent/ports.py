@@ -5,31 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
+from shared.github import ports
 from shared.github.merge_rules import MergeRules
-from shared.github.status import Status
-from shared.labels import Flag
+from shared.github.ports import Checks, Closing, LabelBoard, People, SinglePulls, StatusComments, StatusRevision
 from shared.lock.hold import Held
-from shared.lock.record import Fence
-from shared.lock.write_permit import WritePermit
 from shared.models import (
     Blocker,
-    Check,
     Comment,
     Finding,
     Issue,
-    LabelEvent,
-    Permission,
     PullRequest,
     Review,
     ReviewComment,
     ReviewState,
 )
-from shared.workflow import Stage
 
 
 class Inbox(Protocol):
@@ -53,16 +47,10 @@ class Inbox(Protocol):
     def dismiss(self, number: int) -> None: ...
 
 
-class Issues(Protocol):
+class Issues(ports.Issues, Protocol):
     """Single issues, and pull requests as issues, read before acting."""
 
-    async def issue(self, number: int) -> Issue: ...
-
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
-
-    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
-
-    async def close(self, number: int, permit: WritePermit) -> Issue: ...
 
 
 class Comments(Protocol):
@@ -71,37 +59,8 @@ class Comments(Protocol):
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
 
-class People(Protocol):
-    """Who may do what."""
-
-    async def permission(self, login: str) -> Permission: ...
-
-
-class LabelBoard(Protocol):
-    """Stage labels and flags."""
-
-    async def is_defined(self, stage: Stage) -> bool: ...
-
-    async def show(
-        self,
-        number: int,
-        stage: Stage,
-        permit: WritePermit,
-        *,
-        known: frozenset[str] | None = None,
-        flags_on: Collection[Flag] = (),
-        flags_off: Collection[Flag] = (),
-    ) -> frozenset[str]: ...
-
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
-
-
-class Pulls(Protocol):
+class Pulls(SinglePulls, Protocol):
     """Pull requests."""
-
-    async def pull_request(self, number: int) -> PullRequest: ...
 
     async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str: ...
 
@@ -116,18 +75,6 @@ class Reviews(Protocol):
     async def submit(
         self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
     ) -> Review: ...
-
-
-class Checks(Protocol):
-    """CI of one SHA."""
-
-    async def of(self, sha: str) -> tuple[Check, ...]: ...
-
-    async def ever(self, tip: str) -> bool: ...
-
-    async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
-
-    async def required(self, branch: str) -> frozenset[str]: ...
 
 
 class Rules(Protocol):
@@ -150,14 +97,8 @@ class ReviewThreads(Protocol):
     async def resolve(self, number: int, roots: Collection[int], held: Held) -> int: ...
 
 
-class StatusBoard(Protocol):
+class StatusBoard(StatusComments, StatusRevision, Protocol):
     """The reviewer's one status comment per thread."""
-
-    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
-
-    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
-
-    async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
 class Branches(Protocol):
@@ -166,14 +107,6 @@ class Branches(Protocol):
     async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
         """Delete a branch that is still at `sha`; one that moved or is gone is left as it is."""
         ...
-
-
-class Closing(Protocol):
-    """Tells that a specification is done, and takes off the labels of what has ended."""
-
-    async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None: ...
-
-    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

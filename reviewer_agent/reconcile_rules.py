@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from reviewer_agent import comments
 from reviewer_agent.candidates import STAGES, before, projection
-from reviewer_agent.ports import Closing, Pulls
+from reviewer_agent.ports import Pulls
 from shared.errors import Gone
+from shared.github.ports import Closing
 from shared.github.status import Status
 from shared.labels import Labels
 from shared.lock.record import Fence

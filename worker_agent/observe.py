@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
 from shared.ci.round import Reading
 from shared.ci.verdict import Verdict
@@ -14,6 +13,7 @@ from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import read
 from shared.workflow import Stage
+from worker_agent.branch.history import History
 from worker_agent.ci.watch import Watch
 from worker_agent.decide import WORKING, Action, Bounds, Head, Snapshot, decide, is_edited
 from worker_agent.intake.trusted_writers import TrustedWriters
@@ -22,22 +22,6 @@ from worker_agent.ports import Forge
 
 _Versions = tuple[datetime | None, datetime | None]
 """When the issue and its pull request last changed, as the change list says it."""
-
-
-class History(Protocol):
-    """What git knows of a work branch."""
-
-    async def relation(self, fence: Fence, head_sha: str) -> Head:
-        """How the branch relates to our commit when GitHub shows another head."""
-        ...
-
-    async def fixes(self, fence: Fence) -> int:
-        """How many CI repairs the current round has committed."""
-        ...
-
-    async def collides(self, fence: Fence, base_branch: str) -> bool:
-        """Whether git cannot merge the branch into its base."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from shared.errors import Blocked, NotAllowed
+from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.github.pulls import ALREADY
@@ -29,14 +29,6 @@ class PullRequestClosed(Blocked):
     """A person closed the pull request of this very commit without merging it: reopen it to go on."""
 
 
-class Source(Protocol):
-    """The repository's git objects on this machine; a mirror is one."""
-
-    async def refresh(self, ref: str) -> str | None: ...
-
-    async def is_ancestor(self, ancestor: str, commit: str) -> bool: ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Built:
     """The commit that this lease has made last."""
@@ -47,7 +39,7 @@ class _Built:
 class Opening:
     """The step from a green commit to its pull request; convergent like everything on GitHub."""
 
-    def __init__(self, forge: Forge, source: Source, policy: Policy) -> None:
+    def __init__(self, forge: Forge, source: Mirror, policy: Policy) -> None:
         self._forge = forge
         self._source = source
         self._policy = policy

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from shared.errors import Gone
+from shared.github.ports import Closing
 from shared.github.status import Status
 from shared.labels import Labels
 from shared.lock.record import Fence
@@ -15,7 +16,7 @@ from worker_agent import comments
 from worker_agent.decide import WORKING
 from worker_agent.expected_labels import before, projection
 from worker_agent.intake.candidates import belongs, needs_followup
-from worker_agent.ports import Closing, Pulls
+from worker_agent.ports import Pulls
 
 
 def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:

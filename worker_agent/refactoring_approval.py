@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.github.ports import Conversation
 from shared.governance.commands import Verb, commands
 from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
@@ -10,7 +11,6 @@ from shared.models import Issue
 from shared.workflow import Stage
 from worker_agent.decide import Phase
 from worker_agent.intake.trusted_writers import TrustedWriters
-from worker_agent.ports import Conversation
 
 _MEANS = {Verb.APPROVE: Phase.CONFIRMED, Verb.REJECT: Phase.DECLINED}
 

@@ -20,6 +20,7 @@ from planner_agent.pending.register import Entry, Register
 from shared.comment_signatures import Keyring
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
+from shared.github.ports import SingleIssues
 from shared.labels import Labels
 from shared.lock.write_permit import RegisterPermit, WritePermit
 from shared.models import Account, Issue
@@ -44,10 +45,8 @@ IDLE_SECONDS = 60.0
 _EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class Issues(Protocol):
+class Issues(SingleIssues, Protocol):
     """Where issues are read and opened."""
-
-    async def issue(self, number: int) -> Issue: ...
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
 

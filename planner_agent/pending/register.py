@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.errors import Outdated
-from shared.git.lines import Fences, History, Lines
+from shared.git.lines import History, Lines
+from shared.git.ports import Refs
 
 REF = "refs/ack/pending"
 
@@ -33,7 +34,7 @@ class Entry:
 class Register:
     """Which tests of one repository have an issue, or are about to get one."""
 
-    def __init__(self, fences: Fences, history: History) -> None:
+    def __init__(self, fences: Refs, history: History) -> None:
         self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> Mapping[str, Entry]:

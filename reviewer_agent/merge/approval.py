@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewer_agent import links
-from reviewer_agent.ports import Comments, People
+from reviewer_agent.ports import Comments
 from reviewer_agent.review.verdict import Reader, ReviewVerdict, standing_approvals
 from shared import comment_signatures
+from shared.github.ports import People
 from shared.governance.commands import Verb, commands
 from shared.models import Account, Issue, PullRequest, Review
 from shared.specification import Provenance, authentic, read

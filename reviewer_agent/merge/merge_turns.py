@@ -6,15 +6,15 @@ The turn is a ref of the engine's own, moved by compare-and-swap, so it holds be
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from shared.ci.verdict import Verdict
+from shared.git.ports import Heads, Refs
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
-from shared.lock.port import ForeignFence, RefUpdate
+from shared.lock.port import ForeignFence
 
 REF = f"{FENCE_NAMESPACE}/merges"
 
@@ -25,26 +25,6 @@ TURN_SECONDS = 120.0
 
 FRESH_SECONDS = 60.0
 """A merge is sent within this time after its turn was taken, or the turn is renewed first."""
-
-
-class Refs(Protocol):
-    """Refs of the engine's own on the git server, moved by compare-and-swap."""
-
-    async def read(self, ref: str) -> tuple[str, str] | None:
-        """Commit id and message as the server has them now; None when there is none."""
-        ...
-
-    async def advance(
-        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
-    ) -> str | None:
-        """Move it to a new commit; None when it was not at `expected`."""
-        ...
-
-
-class Tips(Protocol):
-    """What tells a branch's head."""
-
-    async def refresh(self, ref: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +89,7 @@ class MergeTurn:
 class MergeTurns:
     """The one turn of a repository."""
 
-    def __init__(self, refs: Refs, tips: Tips, server_time: Callable[[], datetime]) -> None:
+    def __init__(self, refs: Refs, tips: Heads, server_time: Callable[[], datetime]) -> None:
         self._refs = refs
         self._tips = tips
         self._server_time = server_time

@@ -11,16 +11,15 @@ import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
-from reviewer_agent.merge.merge_turns import Refs
 from reviewer_agent.review.verdict import branch_key
 from shared.errors import Gone
+from shared.git.ports import Refs
+from shared.github.ports import SinglePulls
 from shared.labels import Labels
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
 from shared.lock.port import ForeignFence
-from shared.models import PullRequest
 from shared.order import excluded
 from shared.workflow import HALTED
 
@@ -34,12 +33,6 @@ OVERTAKEN_AFTER = timedelta(minutes=30)
 
 HELD_FOR = timedelta(hours=24)
 """So long after it was taken the turn is anybody's, whatever its pull request waits for."""
-
-
-class Pulls(Protocol):
-    """Pull requests."""
-
-    async def pull_request(self, number: int) -> PullRequest: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +68,12 @@ class UpdateTurns:
     """The turns of one repository, one for each base branch."""
 
     def __init__(
-        self, refs: Refs, server_time: Callable[[], datetime], pulls: Pulls, names: Labels, exclude: Collection[str]
+        self,
+        refs: Refs,
+        server_time: Callable[[], datetime],
+        pulls: SinglePulls,
+        names: Labels,
+        exclude: Collection[str],
     ) -> None:
         """Whatever carries a label of `exclude` is left alone, so that others need not wait for it."""
         self._refs = refs

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from runtime.telemetry.observed_port import APPROVALS
 from shared.github.status import StatusBoard
 from shared.governance.escalation import Escalation
+from shared.governance.notifier import Sink
 from shared.lock.write_permit import WritePermit
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import Kind
@@ -42,12 +43,6 @@ class ObservedStatus(StatusBoard):
             return
         for one in commands:
             self._scribe.tell(Kind.COMMAND, number=number, **{str(name): value for name, value in one.items()})
-
-
-class Sink(Protocol):
-    """Takes messages for people."""
-
-    def put(self, escalation: Escalation) -> None: ...
 
 
 class ObservedSink:

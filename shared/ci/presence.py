@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from shared.git.ports import Files
+from shared.github.ports import CheckHistory
 
 WORKFLOWS = ".github/workflows/"
 """Where GitHub Actions looks for workflows."""
 
 
-class History(Protocol):
-    """What GitHub knows of checks in the past."""
-
-    async def ever(self, tip: str) -> bool:
-        """Whether anything was ever checked in this repository; `tip` is a commit to look at."""
-        ...
-
-
-class Source(Protocol):
-    """The repository's git objects on this machine; a mirror is one."""
-
-    async def refresh(self, ref: str) -> str | None: ...
-
-    async def paths(self, commit: str) -> tuple[str, ...]: ...
-
-
 class Presence:
     """Recognises a repository without CI; that it has one is learned once."""
 
-    def __init__(self, history: History, source: Source) -> None:
+    def __init__(self, history: CheckHistory, source: Files) -> None:
         self._history = history
         self._source = source
         self._found: set[str] = set()

@@ -7,22 +7,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from shared.errors import UnknownOutcome
-from shared.lock.port import RefUpdate
+from shared.git.ports import Refs
 
 E = TypeVar("E")
 
 PAGE = 256
 """Lines read at a time."""
-
-
-class Fences(Protocol):
-    """The compare-and-swap of refs: `shared.git.fences.Fences`."""
-
-    async def read(self, ref: str) -> tuple[str, str] | None: ...
-
-    async def advance(
-        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
-    ) -> str | None: ...
 
 
 class Line(Protocol):
@@ -77,7 +67,7 @@ class Lines(Generic[E]):
     def __init__(
         self,
         ref: str,
-        fences: Fences,
+        fences: Refs,
         history: History,
         read: Callable[[str], E | None],
         version: int,

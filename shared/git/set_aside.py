@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
-
 from shared.git.names import work_branch
+from shared.git.ports import Branches
 from shared.lock.port import RefUpdate
-
-
-class Branches(Protocol):
-    """The server's branches, brought here."""
-
-    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]: ...
 
 
 async def moved_aside(

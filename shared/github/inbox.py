@@ -11,6 +11,7 @@ from shared.clock import Clock
 from shared.errors import Gone
 from shared.github.errors import NotShown
 from shared.github.listing import brief
+from shared.github.ports import SingleIssues
 from shared.models import Issue
 
 SWEEP_SECONDS = 600.0
@@ -24,14 +25,12 @@ DOUBT_SECONDS = 120.0
 """Where a list lacks an item that a reading says is open, one of them is old: so long it is read again."""
 
 
-class IssueLists(Protocol):
+class IssueLists(SingleIssues, Protocol):
     """What the inbox asks of the issues adapter."""
 
     async def recent(self) -> tuple[Issue, ...] | None: ...
 
     async def labelled(self, label: str) -> tuple[Issue, ...]: ...
-
-    async def issue(self, number: int) -> Issue: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
 
 import structlog
 
 from shared.errors import EngineError
+from shared.github.ports import StatusData
 from shared.labels import Flag, Labels
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
@@ -37,12 +37,6 @@ BY_ORDER = frozenset(
     }
 )
 """Why an approved pull request waits for people's word, in the words of its status comment."""
-
-
-class StatusData(Protocol):
-    """What a status comment says to programs."""
-
-    async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
 HELD_UP = {

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import structlog
 
 from shared.errors import Gone
+from shared.github.ports import StatusData
 from shared.governance.approval_words import consents
 from shared.governance.command_reader import EDITED, CommandReader, NewCommands
 from shared.governance.command_rules import Effect, Refused, Ruling, offered, ruling
@@ -42,10 +43,8 @@ LATE = "it arrived after the coder had finished"
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 
-class Record(Protocol):
+class Record(StatusData, Protocol):
     """The status comment as a record of commands."""
-
-    async def data(self, number: int) -> Mapping[str, Any]: ...
 
     async def note(
         self,

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from shared.github.ports import KnownThreads, People
 from shared.governance.commands import Command, Unknown, Verb, commands, unknown
 from shared.governance.discussion import talked
 from shared.governance.untrusted_comments import NO_WRITE, spoken
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
-from shared.models import Comment, Issue, Permission
+from shared.models import Comment, Issue
 
 INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})
 """What counts through the next epoch too until it is answered; anything else is about the stage it was given at."""
@@ -24,20 +25,6 @@ SAME_MOMENT = timedelta(seconds=1)
 """GitHub counts whole seconds, and an item may be marked as changed a moment after its comment."""
 
 EDITED = "edited comments are not obeyed: post the command as a new comment"
-
-
-class Threads(Protocol):
-    """The comments of a repository."""
-
-    def known(self, number: int) -> tuple[Comment, ...] | None: ...
-
-    async def thread(self, number: int) -> tuple[Comment, ...]: ...
-
-
-class People(Protocol):
-    """Who may do what."""
-
-    async def permission(self, login: str) -> Permission: ...
 
 
 class Record(Protocol):
@@ -76,7 +63,7 @@ class CommandReader:
     after `LATER_SECONDS` where labels, the text or comments of ours have changed as well.
     """
 
-    def __init__(self, threads: Threads, people: People, record: Record, boot: Callable[[], float]) -> None:
+    def __init__(self, threads: KnownThreads, people: People, record: Record, boot: Callable[[], float]) -> None:
         """`boot` is the boot clock in seconds."""
         self._threads = threads
         self._people = people

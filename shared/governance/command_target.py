@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from shared.errors import Gone
 from shared.git.names import issue_of_branch
+from shared.github.ports import SingleIssues, SinglePulls
 from shared.governance.command_rules import Effect
 from shared.governance.recovery import Case
 from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
-from shared.models import Issue, PullRequest
+from shared.models import Issue
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Role, Stage, Track
 
@@ -22,18 +22,6 @@ _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 
 _OF_THE_ISSUE = frozenset({Effect.SPEC_REVIEW, Effect.CLOSE_AND_RESET})
 """What a command on a pull request does to its issue."""
-
-
-class Issues(Protocol):
-    """Single items."""
-
-    async def issue(self, number: int) -> Issue: ...
-
-
-class Pulls(Protocol):
-    """Pull requests."""
-
-    async def pull_request(self, number: int) -> PullRequest: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +53,7 @@ class Target:
 class CommandTargets:
     """Reads what a command is about."""
 
-    def __init__(self, issues: Issues, pulls: Pulls, port: Port, names: Labels, attempts: int = 0) -> None:
+    def __init__(self, issues: SingleIssues, pulls: SinglePulls, port: Port, names: Labels, attempts: int = 0) -> None:
         self._issues = issues
         self._pulls = pulls
         self._port = port

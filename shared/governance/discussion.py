@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from shared.github.ports import KnownThreads
 from shared.governance.commands import commands
 from shared.governance.untrusted_comments import spoken
 from shared.lock.record import Fence
@@ -25,14 +26,6 @@ MOST = 30
 
 MOST_CHARS = 12_000
 """Of all of them together; the oldest are left out first."""
-
-
-class Threads(Protocol):
-    """The comments of an issue."""
-
-    def known(self, number: int) -> tuple[Comment, ...] | None: ...
-
-    async def thread(self, number: int) -> tuple[Comment, ...]: ...
 
 
 class Ears(Protocol):
@@ -71,7 +64,7 @@ NOTHING_SAID = Discussion()
 class Listening:
     """Reads the threads of one repository's issues for their coders."""
 
-    def __init__(self, threads: Threads, trust_filter: Ears) -> None:
+    def __init__(self, threads: KnownThreads, trust_filter: Ears) -> None:
         self._threads = threads
         self._ears = trust_filter
 

@@ -16,6 +16,7 @@ import structlog
 from shared import proof_claim
 from shared.comment_signatures import CommentSignatures, Keyring
 from shared.errors import Blocked
+from shared.github.ports import LabelRemoval, SingleIssues, StatusRevision, Threads
 from shared.github.status import Status
 from shared.labels import Labels
 from shared.lock.codec import read_ack
@@ -28,33 +29,13 @@ from shared.workflow import UNLABELLED, Role, Stage
 log = structlog.get_logger()
 
 
-class Issues(Protocol):
+class Issues(SingleIssues, Protocol):
     """Single issues."""
-
-    async def issue(self, number: int) -> Issue: ...
 
     async def edit_body(self, number: int, body: str, permit: WritePermit) -> Issue: ...
 
 
-class Threads(Protocol):
-    """The comments of an issue."""
-
-    async def thread(self, number: int) -> tuple[Comment, ...]: ...
-
-
-class LabelBoard(Protocol):
-    """Takes labels off."""
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
-
-
-class Board(Protocol):
-    """The worker's status comments."""
-
-    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
-
-
-Boards = Callable[[Collection[int]], Board]
+Boards = Callable[[Collection[int]], StatusRevision]
 """The worker's status comments, as far as these accounts have written them."""
 
 Spent = Callable[[int], Awaitable[float | None]]
@@ -75,7 +56,7 @@ class Closing:
     """Tells that an issue's pull request is merged, and leaves no label that asks for anything."""
 
     def __init__(
-        self, issues: Issues, threads: Threads, labels: LabelBoard, boards: Boards, names: Labels, sources: Sources
+        self, issues: Issues, threads: Threads, labels: LabelRemoval, boards: Boards, names: Labels, sources: Sources
     ) -> None:
         self._issues = issues
         self._threads = threads

@@ -12,7 +12,8 @@ import anyio
 import structlog
 
 from shared.errors import Transient
-from shared.git.lines import Fences, History, Lines
+from shared.git.lines import History, Lines
+from shared.git.ports import Refs
 from shared.governance import budgets, ledger_lines
 from shared.governance.budgets import Books, Limits, Refusal
 from shared.governance.ledger_lines import UNTOLD, Entry, Played, Reservation, Settlement
@@ -42,7 +43,7 @@ class Ledger:
     """What the agents of one repository have spent, and what they may."""
 
     def __init__(
-        self, fences: Fences, history: History, server_time: Callable[[], datetime], limits: Limits, kind: str
+        self, fences: Refs, history: History, server_time: Callable[[], datetime], limits: Limits, kind: str
     ) -> None:
         """`kind` is the word of the agent that writes: planner, worker or reviewer."""
         self.limits = limits

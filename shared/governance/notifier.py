@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -10,6 +10,7 @@ from typing import Protocol
 import structlog
 
 from shared.errors import Blocked, Transient, Unexplained
+from shared.github.ports import Replies
 from shared.governance.approvals import Approvals, Asked
 from shared.governance.command_rules import fitting
 from shared.governance.escalation import Escalation
@@ -28,12 +29,6 @@ class Sink(Protocol):
     """Takes messages for delivery; never raises."""
 
     def put(self, escalation: Escalation) -> None: ...
-
-
-class Replies(Protocol):
-    """Posts one comment per thread and purpose."""
-
-    async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

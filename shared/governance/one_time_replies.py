@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
 
 from shared import comment_signatures
 from shared.comment_signatures import CommentSignatures, Keyring
-from shared.lock.write_permit import Notice, WritePermit
-from shared.models import Comment
+from shared.github.ports import Conversation
+from shared.lock.write_permit import Notice
 from shared.text import neutralise, one_line
 
 MARK = "engine-notice"
 
 
-class Comments(Protocol):
-    """Threads."""
-
-    async def thread(self, number: int) -> tuple[Comment, ...]: ...
-
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
-
-
 class Replies:
     """Posts a reply unless the thread has one of this purpose."""
 
-    def __init__(self, comments: Comments, accounts: Collection[int], keys: Keyring) -> None:
+    def __init__(self, comments: Conversation, accounts: Collection[int], keys: Keyring) -> None:
         self._comments = comments
         self._accounts = accounts
         self._keys = keys

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from shared.errors import Transient
 from shared.git.names import work_branch
+from shared.git.ports import Branches
 from shared.git.set_aside import moved_aside
+from shared.github.ports import StageLabels
 from shared.governance.command_rules import Effect
-from shared.governance.recovery_ports import Branches, LabelBoard, Pulls
 from shared.governance.retry_command import reviewed_again
 from shared.labels import Flag, Labels, overcome
 from shared.lock.compare_and_swap import swap
@@ -52,10 +54,16 @@ class Case:
         return replace(self, fence=None)
 
 
+class Pulls(Protocol):
+    """Pull requests."""
+
+    async def close(self, number: int, permit: OperatorPermit) -> PullRequest: ...
+
+
 class Recovery:
     """Carries out what was ordered. Every effect is convergent; nothing is done to what an agent holds."""
 
-    def __init__(self, labels: LabelBoard, pulls: Pulls, branches: Branches, port: Port, names: Labels) -> None:
+    def __init__(self, labels: StageLabels, pulls: Pulls, branches: Branches, port: Port, names: Labels) -> None:
         self._labels = labels
         self._pulls = pulls
         self._branches = branches

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from shared.github.ports import People
 from shared.governance.command_rules import Effect
 from shared.governance.commands import Command
 from shared.governance.recovery import Case
 from shared.governance.text_history import Texts
-from shared.models import Permission
 from shared.specification import body_sha256
 from shared.workflow import HALTED, TERMINAL, Role
 
@@ -16,12 +14,6 @@ RENEWING = frozenset({Effect.RETRY, Effect.RESET_ATTEMPTS, Effect.CLOSE_AND_RESE
 """What binds a fence to the issue's text as it is read then."""
 
 MAY_BE_EDITED = "the text may have been edited after your command; read it and give it again"
-
-
-class People(Protocol):
-    """Who may do what."""
-
-    async def permission(self, login: str) -> Permission: ...
 
 
 class TextUnchanged:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Protocol
 
 import structlog
 
 from shared.clock import Clock
 from shared.governance.escalation import Escalation
+from shared.governance.notifier import Sink
 from shared.text import one_line
 
 log = structlog.get_logger()
 
 SENTENCE_CHARS = 500
-
-
-class Sink(Protocol):
-    """Takes messages for delivery; never raises."""
-
-    def put(self, escalation: Escalation) -> None: ...
 
 
 class Unpriced:

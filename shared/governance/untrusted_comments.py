@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from shared import comment_signatures
 from shared.errors import Transient
+from shared.github.ports import People
 from shared.lock.codec import read_ack
-from shared.models import Comment, Permission
+from shared.models import Comment
 
 log = structlog.get_logger()
 
@@ -18,12 +19,6 @@ NO_WRITE = "its author has no write access"
 
 MOST_PEOPLE = 20
 """So many authors of one thread are asked about, those of the newest comments."""
-
-
-class People(Protocol):
-    """Who may do what."""
-
-    async def permission(self, login: str) -> Permission: ...
 
 
 class UntrustedComments:

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 import structlog
 
 from shared.errors import Transient
+from shared.github.ports import LabelDefinitions, LabelEvents, SingleIssues
 from shared.labels import Labels
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.reconcile.labels import is_half_a_move, was_taken_off
@@ -23,18 +24,8 @@ QUIET = timedelta(seconds=60)
 """GitHub's lists of events lag behind its items: an item that changed later than this may hide a removal."""
 
 
-class Threads(Protocol):
+class Threads(SingleIssues, LabelEvents, Protocol):
     """What is asked about one item."""
-
-    async def issue(self, number: int) -> Issue: ...
-
-    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
-
-
-class Definitions(Protocol):
-    """What is asked about a repository's labels."""
-
-    async def is_defined(self, stage: Stage) -> bool: ...
 
 
 class LostLabels:
@@ -46,7 +37,7 @@ class LostLabels:
     def __init__(
         self,
         threads: Threads,
-        definitions: Definitions,
+        definitions: LabelDefinitions,
         names: Labels,
         ours: Collection[int],
         before: Callable[[Stage], frozenset[Stage]],

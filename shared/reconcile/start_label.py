@@ -4,32 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import structlog
 
+from shared.github.ports import LabelEdits, LabelEvents
 from shared.labels import Labels
 from shared.lock.hold import Held
-from shared.lock.write_permit import WritePermit
-from shared.models import LabelEvent
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
 
 log = structlog.get_logger()
-
-
-class Events(Protocol):
-    """What is asked about one item."""
-
-    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
-
-
-class Board(Protocol):
-    """What sets the label, and takes it off again."""
-
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
 
 
 @dataclass(slots=True)
@@ -45,7 +29,7 @@ class Beginning:
     Costs no request of its own: the label is set in any case, and GitHub answers with all that are there.
     """
 
-    def __init__(self, events: Events, board: Board, names: Labels) -> None:
+    def __init__(self, events: LabelEvents, board: LabelEdits, names: Labels) -> None:
         self._events = events
         self._board = board
         self._names = names

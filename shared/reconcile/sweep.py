@@ -11,7 +11,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import EngineError, Gone
-from shared.github.status import Status
+from shared.github.ports import StatusRevision
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
 from shared.lock.ended_epochs import tell_ends
@@ -55,12 +55,6 @@ class FenceList(Protocol):
     async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool: ...
 
 
-class Board(Protocol):
-    """The status comments of this kind of agent."""
-
-    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Sources:
     """Where the sweep reads and tells, and the server's time."""
@@ -68,7 +62,7 @@ class Sources:
     fences: FenceList
     threads: Threads
     lost: LostLabels
-    status: Board
+    status: StatusRevision
     server_time: Callable[[], datetime]
 
 

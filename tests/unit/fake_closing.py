@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,7 @@ class FakeReplies:
 
     given: dict[tuple[int, str], str] = field(default_factory=dict)
 
-    async def once(self, number: int, purpose: str, text: str) -> bool:
+    async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
         """Give one."""
         new = (number, purpose) not in self.given
         self.given.setdefault((number, purpose), text)

@@ -103,7 +103,7 @@ class Scene:
     async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
         return {}
 
-    async def show(self, number: int, stage: Stage, permit: OperatorPermit, **_: Any) -> frozenset[str]:
+    async def show(self, number: int, stage: Stage, permit: WritePermit, **_: Any) -> frozenset[str]:
         self.shown.append((number, stage))
         labels = frozenset({f"status:{stage}"})
         if number == 42:
@@ -112,11 +112,11 @@ class Scene:
             self.thread_of_pull = replace(self.thread_of_pull, labels=labels)
         return labels
 
-    async def add(self, number: int, names: Collection[str], permit: OperatorPermit) -> frozenset[str]:
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
         self.flags += names
         return frozenset(names)
 
-    async def remove(self, number: int, name: str, permit: OperatorPermit) -> None:
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         self.shown.append((number, Stage.NEW))
 
     def known(self, number: int) -> tuple[Comment, ...] | None:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import structlog
 
 from shared.errors import Transient
+from shared.git.ports import Heads
 from shared.lock.record import Fence
 from worker_agent.comments import branch
 
 log = structlog.get_logger()
 
 
-class Source(Protocol):
-    """The repository's refs; a mirror is one."""
-
-    async def refresh(self, ref: str) -> str | None: ...
-
-
 class Remaining:
     """Looks up the work branches of one repository."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Heads) -> None:
         self._source = source
 
     async def of(self, fence: Fence) -> bool | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import structlog
 
 from shared.git.notes import Note, NoteError, Phase
+from shared.github.ports import StatusComments
 from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange
 from shared.models import Issue
@@ -17,7 +18,6 @@ from worker_agent.branch.merge_check import lost
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Head
 from worker_agent.errors import BranchTaken
-from worker_agent.ports import StatusBoard
 
 log = structlog.get_logger()
 
@@ -25,7 +25,7 @@ log = structlog.get_logger()
 class ExternalCommits:
     """Adopts what somebody else has pushed to a branch of ours."""
 
-    def __init__(self, workshop: CodingSession, status: StatusBoard) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusComments) -> None:
         self._workshop = workshop
         self._site = workshop.worksite
         self._status = status

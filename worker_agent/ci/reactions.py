@@ -10,6 +10,7 @@ import structlog
 
 from shared.ci.round import Rerun
 from shared.errors import Blocked, Transient, UnknownOutcome
+from shared.github.ports import StatusComments
 from shared.items import Ended, Rest, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -18,7 +19,7 @@ from shared.models import Check
 from worker_agent.ci import ci_comments, reruns
 from worker_agent.ci.watch import HOLD_SECONDS
 from worker_agent.decide import RED_BASE, Phase, Snapshot
-from worker_agent.ports import Checks, StatusBoard
+from worker_agent.ports import Checks
 
 log = structlog.get_logger()
 
@@ -26,7 +27,7 @@ log = structlog.get_logger()
 class CiReactions:
     """Reruns and waits; none of them spends an attempt."""
 
-    def __init__(self, checks: Checks, status: StatusBoard) -> None:
+    def __init__(self, checks: Checks, status: StatusComments) -> None:
         self._checks = checks
         self._status = status
 

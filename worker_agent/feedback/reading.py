@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from shared.comment_signatures import Keyring
+from shared.github.ports import Conversation
 from shared.models import GHOST_ID, Account
 from worker_agent.feedback import answers
 from worker_agent.feedback.items import AnswerRecord, Item, Page, open_items
 from worker_agent.intake.trusted_writers import TrustedWriters
-from worker_agent.ports import Conversation, Reviews
+from worker_agent.ports import Reviews
 
 MOST = 50
 """So many items are worked on in one round; the rest waits for the next."""

@@ -9,16 +9,15 @@ from typing import Protocol
 
 from shared.dependencies import holding, written
 from shared.errors import Gone
+from shared.github.ports import SingleIssues
 from shared.models import Blocker, Issue
 
 MOST_WATCHED = 20
 """So many blockers are looked at for one poll; where there are more, the others come with the next ones."""
 
 
-class Issues(Protocol):
+class Issues(SingleIssues, Protocol):
     """Single issues and what blocks them."""
-
-    async def issue(self, number: int) -> Issue: ...
 
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
 

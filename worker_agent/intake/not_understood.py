@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from shared.github.ports import StatusComments
 from shared.github.status import Status
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue
 from shared.specification import read
 from shared.text import neutralise, one_line
-from worker_agent.ports import StatusBoard
 from worker_agent.prompt_inputs import images
 
 TOLD, LINE_CHARS = 3, 160
@@ -25,7 +25,7 @@ TOLD, LINE_CHARS = 3, 160
 class NotedStatus:
     """A status board whose every word about an issue ends with what was not understood of its text."""
 
-    def __init__(self, board: StatusBoard, without: Callable[[Issue], int]) -> None:
+    def __init__(self, board: StatusComments, without: Callable[[Issue], int]) -> None:
         """`without` counts the images of an issue that no coder is shown, as far as that is known."""
         self._board = board
         self._without = without

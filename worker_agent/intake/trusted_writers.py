@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from shared.github.ports import People
 from shared.models import Account
-from worker_agent.ports import People
 
 
 class TrustedWriters:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from shared.git.names import activation_branch
 from shared.git.notes import Note, Phase
+from shared.github.ports import StatusComments
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
@@ -18,7 +19,6 @@ from worker_agent import comments, decide
 from worker_agent.coding_session import CodingSession, WorkContext
 from worker_agent.errors import BranchExists, CycleAborted, NotPending
 from worker_agent.phase_commits import PhaseCommit, texts
-from worker_agent.ports import StatusBoard
 from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.phases import activation, next_phase
@@ -34,7 +34,7 @@ FREE = "no run"
 class ActivationPhase:
     """Activates the pending test of an issue and commits it, red or green."""
 
-    def __init__(self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusComments, jury: TreeVerification) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.errors import Blocked
+from shared.github.ports import StatusComments
 from shared.lock.hold import Held
 from shared.models import Issue
 from worker_agent.coding_session import CodingSession
-from worker_agent.ports import StatusBoard
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.activation_phase import ActivationPhase
 from worker_agent.tdd.phases.green_phase import GreenPhase
@@ -35,7 +35,7 @@ class Cycle:
     def __init__(
         self,
         workshop: CodingSession,
-        status: StatusBoard,
+        status: StatusComments,
         retries: Retries | None = None,
         cleaning: QualityFix | None = None,
     ) -> None:

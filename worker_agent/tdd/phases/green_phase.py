@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from shared import change_summary
 from shared.errors import Blocked
 from shared.git.notes import Note, NoteError, ProofNote
+from shared.github.ports import StatusComments
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -18,7 +19,6 @@ from worker_agent import comments
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
-from worker_agent.ports import StatusBoard
 from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.verdict import ErrorType, listed
 from worker_agent.tdd.phases import next_phase, strategy
@@ -61,7 +61,12 @@ class GreenPhase:
     """Lets code be written; what breaks old tests is asked for again at most `retries` times."""
 
     def __init__(
-        self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification, cleaning: QualityFix, retries: int
+        self,
+        workshop: CodingSession,
+        status: StatusComments,
+        jury: TreeVerification,
+        cleaning: QualityFix,
+        retries: int,
     ) -> None:
         self._workshop = workshop
         self._status = status

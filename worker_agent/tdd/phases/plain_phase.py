@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from shared import change_summary
 from shared.git.notes import Note, Phase
+from shared.github.ports import StatusComments
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -17,7 +18,6 @@ from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import BranchExists, CycleAborted
 from worker_agent.phase_commits import PhaseCommit
-from worker_agent.ports import StatusBoard
 from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import next_phase
@@ -44,7 +44,7 @@ class _Refused(tuple[str, ...]):
 class PlainPhase:
     """One try after the other of a change for which every old test must hold, and nothing new is proved."""
 
-    def __init__(self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusComments, jury: TreeVerification) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury

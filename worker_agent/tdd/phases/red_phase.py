@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from shared.errors import Blocked
 from shared.git.notes import NoteError
+from shared.github.ports import StatusComments
 from shared.llm.port import Call
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
@@ -16,7 +17,6 @@ from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import BranchExists, CycleAborted
 from worker_agent.phase_commits import PhaseCommit
-from worker_agent.ports import StatusBoard
 from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.evidence import covered
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
@@ -41,7 +41,7 @@ class _Written:
 class RedPhase:
     """Lets tests be written until they prove something; `retries` times at most they are asked for again."""
 
-    def __init__(self, workshop: CodingSession, status: StatusBoard, jury: TreeVerification, retries: int) -> None:
+    def __init__(self, workshop: CodingSession, status: StatusComments, jury: TreeVerification, retries: int) -> None:
         self._workshop = workshop
         self._status = status
         self._jury = jury

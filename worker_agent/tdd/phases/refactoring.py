@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shared import change_summary
 from shared.git.notes import Note, NoteError, Phase
+from shared.github.ports import StatusComments
 from shared.llm.port import Call
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
@@ -18,7 +19,6 @@ from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import Aborted
 from worker_agent.phase_commits import PhaseCommit, texts
-from worker_agent.ports import StatusBoard
 from worker_agent.tdd.judging.files import is_test_file
 from worker_agent.tdd.judging.regressions import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
@@ -46,7 +46,7 @@ class Refactoring:
     def __init__(
         self,
         workshop: CodingSession,
-        status: StatusBoard,
+        status: StatusComments,
         cleaning: QualityFix,
         retries: int = REFACTORING.retries or 0,
     ) -> None:

@@ -1,0 +1,148 @@
+"""What agents, commands and reconciliation ask of GitHub, one small Protocol for each kind of request."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from shared.github.status import Status
+from shared.labels import Flag
+from shared.lock.record import Fence
+from shared.lock.write_permit import WritePermit
+from shared.models import Check, Comment, Issue, LabelEvent, Permission, PullRequest
+from shared.workflow import Stage
+
+
+class People(Protocol):
+    """Who may do what."""
+
+    async def permission(self, login: str) -> Permission: ...
+
+
+class SingleIssues(Protocol):
+    """Single issues, and pull requests as issues."""
+
+    async def issue(self, number: int) -> Issue: ...
+
+
+class LabelEvents(Protocol):
+    """Who has set and removed labels."""
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
+
+
+class Issues(SingleIssues, LabelEvents, Protocol):
+    """Single issues, read before acting, and closed."""
+
+    async def close(self, number: int, permit: WritePermit) -> Issue: ...
+
+
+class SinglePulls(Protocol):
+    """Single pull requests."""
+
+    async def pull_request(self, number: int) -> PullRequest: ...
+
+
+class LabelRemoval(Protocol):
+    """Takes labels off."""
+
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
+
+
+class LabelEdits(LabelRemoval, Protocol):
+    """Sets labels as well."""
+
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
+
+
+class StageLabels(LabelEdits, Protocol):
+    """Stage labels and flags."""
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        permit: WritePermit,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]: ...
+
+
+class LabelDefinitions(Protocol):
+    """What is asked about a repository's labels."""
+
+    async def is_defined(self, stage: Stage) -> bool: ...
+
+
+class LabelBoard(StageLabels, LabelDefinitions, Protocol):
+    """Stage labels and flags of a repository that defines them."""
+
+
+class StatusData(Protocol):
+    """What a status comment says to programs."""
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
+
+
+class StatusRevision(Protocol):
+    """Changes a status comment that is there."""
+
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
+
+
+class StatusComments(StatusData, Protocol):
+    """An agent's one status comment per thread."""
+
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
+
+
+class CheckHistory(Protocol):
+    """What GitHub knows of checks in the past."""
+
+    async def ever(self, tip: str) -> bool:
+        """Whether anything was ever checked in this repository; `tip` is a commit to look at."""
+        ...
+
+
+class Checks(CheckHistory, Protocol):
+    """CI of one SHA."""
+
+    async def of(self, sha: str) -> tuple[Check, ...]: ...
+
+    async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
+
+    async def required(self, branch: str) -> frozenset[str]: ...
+
+
+class Threads(Protocol):
+    """The comments below an issue or a pull request."""
+
+    async def thread(self, number: int) -> tuple[Comment, ...]: ...
+
+
+class KnownThreads(Threads, Protocol):
+    """Threads of which it is known what was read last."""
+
+    def known(self, number: int) -> tuple[Comment, ...] | None: ...
+
+
+class Conversation(Threads, Protocol):
+    """Threads in which something is said."""
+
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
+
+
+class Replies(Protocol):
+    """Posts one comment per thread and purpose."""
+
+    async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool: ...
+
+
+class Closing(Protocol):
+    """Tells that a specification is done, and takes off the labels of what has ended."""
+
+    async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None: ...
+
+    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
