@@ -114,5 +114,5 @@ def _moment(text: str, clock: Clock) -> datetime | None:
 
     try:
         return moment(text, datetime.fromtimestamp(clock.now(), UTC)) if text else None
-    except ValueError:
+    except (ValueError, OverflowError):
         raise typer.BadParameter(f"'{text}' is no time; write it as 2026-11-22T08:30, or as 24h.") from None

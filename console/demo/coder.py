@@ -34,6 +34,16 @@ class Playing:
     paid: bool = False
 
 
+def known_program(backend: str) -> CliSpec:
+    """The program of a backend that is one; raises `Misconfigured` for every other word."""
+    spec = cli_spec(backend)
+    if spec is None:
+        words = sorted(BACKENDS, key=lambda name: cli_spec(name) is not None)
+        choice = f"{', '.join(words[:-1])} or {words[-1]}"
+        raise Misconfigured(f"--llm: there is no backend '{backend}'; choose {choice}.")
+    return spec
+
+
 @asynccontextmanager
 async def playing(
     backend: str, told: Sequence[Story], environment: Mapping[str, str], *, own: bool
@@ -46,11 +56,7 @@ async def playing(
     if backend == "scripted":
         yield Playing(backend, None, {}, "The coder follows a script; everything else is real.")
         return
-    spec = cli_spec(backend)
-    if spec is None:
-        words = sorted(BACKENDS, key=lambda name: cli_spec(name) is not None)
-        choice = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise Misconfigured(f"--llm: there is no backend '{backend}'; choose {choice}.")
+    spec = known_program(backend)
     command, state = _configured(backend, environment)
     chosen = await newest(backend, command, state, child_environment(environment))
     path, instead = chosen.path, f" {chosen.sentence}" if chosen.sentence else ""

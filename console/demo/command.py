@@ -18,7 +18,7 @@ from rich.text import Text
 
 from config.environment import cache_place, child_environment, for_installers, snapshot
 from console.demo.board import Board, evidence_table
-from console.demo.coder import Playing, playing
+from console.demo.coder import Playing, known_program, playing
 from lab.demo import outcome, own_project, setup, stories
 from lab.demo.agent_processes import Cast, parts
 from lab.demo.environment import prepared
@@ -101,8 +101,17 @@ async def show(wishes: DemoOptions, console: Console) -> int:
 
 
 def _told(wishes: DemoOptions) -> Sequence[Story]:
+    """The stories of a demonstration that can be given; what is wrong is said before anything is installed."""
     if wishes.workers < 1:
         raise Misconfigured(f"--workers takes a number from 1, not {wishes.workers}.")
+    if wishes.kill_every_seconds < 0:
+        raise Misconfigured(f"--kill-every takes seconds from 0 (nobody is killed), not {wishes.kill_every_seconds:g}.")
+    if not wishes.budget_usd > 0:
+        raise Misconfigured(f"--budget takes US dollars above 0, not {wishes.budget_usd:g}.")
+    if wishes.minutes is not None and not wishes.minutes > 0:
+        raise Misconfigured(f"--minutes takes a number above 0, not {wishes.minutes:g}.")
+    if wishes.llm != "scripted":
+        known_program(wishes.llm)
     if (wishes.repo is None) != (wishes.story is None):
         raise Misconfigured("--repo and --story go together: a repository of yours, and what should be built there.")
     if wishes.story is None:
