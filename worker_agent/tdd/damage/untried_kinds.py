@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from shared.specification import Criterion
 
@@ -83,10 +82,12 @@ def _is_ascending(text: str) -> bool:
     return bool(lists) and all(values == sorted(values) for values in lists)
 
 
-def _items(text: str) -> list[Any]:
-    """The plain values of a list, all numbers or all texts; none where it has others."""
+def _items(text: str) -> list[tuple[float, str]]:
+    """The plain values of a list, all numbers or all texts, as what orders them; none where it has others."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(_ITEM.fullmatch(part) for part in parts):
         return []
     texts = [part for part in parts if part[0] in "\"'"]
-    return texts if len(texts) == len(parts) else [] if texts else [float(part) for part in parts]
+    if texts and len(texts) < len(parts):
+        return []
+    return [(0.0, part) for part in texts] or [(float(part), "") for part in parts]
