@@ -1,15 +1,18 @@
 """A scripted model server on 127.0.0.1: Anthropic's Messages and OpenAI's Responses, for the real CLIs.
 
-It answers from a `lab.model.script.Script`, journals every request, and can fail in every way that
-a vendor can. `async with ModelServer(script) as server:` and then `server.url`.
+It answers from a `lab.model.script.Script`, journals every request, and can fail in every way that a vendor can.
+`async with ModelServer(script) as server:` and then `server.url`. ChatGPT's sign-in, as far as Codex needs it:
+tokens that end, and a refresh token that works once.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -19,7 +22,6 @@ from aiohttp import web
 from lab.github.clock import LabClock
 from lab.github.http.host import Host
 from lab.model import anthropic, responses
-from lab.model.issuer import Issuer
 from lab.model.script import Asked, Kind, Scene, Script, Trouble, Turn
 from shared.clock import Clock
 
@@ -195,3 +197,66 @@ def _status(trouble: Trouble) -> int:
     if trouble.kind is Kind.STATUS:
         return trouble.status
     return 0 if trouble.kind is Kind.SILENT else 200
+
+
+FAR = 4_102_444_800
+"""2100-01-01, in Unix seconds: not yet over."""
+
+LONG_AGO = 1_577_836_800
+"""2020-01-01, in Unix seconds: over."""
+
+
+class Issuer:
+    """One person's login. `renewals` counts how often it was renewed, `ended` says that a token was used twice."""
+
+    def __init__(self, account: str = "account-1") -> None:
+        self.account = account
+        self.renewals = 0
+        self.ended = False
+
+    @property
+    def access(self) -> str:
+        """The token that requests have to carry now."""
+        return self._token(FAR)
+
+    def login(self, *, over: bool = False, key: str | None = None) -> str:
+        """What `codex login` leaves in its file; its access token may already be `over`.
+
+        `key` is the API key that it gets for some accounts, and does not use.
+        """
+        claims = {"https://api.openai.com/auth": {"chatgpt_plan_type": "pro", "chatgpt_account_id": self.account}}
+        tokens = {
+            "id_token": _signed({"email": "ada@example.invalid", "exp": FAR, **claims}),
+            "access_token": self._token(LONG_AGO if over else FAR),
+            "refresh_token": self._renewal,
+            "account_id": self.account,
+        }
+        last = datetime.fromtimestamp(LONG_AGO, UTC).isoformat().replace("+00:00", "Z")
+        return json.dumps({"auth_mode": "chatgpt", "OPENAI_API_KEY": key, "tokens": tokens, "last_refresh": last})
+
+    async def renew(self, request: web.Request) -> web.Response:
+        """Give new tokens for the newest refresh token; any older one ends the login."""
+        asked = await request.json()
+        if self.ended or asked.get("refresh_token") != self._renewal:
+            self.ended = True
+            said = {"code": "refresh_token_reused", "message": "Your refresh token has already been used."}
+            return web.json_response({"error": said}, status=401)
+        self.renewals += 1
+        tokens = json.loads(self.login())["tokens"]
+        return web.json_response({name: tokens[name] for name in ("id_token", "access_token", "refresh_token")})
+
+    @property
+    def _renewal(self) -> str:
+        return f"rt-c4n4ry-{self.renewals}"
+
+    def _token(self, ends: int) -> str:
+        return _signed({"exp": ends, "n": self.renewals})
+
+
+def _signed(claims: dict[str, Any]) -> str:
+    """A JSON web token that nobody can verify."""
+    return f"{_part({'alg': 'none', 'typ': 'JWT'})}.{_part(claims)}.{_part('unsigned')}"
+
+
+def _part(value: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()

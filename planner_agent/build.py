@@ -1,25 +1,32 @@
-"""Builds a planner from the parts of its repository; the second half of `__main__`."""
+"""Builds a planner from the parts of its repository; the second half of `__main__`.
+
+The planner's lists, which after each look let the next pending test get its issue.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
+
+import structlog
 
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
-from planner_agent.pending.inbox import PendingInbox
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
 from planner_agent.policy import Policy
-from planner_agent.ports import Forge
+from planner_agent.ports import Forge, Inbox
 from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.reconcile_rules import trade
 from planner_agent.story import create_story
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended, replies
-from shared.errors import Misconfigured
+from shared.errors import EngineError, Misconfigured
 from shared.items import Agent
+from shared.models import Issue
+from shared.process import CommandFailed
 from shared.workflow import UNLABELLED, Track, stages
 
 DECIDED_ROUNDS = 1000
@@ -115,3 +122,37 @@ async def prepare(parts: Parts, arguments: Arguments) -> Parts:
     sys.stdout.flush()
     approval = "auto" if arguments.yes else parts.configured.approval
     return replace(parts, only=story.number, configured=parts.configured.model_copy(update={"approval": approval}))
+
+
+log = structlog.get_logger()
+
+
+class PendingInbox:
+    """Passes everything on; what goes wrong with pending tests keeps nobody from stories."""
+
+    def __init__(self, inbox: Inbox, opening: Opening) -> None:
+        self._inbox = inbox
+        self._opening = opening
+
+    @property
+    def known(self) -> Mapping[int, Issue]:
+        """The open items."""
+        return self._inbox.known
+
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Items that no list shows."""
+        return self._inbox.orphans
+
+    async def look(self) -> Mapping[int, Issue]:
+        """The open items as they are now."""
+        known = await self._inbox.look()
+        try:
+            await self._opening.look(known)
+        except (EngineError, CommandFailed) as error:
+            log.warning("pending_tests_put_off", outcome="retrying", error=str(error))
+        return known
+
+    def dismiss(self, number: int) -> None:
+        """An item that has ended."""
+        self._inbox.dismiss(number)

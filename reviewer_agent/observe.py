@@ -1,18 +1,23 @@
-"""What the reviewer sees of a pull request: raw facts folded into one snapshot, once."""
+"""What the reviewer sees of a pull request: raw facts folded into one snapshot, once.
+
+What of a pull request and its issue a reviewer is shown: nothing that only a stranger stands behind. What the base
+branch requires that an approved pull request does not have yet, by name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
-from reviewer_agent import links, trusted_text
+from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
 from reviewer_agent.decide import Merge, Snapshot, hindrance
 from reviewer_agent.merge.approval import MergeApproval, Word
 from reviewer_agent.merge.blockers import Blocker
-from reviewer_agent.merge.requirements import unmet
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
+from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.review_input import Subject
 from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests
 from reviewer_agent.review_request import ReviewRequest
@@ -21,9 +26,10 @@ from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold, missing
 from shared.dependencies import holding, written
 from shared.errors import Gone
+from shared.github.merge_rules import MergeRules
 from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.record import Fence
-from shared.models import Issue, PullRequest, Review
+from shared.models import Account, Issue, PullRequest, Review
 from shared.order import excluded
 from shared.specification import body_sha256
 from shared.workflow import Stage
@@ -282,10 +288,72 @@ class Observer:
         same = own is not None and own == number
         if await self._held_up(issue, pull_request) if same else await self.held_up(pull_request):
             return None
-        return await trusted_text.subject(self._demand, pull_request, issue)
+        return await subject(self._demand, pull_request, issue)
 
 
 def _is_news(s: Snapshot, request: Review) -> bool:
     """A request of this head, or made after our approval: the worker has not been told of it."""
     later = s.opinion is not None and request.submitted_at >= s.opinion.at
     return later or request.head_sha == s.fence.work_head
+
+
+NOT_SHOWN = "Its text is not shown: nobody with write access has written or approved it. Judge the change by itself."
+
+
+class Demand(Protocol):
+    """Who may write, and what the worker was bound to."""
+
+    async def trusts(self, account: Account) -> bool: ...
+
+    async def by_worker(self, pull_request: PullRequest) -> Fence | None: ...
+
+
+async def subject(demand: Demand, pull_request: PullRequest, issue: Issue | None) -> Subject:
+    """The issue, else the pull request's own description, as far as trusted people stand behind them.
+
+    An issue by somebody without write access counts in the words that the worker was bound to: edited since, the
+    description stands in, which says what was approved. Raises `Transient`.
+    """
+    fence = await demand.by_worker(pull_request)  # which names what the worker itself has opened
+    ours = fence is not None or await demand.trusts(pull_request.author)
+    evidence = stated(pull_request.body) if ours else ""
+    if issue is not None and not issue.is_pull_request:
+        approved = fence.body_sha256 if fence is not None and fence.key.number == issue.number else ""
+        if approved == body_sha256(issue.title, issue.body) or await demand.trusts(issue.author):
+            return Subject(issue.title, issue.body, evidence)
+    if ours:
+        return Subject(pull_request.title, pull_request.body, evidence)
+    return Subject(f"Pull request #{pull_request.number}", NOT_SHOWN, evidence)
+
+
+_LETS_MERGE = frozenset({"clean", "unstable", "has_hooks"})
+"""GitHub's words for a pull request that it would merge now."""
+
+_BLOCKED = "blocked"
+"""GitHub's word for one that lacks something which a rule requires."""
+
+
+def unmet(rules: MergeRules, pull_request: PullRequest, approving: Sequence[Review]) -> tuple[str, ...]:
+    """What is missing, each as a noun that stands after "waits for"; empty when GitHub would merge.
+
+    `approving` are the standing approvals that count for GitHub. Where its own word says that something is missing
+    that cannot be counted from here, everything that it can be is named.
+    """
+    state = pull_request.merge_state
+    if state in _LETS_MERGE:
+        return ()
+    lacking = rules.approvals - len(approving)
+    named = [_approvals(lacking)] if lacking > 0 else []
+    if rules.last_push and not any(one.head_sha == pull_request.head_sha for one in approving) and not named:
+        named.append("an approval of its newest commit by somebody who did not push it")
+    if state != _BLOCKED or rules.queue:
+        return tuple(named)
+    if rules.code_owners:
+        named.append("the approval of a code owner of each file")
+    if rules.conversations:
+        named.append("every conversation to be resolved")
+    return tuple(named) or ("what its rules ask for, which GitHub names beside the merge button",)
+
+
+def _approvals(count: int) -> str:
+    return "1 approval of a person" if count == 1 else f"{count} approvals of people"

@@ -1,8 +1,12 @@
-"""The worker's tick: discover, claim, and one step at a time (observe, decide, act)."""
+"""The worker's tick: discover, claim, and one step at a time (observe, decide, act).
+
+What a person orders by closing, flagging or relabelling an item that the worker holds. Which role a worker's step
+is for, and what an agent does that is restricted to some roles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -14,12 +18,15 @@ from shared.claims import Claims
 from shared.errors import Blocked, Misconfigured
 from shared.governance.run_errors import RunEnded
 from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.labels import Flag
-from shared.lock.claim import Lease
+from shared.labels import Flag, Labels
+from shared.llm.port import Call
+from shared.llm.role_router import plays
+from shared.lock.claim import Intent, Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
-from shared.models import Issue
+from shared.lock.record import Fence
+from shared.models import Issue, PullRequest
 from shared.order import excluded
 from shared.read_cache import ReadCache
 from shared.reconcile.lost import Item, LostLabels
@@ -30,7 +37,7 @@ from worker_agent.ci.watch import Watch
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide
 from worker_agent.errors import Aborted, CiGivenUp
-from worker_agent.expected_labels import before, of_pull_request, projection
+from worker_agent.expected_labels import before, of_pull_request, ordered_to_stop, projection
 from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.handover import Handover
@@ -44,11 +51,10 @@ from worker_agent.intake.unusable_configuration import is_unbegun
 from worker_agent.observe import Observer
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.role_routing import passed_on, refusal
-from worker_agent.stop_requests import order, paused
 
 if TYPE_CHECKING:
     from worker_agent.actions import Actions
+
 
 log = structlog.get_logger()
 
@@ -234,3 +240,56 @@ class Worker:
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
         await self._workshop.keep_last(held, error)
         await self._handover.give_up(held, error, flags, event=event)
+
+
+def order(item: Issue | PullRequest, shown: Stage | None, names: Labels) -> str | None:
+    """Why the work ends, or None. `shown` is the stage that the item should show; None: none is asked for."""
+    what = "pull request" if isinstance(item, PullRequest) or item.is_pull_request else "issue"
+    if not item.open or (isinstance(item, Issue) and item.locked):
+        return f"the {what} was {'locked' if item.open else 'closed'}"
+    labels = names.read(item.labels)
+    if Flag.PAUSED in labels.flags:
+        return f"'{names.of(Flag.PAUSED)}' was set"
+    if shown is not None and ordered_to_stop(labels.stages, shown):
+        return "a person moved or removed the stage label"
+    return None
+
+
+def paused(names: Labels, *items: Issue | PullRequest | None) -> bool:
+    """Whether one of these carries the flag that pauses."""
+    return any(item is not None and Flag.PAUSED in names.read(item.labels).flags for item in items)
+
+
+_CALLS = {
+    Action.WRITE_TESTS: Call.WRITE_TESTS,
+    Action.IMPLEMENT: Call.IMPLEMENT,
+    Action.REFACTOR: Call.REFACTOR,
+    Action.FIX_CI: Call.FIX_CI,
+    Action.ADDRESS_REVIEW: Call.IMPLEMENT,
+}
+_BEGINS: Mapping[str, Call] = {
+    Phase.RED: Call.WRITE_TESTS,
+    Phase.GREEN: Call.IMPLEMENT,
+    Phase.REFACTOR: Call.REFACTOR,
+    Phase.FIX: Call.FIX_CI,
+    Phase.FEEDBACK: Call.IMPLEMENT,
+    Phase.TEXT: Call.IMPLEMENT,
+}
+
+
+def passed_on(action: Action, policy: Policy) -> str:
+    """The role that a step is left to because this agent does not play it; empty when the agent takes it."""
+    call = _CALLS.get(action)
+    role = "" if call is None else policy.phases[call]
+    return "" if not role or plays(policy.plays, role) else role
+
+
+def refusal(wish: Intent, fence: Fence | None, policy: Policy) -> str:
+    """Why an item is left to an agent of another role; empty when it is not. The fence's own word goes first."""
+    if wish.stage is not Stage.IMPLEMENTING or not policy.plays:
+        return ""
+    continues = fence is not None and (fence.stage, fence.phase) == (wish.stage, wish.phase)
+    named = fence.next_role if fence is not None and continues else ""
+    call = _BEGINS.get(wish.phase or Phase.RED)
+    role = named or ("" if call is None else policy.phases[call])
+    return "" if not role or plays(policy.plays, role) else f"its next step is for the role {role}"

@@ -1,6 +1,7 @@
 """The git side of an item: its workspace, its phase commits with their notes, and what history says.
 
-Nothing here decides anything and nothing here runs what a model wrote.
+Nothing here decides anything and nothing here runs what a model wrote. Where each lease knows its work branch to
+stand: as it has fetched or pushed it itself, whatever others fetch.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ from shared.process import CommandFailed
 from shared.specification import Specification
 from shared.workflow import Stage
 from worker_agent import comments
-from worker_agent.branch.heads import BranchHeads
 from worker_agent.branch.history import History
 from worker_agent.patch_check import policy_of, vetted
 from worker_agent.tdd.proof.suites import RUNNER_FILES
@@ -260,3 +260,38 @@ async def reader(space: Workspace, commit: str, paths: Collection[str]) -> Calla
 
 def _notes_ref(fence: Fence) -> str:
     return f"refs/notes/workflow/issue-{fence.key.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHead:
+    """The head of a branch as one lease last saw it; None when there was none."""
+
+    nonce: str
+    tip: str | None
+
+
+class BranchHeads:
+    """What the leases of one repository's items know, by issue.
+
+    Others fetch into the same mirror at any time: a push that expected what they brought would not be refused.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, KnownHead] = {}
+
+    def keep(self, fence: Fence, tip: str | None) -> None:
+        """From now on this lease knows its branch to stand at `tip`."""
+        self._known[fence.key.number] = KnownHead(fence.nonce, tip)
+
+    def of(self, fence: Fence) -> KnownHead | None:
+        """What this lease knows; None when it has not looked, or has to look again."""
+        known = self._known.get(fence.key.number)
+        return known if known is not None and known.nonce == fence.nonce else None
+
+    def forget(self, fence: Fence) -> None:
+        """Have the lease look again."""
+        self._known.pop(fence.key.number, None)
+
+    def retain(self, numbers: Collection[int]) -> None:
+        """Forget the items that are not among `numbers`."""
+        self._known = {number: known for number, known in self._known.items() if number in numbers}

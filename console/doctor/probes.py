@@ -1,28 +1,210 @@
-"""The examination: every probe in its order. A probe that breaks is a finding of its own, never the end."""
+"""The examination: every probe in its order. A probe that breaks is a finding of its own, never the end.
+
+The keys that sign the engine's comments: whether they are there, private, and the same everywhere. What `merge`
+will mean in a repository, by what its base branch requires: said before anything waits for it. Whether a newer
+engine is at work in the repository: what only that one can read, this one works around.
+"""
 
 from __future__ import annotations
 
+import shlex
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import aiohttp
 
+from config.credentials import signing_keys
 from config.repository import RepositorySettings
 from config.state import StateDirectory
-from console.doctor import account, keys, machine, merging, programs, repository, suites, test_run, versions
+from console.doctor import account, machine, programs, repository, suites, test_run
+from console.doctor.account import reviews_alone
 from console.doctor.context import Machine, RepositoryContext
-from console.doctor.finding import AGAIN, Finding, failed, skipped, unanswered
+from console.doctor.finding import AGAIN, Finding, failed, passed, skipped, unanswered, warned
+from console.history.fences import key_of
+from planner_agent.pending import register
+from reviewer_agent.merge import merge_turns, update_turns
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.connections import web_session
 from runtime.building.sign_in import SignedIn, signed_in
+from shared.comment_signatures import UNSIGNED, Key, find
 from shared.errors import EngineError, Misconfigured, Transient
+from shared.git.lines import newer_version
+from shared.git.mirror import PROOF
+from shared.github.comments import Comments
+from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.people import People
-from shared.models import Account, Repository
+from shared.github.protection import Protection, protection
+from shared.governance import ledger, ledger_lines
+from shared.lock.codec import FENCE_NAMESPACE, AckState, read_ack
+from shared.lock.record import read_fence
+from shared.models import Account, Comment, Repository
 from shared.process import CommandFailed
 from shared.workflow import AGENTS, Role
+
+_TIPS_ALONE = ("--depth=1", "--filter=tree:0")
+"""Messages are all that is read; a server that knows no filters sends the files too."""
+
+_NAMED = 3
+"""So many refs are named; where there are more, the first by name."""
+
+
+async def versions(visit: RepositoryContext) -> Sequence[Finding]:
+    """Whether this version can read the newest that stands in each ref of the engine's own."""
+    git = visit.git.at(visit.git.git_dir.with_name("versions.git"))
+    await git.init()
+    await git.fetch(visit.url, PROOF, f"+{FENCE_NAMESPACE}/*:{FENCE_NAMESPACE}/*", options=_TIPS_ALONE)
+    layout = "--format=%(refname)%00%(contents)%00"
+    told = (await git.run("for-each-ref", layout, f"{FENCE_NAMESPACE}/")).stdout.decode("utf-8", "replace").split("\0")
+    refs = {ref.removeprefix("\n"): text for ref, text in zip(told[0::2], told[1::2], strict=False)}
+    return [versions_finding(refs, visit.name)]
+
+
+def versions_finding(refs: Mapping[str, str], where: str) -> Finding:
+    """What the newest commits of the engine's own refs (ref -> message) say, judged."""
+    subject = "versions"
+    unread = sorted(ref for ref, text in refs.items() if not _readable(ref, text))
+    if not unread:
+        return passed(subject, f"Everything below {FENCE_NAMESPACE}/ can be read.", where)
+    more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
+    sentence = f"This version cannot read {', '.join(unread[:_NAMED])}{more}: a newer engine is at work there."
+    step = "Upgrade this agent; if no newer one is at work any more, delete these refs."
+    return failed(subject, sentence, step, where)
+
+
+def _readable(ref: str, text: str) -> bool:
+    key = key_of(ref)
+    if key is not None:
+        return read_fence(key, "", text) is not None
+    match ref:
+        case ledger.REF:
+            return ledger_lines.read(text) is not None or not newer_version(text, ledger_lines.VERSION)
+        case register.REF:
+            return register.read(text) is not None or not newer_version(text, register.VERSION)
+        case merge_turns.REF:
+            return merge_turns.MergeTurn.read(text) is not None
+        case _ if ref.startswith(update_turns.PREFIX):
+            return update_turns.UpdateTurn.read(text) is not None
+        case _:
+            return True
+
+
+_WHO = {
+    "never": "People merge what is approved",
+    "approve": "The engine merges what is approved, after `/merge`",
+    "auto": "The engine merges what is approved",
+}
+
+
+async def merge(visit: RepositoryContext) -> Sequence[Finding]:
+    """Who merges, how, and what each merge waits for."""
+    github, branch = visit.me.github, visit.base_branch
+    rules = await BranchRules(github, visit.name).of(branch)
+    hidden = await protection(github, visit.name, branch) is Protection.UNKNOWN
+    alone = reviews_alone(visit.machine.settings)
+    return [merge_finding(visit.configured.merge, branch, rules, visit.name, alone=alone, hidden=hidden)]
+
+
+def merge_finding(configured: str, branch: str, rules: MergeRules, where: str, *, alone: bool, hidden: bool) -> Finding:
+    """`alone`: the reviewer's approval is that of another account, which counts. `hidden`: more may be required."""
+    queue = ", through GitHub's merge queue" if rules.queue and configured != "never" else ""
+    waits = list(_waits(rules, alone=alone))
+    if hidden:
+        waits.append("what the protection of the branch asks for, which only an administrator can see")
+    sentence = f"merge: {configured}. {_WHO[configured]}{queue}."
+    if waits:
+        sentence += f" On {branch} each merge waits for {' and '.join(waits)}."
+    if rules.up_to_date:
+        sentence += f" A worker merges {branch} into a branch that is behind it."
+    return passed("merge", sentence, where)
+
+
+def _waits(rules: MergeRules, *, alone: bool) -> Iterator[str]:
+    """The same words as in the status comment of a pull request that waits."""
+    people = rules.approvals - alone
+    if people > 0:
+        yield "1 approval of a person" if people == 1 else f"{people} approvals of people"
+    if rules.code_owners:
+        yield "the approval of a code owner of each file"
+    if rules.last_push and not alone:
+        yield "an approval by somebody who did not push last"
+    if rules.conversations:
+        yield "every conversation to be resolved"
+
+
+SUBJECT = "key agreement"
+
+OTHERS = 0o077
+"""Permission bits that let others at a file."""
+
+
+async def key_files(machine: Machine) -> Sequence[Finding]:
+    """Whether the key files can be read, by us alone."""
+    lock = machine.settings.lock
+    if not lock.key_files:
+        step = "Run `workflow-engine init`, or name a key file in lock.key_files; copy it to every machine."
+        return [warned("key files", "No key is configured: the engine's marker alone is trusted.", step)]
+    try:
+        ids = [Key.of(secret).id for secret in signing_keys(lock)]
+    except Misconfigured as error:
+        step = "Copy the key file from another machine of this repository, or run `workflow-engine init`."
+        return [failed("key files", str(error), step)]
+    found = [open_finding(file, file.stat().st_mode) for file in lock.key_files if file.stat().st_mode & OTHERS]
+    return found or [passed("key files", f"Readable by this account alone; key ids {', '.join(ids)}, the first signs.")]
+
+
+def open_finding(file: Path, mode: int) -> Finding:
+    """A key file that others may open."""
+    step = f"chmod 600 {shlex.quote(str(file))}"
+    return warned("key files", f"{file} has mode {mode & 0o777:04o}: others can use it.", step)
+
+
+async def agreement(visit: RepositoryContext) -> Sequence[Finding]:
+    """Whether what our account wrote lately was signed with keys that we have."""
+    try:
+        known = frozenset(Key.of(secret).id for secret in signing_keys(visit.machine.settings.lock))
+    except Misconfigured:
+        return [skipped(SUBJECT, "The key files cannot be read.", visit.name)]
+    newest = await Comments(visit.me.github, visit.configured.name).newest()
+    ours = [comment for comment in newest if comment.author.id == visit.me.account.id]
+    return [agreement_finding(ours, known, visit.me.github.server_time, visit.name)]
+
+
+def agreement_finding(ours: Collection[Comment], known: Collection[str], now: datetime, where: str) -> Finding:
+    """What the key ids in our account's comments say. `now` is server time."""
+    acks = [comment for comment in ours if read_ack(comment) is not None]
+    step = "Give all machines of this repository the same key files, then start their agents again."
+    if foreign := _foreign(acks, known):
+        number, key = foreign[0]
+        sentence = f"A lock on #{number} was signed with key {key}, which is not among lock.key_files."
+        return failed(SUBJECT, sentence, step, where)
+    if live := [ack.number for ack in acks if known and _live_unsigned(ack, now)]:
+        sentence = f"An agent without any key holds #{live[0]}: this machine does not see its lock."
+        return failed(SUBJECT, sentence, step, where)
+    if foreign := _foreign(ours, known):
+        number, key = foreign[0]
+        sentence = f"A comment in #{number} was signed with key {key}, which is not among lock.key_files."
+        step = "If that key was replaced, keep its file as the last of lock.key_files until the threads are closed."
+        return warned(SUBJECT, sentence, step, where)
+    return passed(SUBJECT, "Nothing in the newest comments was signed with a key that is missing here.", where)
+
+
+def _foreign(comments: Collection[Comment], known: Collection[str]) -> list[tuple[int, str]]:
+    """Number of the thread and key id of each comment that was signed with a key we do not have."""
+    marks = [(comment.number, find(comment.body)) for comment in comments]
+    ids = [(number, mark.fields["mac"].partition(".")) for number, mark in marks if mark is not None]
+    return [(number, id) for number, (id, dot, _) in ids if dot and id not in known]
+
+
+def _live_unsigned(comment: Comment, now: datetime) -> bool:
+    ack, mark = read_ack(comment), find(comment.body)
+    if ack is None or mark is None or ack.state is not AckState.ACTIVE or mark.fields["mac"] != UNSIGNED:
+        return False
+    return now - comment.updated_at < timedelta(seconds=ack.ttl_seconds)
+
 
 OF_MACHINE: tuple[Callable[[Machine], Awaitable[Sequence[Finding]]], ...] = (
     machine.configuration,
@@ -31,7 +213,7 @@ OF_MACHINE: tuple[Callable[[Machine], Awaitable[Sequence[Finding]]], ...] = (
     machine.disk,
     machine.git_version,
     machine.boot_clock,
-    keys.key_files,
+    key_files,
     programs.sandbox,
     programs.coding_backends,
 )
@@ -42,16 +224,16 @@ Probe = Callable[[RepositoryContext], Awaitable[Sequence[Finding]]]
 OF_REPOSITORY: tuple[Probe, ...] = (
     repository.labels,
     repository.base_branch,
-    merging.merge,
+    merge,
     repository.git_server,
-    versions.versions,
+    versions,
     suites.tests,
     test_run.ci,
     test_run.test_run,
 )
 """What is so for a repository, whoever asks."""
 
-OF_IDENTITY: tuple[Probe, ...] = (repository.permissions, account.scopes, keys.agreement)
+OF_IDENTITY: tuple[Probe, ...] = (repository.permissions, account.scopes, agreement)
 """What depends on who asks."""
 
 

@@ -1,28 +1,46 @@
-"""Runs `workflow-engine report`: reads, reckons, prints."""
+"""Runs `workflow-engine report`: reads, reckons, prints.
+
+The report for programs: JSON of a shape that stays; docs/observability.md lists its fields. The report for people:
+a few tables that fit into 80 columns. Reads what a report is made of with one fetch: fences, notes, the ledger, and
+the base branch's history.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import anyio
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from config.loading import load
 from config.settings import Settings
 from console.events import moment
-from console.history.repository_reader import visits
-from console.report.document import document
-from console.report.figures import Figures, figures
-from console.report.gather import gathered
-from console.report.table import shown
+from console.history import accounts, fences
+from console.history.fences import MOST_BYTES
+from console.history.repository_reader import OpenRepository, visits
+from console.report.figures import Cast, Cost, Facts, Figures, Spell, figures, within
+from console.report.item import Item, Outcome, Touch, items, stories
+from console.report.rework import LAYOUT, Landed, Reason, read, rework
+from console.report.targets import COST, REWORK, TRIES, ZERO_TOUCH, judged
+from console.status.phrases import ago, plain
 from runtime.building.sign_in import completed
 from runtime.launch import OK, complain
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
+from shared.git import notes
+from shared.git.command import Identity
+from shared.git.mirror import BRANCHES, Mirror
+from shared.git.notes import Note, Notes
+from shared.lock.codec import FENCE_NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +81,230 @@ def _since(text: str, now: datetime) -> datetime:
     if since >= now:
         raise Misconfigured(f"--since: '{text}' is not before now ({now:%Y-%m-%dT%H:%M} UTC).")
     return since
+
+
+VERSION = 1
+
+
+def document(f: Figures) -> str:
+    """One line of JSON. Rates are parts of 1, costs US dollars; null means that nothing is known."""
+    rework = {"rate": _round(f.rework_rate), "reasons": _words(f.rework), "week_not_over": f.too_young}
+    return json.dumps(
+        {
+            "version": VERSION,
+            "repository": f.repository,
+            "since": _time(f.since),
+            "until": _time(f.until),
+            "outcomes": _words(f.outcomes),
+            "zero_touch": {"items": f.zero_touch, "rate": _round(f.zero_touch_rate), "touches": _words(f.touches)},
+            "tries": {"mean": _round(f.tries_mean), "distribution": _words(f.tries)},
+            "rounds": _words(f.rounds),
+            "rework": rework,
+            "cost_usd": _cost(f.cost),
+            "lead_median_seconds": f.lead_median_seconds,
+            "stages": [_spell(one) for one in f.spells],
+            "runs": [_cast(one) for one in f.casts],
+            "setbacks": dict(f.setbacks),
+            "targets": {
+                name: {"target": target.bound, "at_least": target.at_least, "met": target.met(value)}
+                for name, (target, value) in judged(f).items()
+            },
+        }
+    )
+
+
+def _cost(cost: Cost) -> dict[str, Any]:
+    return {
+        "source": cost.source,
+        "total": _round(cost.total),
+        "per_merged": _round(cost.per_merged),
+        "own_mean": _round(cost.own),
+        "unknown_runs": cost.unknown_runs,
+    }
+
+
+def _spell(one: Spell) -> dict[str, Any]:
+    return {
+        "kind": one.track,
+        "stage": one.stage,
+        "items": one.items,
+        "median_seconds": one.median_seconds,
+        "mean_seconds": _round(one.mean_seconds),
+    }
+
+
+def _cast(one: Cast) -> dict[str, Any]:
+    return {
+        "role": one.role,
+        "backend": one.backend,
+        "runs": one.runs,
+        "completed": one.completed,
+        "rate": _round(one.completed / one.runs),
+        "cost_usd": _round(one.usd),
+    }
+
+
+def _words(counts: Any) -> dict[str, int]:
+    return {str(word): count for word, count in counts.items()}
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def shown(f: Figures) -> RenderableType:
+    """One repository's report."""
+    heading = Text.assemble((f.repository, "bold"), f"  {f.since:%Y-%m-%d %H:%M} to {f.until:%Y-%m-%d %H:%M} UTC")
+    parts: list[RenderableType] = [heading, _summary(f)]
+    if f.spells:
+        parts += [Text(), _stages(f)]
+    if f.casts:
+        parts += [Text(), _runs(f)]
+    return Group(*parts)
+
+
+def _summary(f: Figures) -> Table:
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, told in _lines(f):
+        table.add_row(name, told)
+    return table
+
+
+def _lines(f: Figures) -> Iterator[tuple[str, str]]:
+    others = ", ".join(f"{f.outcomes[one]} {one}" for one in Outcome if one is not Outcome.MERGED)
+    yield "merged", f"{f.merged} ({others})"
+    if not f.merged:
+        yield "cost", _cost_cell(f.cost)
+        return
+    untouched = f"{_percent(f.zero_touch_rate)} ({f.zero_touch} of {f.merged}){_because(f.touches)}"
+    yield "zero touch", f"{untouched}{ZERO_TOUCH.said(f.zero_touch_rate)}"
+    yield "tries", f"{f.tries_mean or 0:.2f} on average; {_spread(f.tries)}{TRIES.said(f.tries_mean)}"
+    yield "review rounds", _spread(f.rounds)
+    young = f"; of {f.too_young} the week is not over" if f.too_young else ""
+    yield "rework in 7 days", f"{_percent(f.rework_rate)}{_because(f.rework)}{young}{REWORK.said(f.rework_rate)}"
+    yield "cost", f"{_cost_cell(f.cost)}{COST.said(f.cost.per_merged)}"
+    yield "claim to merge", f"{_span(f.lead_median_seconds or 0)} (median)"
+    if f.setbacks:
+        yield "setbacks", ", ".join(f"{plain(word)} {count}" for word, count in f.setbacks.items())
+
+
+def _because(counts: Mapping[Touch, int] | Mapping[Reason, int]) -> str:
+    told = ", ".join(f"{word} {count}" for word, count in counts.items())
+    return f"; {told}" if told else ""
+
+
+def _spread(counts: Mapping[int, int]) -> str:
+    return ", ".join(f"{n} in {count} {'item' if count == 1 else 'items'}" for n, count in counts.items())
+
+
+def _cost_cell(cost: Cost) -> str:
+    if cost.total is None:
+        return "unknown (no cost data yet)"
+    own = f" (its own runs ${cost.own:.2f})" if cost.own is not None and cost.source == "ledger" else ""
+    each = f"${cost.per_merged:.2f} per merged pull request{own}, " if cost.per_merged is not None else ""
+    unknown = f"; {cost.unknown_runs} runs of unknown cost" if cost.unknown_runs else ""
+    where = "" if cost.source == "ledger" else "; by notes, which know the worker's runs alone"
+    return f"{each}${cost.total:.2f} in all{unknown}{where}"
+
+
+def _stages(f: Figures) -> Table:
+    table = _table("time in stage", "items", "median", "mean")
+    for one in f.spells:
+        name = f"{one.track.replace('_', ' ')}: {one.stage}"
+        table.add_row(name, str(one.items), _span(one.median_seconds), _span(one.mean_seconds))
+    return table
+
+
+def _runs(f: Figures) -> Table:
+    table = _table("role, backend", "runs", "completed", "cost")
+    for one in f.casts:
+        rate = f"{one.completed} ({_percent(one.completed / one.runs)})"
+        table.add_row(plain(f"{one.role}, {one.backend}"), str(one.runs), rate, f"${one.usd:.2f}")
+    return table
+
+
+def _table(first: str, *numbers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(first, min_width=32)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _span(seconds: float) -> str:
+    return ago(timedelta(seconds=seconds))
+
+
+def _percent(rate: float | None) -> str:
+    return "-" if rate is None else f"{100 * rate:.0f} %"
+
+
+NOTES = "refs/notes/workflow"
+
+SLACK = timedelta(days=1)
+"""How long before the first merge the base's history is read: commits are dated by others' clocks."""
+
+_NOBODY = Identity("", "")
+"""Reading notes needs no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    costs: dict[int, float | None]
+    setbacks: dict[str, int]
+
+
+async def gathered(visit: OpenRepository, since: datetime) -> Facts:
+    """Everything since a time (server's). Raises `Transient` and `Blocked`."""
+    mirror, until = visit.mirror, visit.server_time()
+    spaces = (f"+{space}/*:{space}/*" for space in (FENCE_NAMESPACE, NOTES))
+    await mirror.fetch(BRANCHES, *spaces)
+    chains = await fences.chains(mirror)
+    found = items(chains)
+    merged = [item for item in within(found, since, until) if item.outcome is Outcome.MERGED]
+    told = await _noted(visit, merged)
+    base = visit.configured.base_branch or visit.hub.repository.default_branch
+    return Facts(
+        since=since,
+        until=until,
+        items=found,
+        stories=stories(chains),
+        rework=rework(merged, await _history(mirror, base, merged)),
+        ledger=await accounts.entries(mirror, whole=True),
+        notes=told.costs,
+        setbacks=told.setbacks,
+    )
+
+
+async def _history(mirror: Mirror, base: str, merged: Sequence[Item]) -> tuple[Landed, ...]:
+    """The base's own commits since the first merge, each with what it changed there."""
+    if not merged or await mirror.tip(base) is None:
+        return ()
+    start = min(item.ended_at for item in merged) - SLACK
+    verb = ("log", "--first-parent", "--diff-merges=first-parent", "-z", "--name-only", "--no-renames")
+    span = (f"--format={LAYOUT}", f"--since-as-filter={start.isoformat()}", f"refs/heads/{base}", "--")
+    return read((await mirror.git.run(*verb, *span, cap=MOST_BYTES)).stdout.decode("utf-8", "replace"))
+
+
+async def _noted(visit: OpenRepository, merged: Iterable[Item]) -> _Told:
+    """What the authentic notes of merged items say; of those that another key has signed nothing."""
+    told, setbacks = Notes(visit.mirror.git, _NOBODY), Counter[str]()
+    costs: dict[int, float | None] = {}
+    for item in merged:
+        texts = await told.all(f"{NOTES}/issue-{item.number}")
+        found = [note for text in texts.values() if (note := notes.read(text, visit.keys)) is not None]
+        costs[item.number] = _cost_of(found)
+        setbacks.update(error.type for note in found for error in (note.error, *note.rolled_back) if error is not None)
+    return _Told(costs, dict(setbacks))
+
+
+def _cost_of(found: Sequence[Note]) -> float | None:
+    """None where there is no note, or one of a phase whose cost nobody knows."""
+    known = [note.cost_usd for note in found if note.cost_usd is not None]
+    return sum(known) if found and len(known) == len(found) else None

@@ -1,7 +1,14 @@
-"""The course of one task: let the agents work, fetch the branch back, open the pull request, tidy up."""
+"""The course of one task: let the agents work, fetch the branch back, open the pull request, tidy up.
+
+The ledger of a task, as it stands in the bare repository of its own GitHub. What a task hands out: its commits
+without what refers to its own GitHub, and the text of a pull request. How a task stands, read off its own GitHub:
+whether it has ended, how, and with which commits.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,25 +16,34 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from console.tdd import result, resume
+from console.tdd import resume
 from console.tdd.checkout import Checkout
-from console.tdd.lab_host import Site, alone, check_room
-from console.tdd.ledger_entries import entries
-from console.tdd.outcome import Outcome, check_stuck, description, ended, last_word, reviews
+from console.tdd.lab_host import BASE, Site, alone, check_room
 from console.tdd.preflight import Ready
-from console.tdd.resume import ISSUE
+from console.tdd.resume import ISSUE, halted, halted_by, pending, threads
 from console.tdd.task import ENDED, STOPPED, Records, State, Task
 from console.tdd.upstream import upstream
 from lab import locks
+from lab.__main__ import REVIEWER
+from lab.github.repositories.bare import Bare
+from lab.github.repositories.git_command import signed
 from lab.github.server import Lab
+from lab.github.world.pulls import ReviewRecord
 from lab.github.world.repository import RepositoryRecord
 from runtime.telemetry.cost import TaskCost, reckoned
 from runtime.telemetry.progress import Progress, Trail
 from shared import directories
-from shared.errors import Misconfigured
+from shared.errors import Blocked, Misconfigured
+from shared.github.status_record import untold
+from shared.governance import ledger_lines
+from shared.governance.ledger import REF
 from shared.governance.ledger_lines import Entry
+from shared.lock import comment as layout
+from shared.lock.codec import ItemKey
 from shared.loop import Loop, RealClock
 from shared.telemetry.events import Event
+from shared.text import neutralise, one_line
+from shared.workflow import Role
 
 LOOK_SECONDS = 0.25
 """How often the task's GitHub is looked at."""
@@ -156,8 +172,8 @@ class TaskRun:
 
     async def _fetched(self, task: Task, outcome: Outcome, repository: RepositoryRecord) -> Task:
         order = task.order
-        head = await result.rewritten(repository.bare, order.commit, outcome.head)
-        await self.checkout.receive(repository.bare.path, result.RESULT, order.branch)
+        head = await rewritten(repository.bare, order.commit, outcome.head)
+        await self.checkout.receive(repository.bare.path, RESULT, order.branch)
         self.progress.tell(f"The branch {order.branch} is in your repository.")
         return self._recorded(replace(task, head=head))
 
@@ -167,8 +183,8 @@ class TaskRun:
         if self.ready.pull_settings is not None:
             async with upstream(self.ready.pull_settings, self.ready.environment) as there:
                 await there.publish(repository.bare.path, task.head, order.branch)
-                body = result.pull_body(description(repository), order.specification, task.reviews)
-                pull = await there.pull_request(result.pull_title(order.title), body, order.branch, order.base)
+                body = pull_body(description(repository), order.specification, task.reviews)
+                pull = await there.pull_request(pull_title(order.title), body, order.branch, order.base)
                 page = f"{there.server}/{there.name}/pull/{pull.number}"
             self.progress.tell(f"Opened {page}.")
             task = replace(task, url=page)
@@ -184,3 +200,150 @@ class TaskRun:
             await anyio.to_thread.run_sync(directories.remove, place)
         except OSError as error:
             self.progress.tell(f"{place} could not be removed: {error.strerror}.")
+
+
+async def entries(bare: Bare) -> list[Entry]:
+    """The lines of the ledger, oldest first; none where nobody has paid for anything."""
+    if await bare.sha(REF) is None:
+        return []
+    shown = await bare.git.check("log", "--reverse", "--format=%B%x00", REF)
+    found = (ledger_lines.read(message.strip()) for message in shown.text.split("\0"))
+    return [entry for entry in found if entry is not None]
+
+
+RESULT = "refs/tdd/result"
+"""Where the commits that are handed out lie in the copy; no branch of anybody can be called so."""
+
+_SIGNATURE = ("workflow-engine", "workflow-engine@localhost")
+"""Whom the commits name: nobody's account, so that no server shows them as somebody's."""
+
+_KEPT = ("Phase", "Round")
+"""Trailers that mean something outside; the others name an issue and an agent of the task's own GitHub."""
+
+_CLOSES = re.compile(r"\ACloses #\d+\s*")
+_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMANDS = re.compile(
+    r"^## How to try it\n.*?(?=^## )|^---\n\nReview comments .*?\n(?=\n|\Z)", re.DOTALL | re.MULTILINE
+)
+"""What leads to nothing outside: the branch of the task's own GitHub, and the commands of its agents."""
+
+_NUMBER = re.compile(r"(?<![\w&])#(?=\d)")
+
+
+async def rewritten(bare: Bare, base: str, head: str) -> str:
+    """Write the commits from `base` to `head` anew, as `RESULT` of the same repository; returns the last one.
+
+    Trees, dates and order stay, so that the same work always gives the same commits.
+    """
+    listed = await bare.git.check("rev-list", "--reverse", "--topo-order", "--parents", f"{base}..{head}")
+    new = {base: base}
+    for line in listed.text.splitlines():
+        commit, *parents = line.split()
+        shown = await bare.git.check("show", "--no-patch", "--format=%T%x00%ad%x00%B", "--date=raw", commit)
+        tree, date, message = shown.text.split("\0", 2)
+        lineage = [word for parent in parents for word in ("-p", new.get(parent, parent))]
+        variables = signed(_SIGNATURE, _SIGNATURE, date) | {"GIT_COMMITTER_DATE": date}
+        words = _outside(message).encode()
+        made = await bare.git.check("commit-tree", tree, *lineage, "-F", "-", stdin=words, env=variables)
+        new[commit] = made.text.strip()
+    await bare.update_ref(RESULT, new[head])
+    return new[head]
+
+
+def _outside(message: str) -> str:
+    subject, _, rest = message.strip().partition("\n")
+    trailers = [line for line in rest.splitlines() if line.partition(":")[0] in _KEPT]
+    return "\n".join([_NUMBER.sub("", subject), "", *trailers]).strip() + "\n"
+
+
+def pull_title(title: str) -> str:
+    """The title of the pull request on origin."""
+    return neutralise(one_line(_NUMBER.sub("", title), 240))
+
+
+def pull_body(description: str, specification: str, reviews: int) -> str:
+    """Its body: proof and summary as the worker wrote them, without numbers and marks that mean something else here."""
+    told = _CLOSES.sub("", description.replace("\r\n", "\n"))
+    told = re.sub(r"\n{3,}", "\n\n", _HIDDEN.sub("", _COMMANDS.sub("", told))).strip()
+    times = "once" if reviews == 1 else f"{reviews} times"
+    made = f"Made by `workflow-engine tdd` from `{one_line(specification, 200)}`, reviewed {times} by the engine."
+    return f"{_NUMBER.sub('', told)}\n\n---\n\n{made}\n".lstrip()
+
+
+WORK = f"refs/heads/auto/issue-{ISSUE}"
+"""Where the worker's commits lie once its tests are green."""
+
+
+_TO_DO = re.compile(r"^\*\*What to do:\*\* ([^\n]+?)[;,] then (?=set the label)", re.MULTILINE)
+"""The advice of a comment, before the labels by which one goes on at GitHub."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the engine's part ended; `head` is the last commit of the work, empty where there is none."""
+
+    state: State
+    sentence: str
+    reviews: int = 0
+    head: str = ""
+
+
+async def ended(repository: RepositoryRecord) -> Outcome | None:
+    """How it ended; None while somebody still works on it, or has been told to."""
+    known, stopped = threads(repository), halted(repository)
+    approved = known[-1].is_pull and "status:approved" in known[-1].labels
+    if not (approved or stopped or not known[0].open) or locks.held(repository) or pending(repository):
+        return None
+    judged, head = reviews(repository), await work(repository)
+    if approved:
+        return Outcome(State.APPROVED, "The review approves.", len(judged), head)
+    by = Role.WORKER if stopped is None else await halted_by(repository, stopped)
+    said = last_word(repository, stopped.number if stopped and by is Role.REVIEWER else ISSUE, by)
+    asks = bool(judged) and judged[-1].state == "CHANGES_REQUESTED"
+    state = State.ROUNDS_USED_UP if by is Role.REVIEWER and asks else State.FAILED
+    return Outcome(state, said, len(judged), head)
+
+
+def reviews(repository: RepositoryRecord) -> list[ReviewRecord]:
+    """What the reviewer has submitted; the worker's answers to remarks are reviews for GitHub, too."""
+    return [one for one in repository.pulls.reviews.values() if one.author == REVIEWER]
+
+
+async def work(repository: RepositoryRecord) -> str:
+    """The last commit of the work: of its branch, else what is kept of unfinished work; empty for none."""
+    if head := await repository.bare.sha(WORK):
+        return head
+    fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
+    base = await repository.bare.sha(f"refs/heads/{BASE}")
+    return fence.work_head if fence is not None and fence.work_head not in {"", base} else ""
+
+
+class Stuck(Blocked):
+    """Nobody goes on with it, and it does not wait for anything that comes by itself."""
+
+
+async def check_stuck(repository: RepositoryRecord, skipped: Sequence[str]) -> None:
+    """Return while it waits for a time that will come; raises `Stuck` with what keeps everybody from working on it."""
+    pulls = [pull.number for pull in repository.pulls.records.values()]
+    keys = (ItemKey(Role.WORKER, ISSUE), *(ItemKey(Role.REVIEWER, number) for number in pulls))
+    fences = [await locks.fence(repository, key) for key in keys]
+    if not any(fence is not None and fence.wait is not None for fence in fences):
+        raise Stuck(f"Nobody can go on with it: {'; '.join(skipped) or last_word(repository, ISSUE)}")
+
+
+def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER) -> str:
+    """What an agent says last in its status comment on a thread, and its advice; without its table, and the labels
+    and commands by which one would go on there.
+    """
+    words = [text for one in repository.comments.of(number) if (text := layout.said(one.body, by)) is not None]
+    if not words:
+        return "The engine left no word; see its logs."
+    plain = untold(words[-1]).partition("\n\n")[0].strip()
+    todo = _TO_DO.search(words[-1])
+    return f"{plain}\n\nWhat to do: {todo[1][:1].upper()}{todo[1][1:]}." if todo else plain
+
+
+def description(repository: RepositoryRecord) -> str:
+    """The body of the pull request on the task's own GitHub; empty before there is one."""
+    pulls = repository.pulls.records.values()
+    return repository.issues.require(pulls[-1].number).body or "" if pulls else ""

@@ -1,8 +1,12 @@
-"""What a protected branch still wants of a pull request before it lets it be merged, in GitHub's sentences."""
+"""What a protected branch still wants of a pull request before it lets it be merged, in GitHub's sentences.
+
+Who owns a file by the repository's CODEOWNERS, as GitHub reads it: the last line that matches counts.
+"""
 
 from __future__ import annotations
 
-from lab.github.code_owners import PLACES, owners
+import re
+
 from lab.github.world.checks import FAILED
 from lab.github.world.pulls import PullRecord, ReviewRecord
 from lab.github.world.repository import Protection, RepositoryRecord
@@ -83,3 +87,25 @@ async def _owners(repository: RepositoryRecord, pull: PullRecord, approving: set
         if owning and not owning & approving:
             return sorted(owning)
     return []
+
+
+PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+"""Where GitHub looks for the file; the first that exists counts."""
+
+
+def owners(text: str, path: str) -> frozenset[str]:
+    """The logins that own `path`; empty when nobody does."""
+    found: frozenset[str] = frozenset()
+    for line in text.splitlines():
+        pattern, *logins = line.partition("#")[0].split() or [""]
+        if pattern and _matches(pattern, path):
+            found = frozenset(login.removeprefix("@") for login in logins)
+    return found
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """A pattern with a slash before its end is anchored at the root; a directory matches what is below it."""
+    anchored = "/" in pattern.rstrip("/")
+    body = re.escape(pattern.strip("/")).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+    below = r"/.*" if pattern.endswith("/") else r"(/.*)?"
+    return re.fullmatch(("" if anchored else "(.*/)?") + body + below, path) is not None

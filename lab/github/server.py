@@ -1,24 +1,27 @@
-"""The lab as one object: a whole GitHub that starts, serves, and lets tests act in it by hand."""
+"""The lab as one object: a whole GitHub that starts, serves, and lets tests act in it by hand.
+
+Writes the lab's world down before a change is answered: what was told is then on disk. What people do between two
+requests of somebody else: deeds that happen right before one of them is carried out.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
 import anyio
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from lab.github.admin import Admin
 from lab.github.ci.behaviours import CiBehaviour, Wish
 from lab.github.ci.builds import Ci, CiSettings
 from lab.github.clock import LabClock
-from lab.github.durable import keeping
 from lab.github.fault_injection.faults import Faults
-from lab.github.fault_injection.interleaved_actions import InterleavedActions
 from lab.github.fault_injection.lag import Lag
 from lab.github.fault_injection.middleware import FaultMiddleware
 from lab.github.fault_injection.sudden_changes import SuddenChanges
@@ -247,3 +250,41 @@ class Lab(SiteActions):
     def _bare(self, full_name: str) -> Bare | None:
         found = self.world.repository(full_name)
         return None if found is None else found.bare
+
+
+_READS = frozenset({"GET", "HEAD"})
+
+
+def keeping(save: Callable[[], None]) -> Middleware:
+    """A middleware that calls `save` after every request that may have changed something."""
+
+    @web.middleware
+    async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = await handler(request)
+        if request.method not in _READS:
+            save()
+        return response
+
+    return keep
+
+
+Interlude = Callable[[str, str], Awaitable[None]]
+"""Is told method and path of the request that comes next, git's too, and may do anything to the world before it."""
+
+
+class InterleavedActions:
+    """All of them, in the order in which they were planned."""
+
+    def __init__(self) -> None:
+        self._planned: list[Interlude] = []
+
+    def plan(self, interlude: Interlude) -> None:
+        """Ask `interlude` before every request from now on."""
+        self._planned.append(interlude)
+
+    @web.middleware
+    async def play(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """To be placed around everything that is served."""
+        for interlude in self._planned:
+            await interlude(request.method, request.path)
+        return await handler(request)

@@ -1,4 +1,7 @@
-"""What people do outside the API: on the site's pages, in its settings, by e-mail to its support."""
+"""What people do outside the API: on the site's pages, in its settings, by e-mail to its support.
+
+Pull requests from forks: their commits are in the repository's git, as GitHub keeps them, and in no branch of it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lab.github import forks, merge_queue, transfer
+from lab.github import merge_queue, transfer
+from lab.github.repositories.pull_refs import show_head
 from lab.github.world.accounts import AccountRecord
 from lab.github.world.apps import AppRecord, InstallationRecord
 from lab.github.world.comments import CommentRecord
@@ -151,11 +155,11 @@ class SiteActions:
     ) -> PullRecord:
         """`author` opens a pull request from a fork of theirs."""
         self.account(author)
-        return await forks.opened(self.at(full_name), author, files, (title, body), draft=draft)
+        return await opened(self.at(full_name), author, files, (title, body), draft=draft)
 
     async def push_to_fork(self, full_name: str, number: int, files: Mapping[str, str]) -> PullRecord:
         """The author of a pull request from a fork pushes one more commit."""
-        return await forks.pushed(self.at(full_name), number, files)
+        return await pushed(self.at(full_name), number, files)
 
     def mark_draft(self, full_name: str, number: int, *, actor: str, draft: bool) -> PullRecord:
         """`actor` marks a pull request as ready for review, or as a draft again."""
@@ -164,3 +168,53 @@ class SiteActions:
     def transfer(self, full_name: str, number: int, target: str, *, actor: str) -> IssueRecord:
         """`actor` moves an issue to another repository: it answers 301 here, and has a new number there."""
         return transfer.issue(self.at(full_name), number, self.at(target), actor)
+
+
+BRANCH = "patch-1"
+"""What GitHub calls the branch of somebody who edits a file on its pages."""
+
+
+async def opened(
+    repository: RepositoryRecord,
+    author: str,
+    files: Mapping[str, str],
+    text: tuple[str, str],
+    *,
+    branch: str = BRANCH,
+    draft: bool = False,
+) -> PullRecord:
+    """`author` proposes `files` from their fork, made of the default branch as it is; `text` is title and body."""
+    base = repository.facts.default_branch
+    tip = await repository.bare.sha(f"refs/heads/{base}")
+    if tip is None:
+        raise KeyError(base)
+    head = await _committed(repository, author, tip, files)
+    thread = repository.issues.open(author, *text, is_pull=True)
+    fork = f"{author}/{repository.facts.name}"
+    pull = repository.pulls.open(thread, (branch, head), (base, tip), draft=draft, fork=fork)
+    await show_head(repository, pull)
+    return pull
+
+
+async def pushed(repository: RepositoryRecord, number: int, files: Mapping[str, str]) -> PullRecord:
+    """Its author pushes one more commit to the fork."""
+    pull = repository.pulls.require(number)
+    head = await _committed(repository, pull.fork.partition("/")[0], pull.head_sha, files)
+    base = await repository.bare.sha(f"refs/heads/{pull.base_branch}") or pull.base_sha
+    moved = repository.pulls.move_head(number, head, base)
+    await show_head(repository, moved)
+    return moved
+
+
+async def _committed(repository: RepositoryRecord, author: str, onto: str, files: Mapping[str, str]) -> str:
+    """A commit on `onto` that only its id names from now on: until the pull request's own ref is there."""
+    ref = f"refs/forks/{author}"
+    who = f"{author} <{author}@users.noreply.github.com> now"
+    head = f"commit {ref}\ncommitter {who}\ndata 7\nPropose\nfrom {onto}\n"
+    parts = [f"M 100644 inline {path}\ndata {len(text.encode())}\n{text}\n" for path, text in files.items()]
+    git = repository.bare.git
+    stream = "".join([head, *parts]).encode()
+    await git.check("fast-import", "--quiet", "--force", "--date-format=now", stdin=stream)
+    sha = (await git.check("rev-parse", ref)).text
+    await git.check("update-ref", "-d", ref)
+    return sha

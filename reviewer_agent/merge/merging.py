@@ -1,4 +1,7 @@
-"""The merge: one at a time, of exactly the commit that was judged, looked at once more; and the tidying after it."""
+"""The merge: one at a time, of exactly the commit that was judged, looked at once more; and the tidying after it.
+
+What follows when GitHub refuses a merge: its base is merged in, or it is tried again; it never ends an item.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from reviewer_agent.actions import Actions
 from reviewer_agent.decide import QUEUED, Action, Snapshot, decide
 from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.merge.merge_turns import FRESH_SECONDS, MergeTurn
-from reviewer_agent.merge.refusals import Refusals
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
@@ -27,6 +29,29 @@ from shared.lock.record import Fence, FenceChange
 from shared.models import PullRequest
 from shared.order import excluded
 from shared.workflow import TERMINAL, Role, Stage
+
+_OF_BASE = ("not mergeable", "merge conflict", "out of date", "not up to date", "status checks are expected")
+"""Words with which GitHub refuses a merge because of the base; of a branch that is behind it says the last."""
+
+
+class Refusals:
+    """Refused merges of one repository."""
+
+    def __init__(self, forge: Forge, observer: Observer, handover: Actions) -> None:
+        self._forge = forge
+        self._observer = observer
+        self._handover = handover
+
+    async def handle(self, held: Held, seen: Snapshot, refused: Blocked) -> Step:
+        """Give it back to have its base merged in where that is the reason, else wait. Raises `Transient`."""
+        said = refused.message if isinstance(refused, Refused) else str(refused)
+        log.warning("merge_refused", outcome="retrying", error=str(refused))
+        now = await self._forge.pulls.pull_request(seen.pull_request.number)
+        of_base = now.out_of_step or (isinstance(refused, Refused) and refused.says(*_OF_BASE))
+        if of_base and not seen.sent_to_base and await self._observer.is_repairable(now):
+            return await self._handover.send_to_base(held, seen)
+        return await self._handover.refused(held, seen, said)
+
 
 log = structlog.get_logger()
 

@@ -1,11 +1,13 @@
 """git as verbs on one git directory: the only module that spells git's environment and options.
 
-Nothing of the machine's git configuration reaches it, no hook, filter or helper runs, no directory
-is changed into, and only the protocol that the given URL needs is allowed.
+Nothing of the machine's git configuration reaches it, no hook, filter or helper runs, no directory is changed into,
+and only the protocol that the given URL needs is allowed. Which remotes git may talk to: one protocol per URL, and
+plain http on loopback only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +19,7 @@ import anyio
 from shared import process
 from shared.disk_space import full
 from shared.errors import Misconfigured, Transient, UnknownOutcome
-from shared.git import failures, names, protocols, push_report
+from shared.git import failures, names, push_report
 from shared.git.credentials import Credentials
 from shared.lock.port import RefUpdate
 from shared.process import Finished
@@ -214,7 +216,7 @@ class Git:
         self, remote: str | Path, verb: Sequence[str], deadline_seconds: float, hooks: Path = NO_HOOKS
     ) -> Finished | None:
         """One command; again where the server refused the token and there is hope: then it has done nothing."""
-        settings = protocols.allowed(remote) | {"core.hooksPath": str(hooks)}
+        settings = allowed(remote) | {"core.hooksPath": str(hooks)}
         credentials = None if isinstance(remote, Path) else self._credentials
         while True:
             variables = await credentials.variables() if credentials else {}
@@ -250,3 +252,21 @@ def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
     for number, (key, value) in enumerate(settings.items()):
         variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return variables
+
+
+_LOOPBACK = re.compile(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?/[^\s]*")
+_SECURE = re.compile(r"https://[A-Za-z0-9.:\[\]-]+/[^\s]*")
+_PLAIN_FILE = re.compile(r"(?:file://)?/[^\n]*")
+
+
+def allowed(remote: str | Path) -> dict[str, str]:
+    """The settings that allow the one protocol which this remote needs; raises `Misconfigured` for others."""
+    if isinstance(remote, Path):
+        return {"protocol.file.allow": "always"}
+    if _SECURE.fullmatch(remote):
+        return {"protocol.https.allow": "always"}
+    if _LOOPBACK.fullmatch(remote):
+        return {"protocol.http.allow": "always", "http.proxy": ""}
+    if _PLAIN_FILE.fullmatch(remote):
+        return {"protocol.file.allow": "always"}
+    raise Misconfigured(f"Repositories are reached by https only, not by {remote.rpartition('@')[2]!r}.")

@@ -1,12 +1,13 @@
 """The one door to a push: what leaves for the server has been judged and adopted by the mirror here.
 
-The push itself is the fence's (`Fences.advance`), so that state, code and lock move together.
+The push itself is the fence's (`Fences.advance`), so that state, code and lock move together. Looks for secrets in
+a change before a commit is made of it: in what it adds, binary files and names included.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,11 +15,10 @@ import anyio.to_thread
 
 from shared import directories
 from shared.disk_space import no_room
-from shared.git import changes, names
+from shared.git import changes, names, objects
 from shared.git.command import Git
-from shared.git.leaks import leaks
 from shared.git.mirror import Mirror
-from shared.git.patch_policy import PatchRefused, Policy, Refusal, judge
+from shared.git.patch_policy import Change, PatchRefused, Policy, Refusal, judge
 from shared.git.workspace import Workspace
 from shared.lock.port import RefUpdate
 from shared.outgoing.outbound_filter import Outgoing
@@ -115,3 +115,30 @@ def _expect_ours(update: RefUpdate, commit: str) -> None:
 
 def _branch_tips(updates: Sequence[RefUpdate]) -> list[str]:
     return [update.expected for update in updates if update.expected and update.ref.startswith("refs/heads/")]
+
+
+SCANNED_BYTES = 4 * 2**20
+"""More than this is refused unread; the policy itself refuses much smaller patches for their size."""
+
+
+async def leaks(git: Git, changes: Sequence[Change], tree: str, outgoing: Outgoing) -> tuple[Refusal, ...]:
+    """A refusal for each file of `tree` that would give a secret away; none of them repeats it."""
+    binary = [change for change in changes if change.binary and 0 < change.size <= SCANNED_BYTES]
+    contents = await objects.read(git, [f"{tree}:{change.path}" for change in binary])
+    read = {change.path: content or b"" for change, content in zip(binary, contents, strict=True)}
+    if sum(len(change.added_text) or change.size for change in changes) > SCANNED_BYTES:
+        return (Refusal("", f"More than {SCANNED_BYTES} bytes cannot be searched for secrets."),)
+    return await anyio.to_thread.run_sync(lambda: tuple(_found(changes, read, outgoing)))
+
+
+def _found(changes: Iterable[Change], read: dict[str, bytes], outgoing: Outgoing) -> Iterator[Refusal]:
+    for change in changes:
+        if kind := outgoing.leak(change.path):
+            yield Refusal("", f"The name of a file holds {kind}.")
+        elif kind := outgoing.leak(change.added_text or _plain(read.get(change.path, b""))):
+            yield Refusal(change.path, f"It adds {kind}; secrets are never published.")
+
+
+def _plain(content: bytes) -> str:
+    """A binary file's characters, those of UTF-16 too."""
+    return content.decode("latin-1").replace("\0", "")

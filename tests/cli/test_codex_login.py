@@ -13,9 +13,8 @@ import pytest
 
 from cli.coding import SCHEMA, Desk, left_behind
 from cli.test_codex_runs import shell
-from lab.model.issuer import Issuer
 from lab.model.script import Script
-from lab.model_server import ModelServer
+from lab.model_server import Issuer, ModelServer
 from shared.llm import coder, codex_login
 from shared.llm.backend import Program, Setup
 from shared.llm.codex_login import Login, LoginLease

@@ -1,12 +1,18 @@
-"""What has to be true before an item is claimed: something to begin, no open blocker, a label of somebody trusted."""
+"""What has to be true before an item is claimed: something to begin, no open blocker, a label of somebody trusted.
+
+What a person says of a refactoring that waits for them: `/approve` takes it, `/reject` goes on without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from shared.github.ports import Conversation
+from shared.governance.commands import Verb, commands
 from shared.governance.one_time_replies import untrusted_label
 from shared.items import Candidate
+from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
@@ -26,7 +32,6 @@ from worker_agent.intake.text_binding import TextBinding
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
-from worker_agent.refactoring_approval import RefactoringApproval
 
 
 class Eligibility:
@@ -198,3 +203,32 @@ class Eligibility:
         """Why a label of `actor` (None: nobody has set it) asks for nothing."""
         trusted = actor is not None and await self._writers.include(actor)
         return "" if trusted else "the label was not set by somebody with write access"
+
+
+_MEANS = {Verb.APPROVE: Phase.CONFIRMED, Verb.REJECT: Phase.DECLINED}
+
+WAITS = "its refactoring waits for /approve or /reject by somebody with write access"
+
+
+class RefactoringApproval:
+    """Reads the threads of issues whose refactoring waits; the newest command that counts decides."""
+
+    def __init__(self, conversation: Conversation, writers: TrustedWriters, names: Labels) -> None:
+        self._conversation = conversation
+        self._writers = writers
+        self._names = names
+
+    async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str | None:
+        """What a claim would go on with, or why it waits; None when no refactoring of this issue waits."""
+        labels = self._names.read(issue.labels)
+        if fence is None or fence.stage is not Stage.AWAITING_APPROVAL or labels.stages != {fence.stage}:
+            return None
+        if not issue.open or issue.locked or Flag.PAUSED in labels.flags:
+            return None
+        if fence.phase in set(_MEANS.values()):  # said already, and not carried out
+            return Intent(fence.stage, fence.phase)
+        since = [one for one in await self._conversation.thread(issue.number) if one.created_at >= fence.at]
+        for command in reversed(commands(since)):
+            if command.verb in _MEANS and await self._writers.include(command.author):
+                return Intent(fence.stage, _MEANS[command.verb], approved_by=command.author.login)
+        return WAITS

@@ -1,20 +1,27 @@
-"""The middleware that makes planned faults happen, to API calls and to git alike."""
+"""The middleware that makes planned faults happen, to API calls and to git alike.
+
+Answers that GitHub gives on bad days: errors, limits, web pages and JSON that is not what it should be. No I/O.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from lab.github.clock import LabClock
-from lab.github.fault_injection import bad_answers, connection
+from lab.github.fault_injection import connection
 from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults, is_git
 from lab.github.fault_injection.sudden_changes import SuddenChanges
+from lab.github.http.refusals import Refusal
 from lab.github.repositories.git_http import git_token
 
 FAULTS: web.RequestKey[list[Fault]] = web.RequestKey("faults", list)
@@ -64,7 +71,7 @@ class FaultMiddleware:
         for fault in hits:
             early = await self._before(fault, request, handler)
             if early is not None:
-                return bad_answers.for_git(early) if is_git(request.path) and early.body else early
+                return for_git(early) if is_git(request.path) and early.body else early
         try:
             response = await self._carried_out(hits, request, handler)
         except web.HTTPException as refused:
@@ -92,11 +99,11 @@ class FaultMiddleware:
                 connection.hang_up(request)
                 return web.Response(status=500)
             case FaultKind.ERROR_BEFORE:
-                return bad_answers.error(fault)
+                return error(fault)
             case FaultKind.PRIMARY_LIMIT:
-                return bad_answers.used_up(fault, self._clock.now())
+                return used_up(fault, self._clock.now())
             case FaultKind.SECONDARY_LIMIT:
-                return bad_answers.slowed(fault)
+                return slowed(fault)
             case _:
                 await self._prepare(fault, request)
         return None
@@ -142,11 +149,11 @@ class FaultMiddleware:
             case FaultKind.RESET:
                 _reset(fault, request, response)
             case kind if is_git(request.path) and kind in _REPLACED:
-                connection.speak(request, bad_answers.instead(fault))
+                connection.speak(request, instead(fault))
             case FaultKind.ERROR_AFTER | FaultKind.HTML:
-                return bad_answers.instead(fault)
+                return instead(fault)
             case _:
-                return bad_answers.spoiled(fault, response)
+                return spoiled(fault, response)
         return response
 
     def _put(self, fault: Fault, request: web.Request, handler: Handler) -> None:
@@ -176,3 +183,88 @@ def _reset(fault: Fault, request: web.Request, response: web.StreamResponse) -> 
         connection.cut(request, min(fault.after_bytes, len(body) - 1))
     else:
         connection.hang_up(request)
+
+
+_PAGE = b"<!DOCTYPE html><html><head><title>Unicorn!</title></head><body>We had issues.</body></html>"
+
+_MESSAGES = {
+    401: "Bad credentials",
+    403: "Resource not accessible by personal access token",
+    404: "Not Found",
+    409: "Conflict",
+    410: "Gone",
+    422: "Validation Failed",
+}
+"""What GitHub says with a status; everything else is a "Server Error"."""
+
+
+def error(fault: Fault) -> web.Response:
+    """An answer that says nothing of what has happened."""
+    status = fault.status or 502
+    return _refused(fault, Refusal(status, _MESSAGES.get(status, "Server Error")))
+
+
+def used_up(fault: Fault, now: float) -> web.Response:
+    """The primary limit: nothing remains until the reset."""
+    answer = _refused(fault, Refusal(fault.status or 403, "API rate limit exceeded for user ID 1."))
+    reset = int(now + (fault.seconds or 3600))
+    limits = {"limit": 5000, "used": 5000, "remaining": 0, "reset": reset, "resource": "core"}
+    answer.headers.update({f"x-ratelimit-{name}": str(value) for name, value in limits.items()})
+    return answer
+
+
+def slowed(fault: Fault) -> web.Response:
+    """A secondary limit: too much at once."""
+    sentence = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+    return _refused(fault, Refusal(fault.status or 403, sentence))
+
+
+def instead(fault: Fault) -> web.Response:
+    """What stands in the place of an answer that has nothing to do with it."""
+    match fault.kind:
+        case FaultKind.HTML:
+            return web.Response(body=_PAGE, content_type="text/html", charset="utf-8")
+        case FaultKind.EMPTY:
+            return web.Response(body=b"", content_type="application/octet-stream")
+        case _:
+            return error(fault)
+
+
+def spoiled(fault: Fault, answer: web.StreamResponse) -> web.StreamResponse:
+    """A finished answer as the fault leaves it; streamed answers stay as they are."""
+    if not isinstance(answer, web.Response) or not isinstance(answer.body, bytes):
+        return answer
+    match fault.kind:
+        case FaultKind.TRUNCATED:
+            answer.body = answer.body[: len(answer.body) // 2]
+        case FaultKind.EMPTY:
+            answer.body = b""
+        case FaultKind.WRONG_TYPE:
+            answer.headers["Content-Type"] = "text/plain; charset=utf-8"
+        case FaultKind.NULL_FIELDS:
+            answer.body = json.dumps(_without(json.loads(answer.body), fault.names)).encode()
+            answer.headers.popall("ETag", None)  # the tag is the body's, and this is another body
+        case _:
+            pass  # the others break something else
+    return answer
+
+
+def _without(value: Any, names: Collection[str]) -> Any:
+    """The JSON value with null for each field of these names, at any depth."""
+    if isinstance(value, list):
+        return [_without(one, names) for one in value]
+    if isinstance(value, dict):
+        return {name: None if name in names else _without(one, names) for name, one in value.items()}
+    return value
+
+
+def for_git(answer: web.Response) -> web.Response:
+    """A refusal in the form in which git shows it to people: plain text."""
+    message = json.loads(answer.body if isinstance(answer.body, bytes) else b"{}").get("message", "")
+    headers = {name: value for name, value in answer.headers.items() if not name.startswith("Content-")}
+    return web.Response(text=f"{message}\n", status=answer.status, headers=headers)
+
+
+def _refused(fault: Fault, refusal: Refusal) -> web.Response:
+    headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
+    return web.json_response(refusal.body, status=refusal.status, headers=headers)

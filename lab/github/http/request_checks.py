@@ -1,19 +1,23 @@
-"""What stands between a request and its operation: who asks, where the path leads, whether they may."""
+"""What stands between a request and its operation: who asks, where the path leads, whether they may.
+
+Reads the JSON web token by which a GitHub App says who it is.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import web
 
-from lab.github.http import app_jwt
 from lab.github.http.base_address import ENTERPRISE, came_to
 from lab.github.http.call import Operation
 from lab.github.http.refusals import Refusal, no_rights, not_accessible, not_found, redirected
 from lab.github.wire.site import Site
 from lab.github.world.accounts import AccountRecord, TokenRecord
 from lab.github.world.apps import AppRecord
+from lab.github.world.hub import World
 from lab.github.world.repository import RepositoryRecord
 
 _CREDENTIALS = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
@@ -43,7 +47,7 @@ class Admission:
         if not operation.as_app:
             token = self._world.authenticate(found[1])
             return Caller(self._world.account(token.login), token)
-        app = app_jwt.authenticate(self._world, found[1])
+        app = authenticate(self._world, found[1])
         return Caller(self._world.account(app.bot, bot=True), TokenRecord("", app.bot), app)
 
     def admit(self, operation: Operation, caller: Caller) -> None:
@@ -104,3 +108,44 @@ def inside(raw_path: str) -> str:
 def whole_number(text: str) -> int | None:
     """A number of at most 18 digits, or None."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+LONGEST_SECONDS = 600
+"""How far in the future a token may expire."""
+
+_UNREADABLE = "A JSON web token could not be decoded"
+_EXPIRED = (
+    "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion "
+    "expires"
+)
+_TOO_LONG = "'Expiration time' claim ('exp') is too far in the future"
+_NOT_YET = "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
+
+
+def authenticate(world: World, token: str) -> AppRecord:
+    """The App that signed `token` (RS256) and is its issuer; 401 with GitHub's sentence, 404 for an unknown App."""
+    import jwt  # only Apps need it, and with its cryptography it takes a while to load
+
+    try:
+        issuer = jwt.decode(token, options={"verify_signature": False}).get("iss")
+    except jwt.PyJWTError:
+        raise Refusal(401, _UNREADABLE) from None
+    app = world.apps.issuer(str(issuer))
+    if app is None:
+        raise Refusal(404, "Integration not found")
+    try:
+        claims = jwt.decode(token, app.public_key, ["RS256"], options={"verify_exp": False, "verify_iat": False})
+    except jwt.PyJWTError:
+        raise Refusal(401, _UNREADABLE) from None
+    _check_times(claims, world.registrar.now())
+    return app
+
+
+def _check_times(claims: dict[str, Any], now: int) -> None:
+    issued, expires = claims.get("iat"), claims.get("exp")
+    if not isinstance(expires, int | float) or expires <= now:
+        raise Refusal(401, _EXPIRED)
+    if expires > now + LONGEST_SECONDS:
+        raise Refusal(401, _TOO_LONG)
+    if not isinstance(issued, int | float) or issued > now:
+        raise Refusal(401, _NOT_YET)

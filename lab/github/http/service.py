@@ -1,19 +1,27 @@
-"""From an HTTP request to an operation and back, for every operation of the API."""
+"""From an HTTP request to an operation and back, for every operation of the API.
+
+Between bytes and JSON: reading request bodies, writing answers with their ETags and headers.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import html
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from email.utils import formatdate
+from datetime import UTC, datetime
+from email.utils import format_datetime, formatdate, parsedate_to_datetime
 from itertools import product
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from markdown_it import MarkdownIt
 
 from lab.github.fault_injection.faults import is_git, staleness
 from lab.github.fault_injection.middleware import FAULTS
-from lab.github.http import rendering
 from lab.github.http.attachments import PREFIX
 from lab.github.http.base_address import ENTERPRISE, came_to
 from lab.github.http.call import REPOSITORY, Call, Operation, Reply
@@ -22,6 +30,7 @@ from lab.github.http.refusals import Moved, Refusal, not_found, redirected
 from lab.github.http.request_checks import Admission, Caller, inside
 from lab.github.repositories.bare import called_by
 from lab.github.wire.site import Site
+from lab.github.world.accounts import Allowance, TokenRecord
 
 _UNLISTED = "/{tail:(?s:.*)}"
 """Catches every path that no operation has."""
@@ -80,20 +89,20 @@ class Service:
             try:
                 caller = self._admission.caller(operation, request)
                 self._admission.admit(operation, caller)
-                response = rendering.answered(request, await self._reply(operation, request, caller))
+                response = answered(request, await self._reply(operation, request, caller))
             except Refusal as refusal:
-                response = rendering.refused(refusal)
+                response = refused(refusal)
             if caller is not None:
                 charge = operation.charged and response.status != 304
                 response.headers.update(self._limits(caller.account.login, charge=charge))
-                response.headers.update(rendering.about_token(operation, caller.token))
+                response.headers.update(about_token(operation, caller.token))
             return response
 
         return handle
 
     async def _unlisted(self, request: web.Request) -> web.StreamResponse:
         self.unlisted.append(f"{request.method} {request.path}")
-        return rendering.refused(not_found())
+        return refused(not_found())
 
     async def _reply(self, operation: Operation, request: web.Request, caller: Caller) -> Reply:
         actor = called_by.set(caller.account.login)
@@ -116,7 +125,7 @@ class Service:
             path=inside(request.rel_url.raw_path),
             match=_readable(request.match_info),
             query=dict(request.query),
-            body=rendering.parsed(await request.read()),
+            body=parsed(await request.read()),
             accept=request.headers.get("Accept", ""),
             root=root,
             stale=staleness(request[FAULTS]),
@@ -130,7 +139,7 @@ class Service:
     def _limits(self, login: str, *, charge: bool) -> dict[str, str]:
         world = self.site.world
         count = world.meter.charge if charge else world.meter.allowance
-        return rendering.limits(count(login, world.registrar.now()))
+        return limits(count(login, world.registrar.now()))
 
 
 def _pattern(parameter: re.Match[str]) -> str:
@@ -165,3 +174,130 @@ def _template(request: web.Request) -> str | None:
     resource = request.match_info.route.resource
     canonical = "/{tail}" if resource is None else resource.canonical
     return None if canonical == "/{tail}" else canonical.removeprefix(ENTERPRISE).replace(_NUMBERED, REPOSITORY, 1)
+
+
+_CACHING = "private, max-age=60, s-maxage=60"
+
+
+def parsed(body: bytes) -> Any:
+    """The body's JSON; None for no body. 400 for what is no JSON, and for half characters and NUL in it."""
+    if not body:
+        return None
+    try:
+        value = json.loads(body)
+        if b"\\u" in body:
+            _check_texts(value)
+    except (ValueError, RecursionError):
+        raise Refusal(400, "Problems parsing JSON") from None
+    return value
+
+
+def answered(request: web.Request, reply: Reply) -> web.Response:
+    """An operation's reply; 304 when the client has it already."""
+    content = reply.content
+    if content is None:
+        body = rendered(reply.body, request.headers.get("Accept", ""))
+        content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
+    headers = dict(reply.headers)
+    if request.method in {"GET", "HEAD"} and reply.status == 200:
+        tag = _tag(request, content)
+        changed = _last_modified(reply.body)
+        if tag in request.headers.get("If-None-Match", "") or _is_unmodified(request, changed):
+            return web.Response(status=304, headers={"ETag": tag})
+        headers |= {"ETag": f"W/{tag}", "Cache-Control": _CACHING, **changed}
+    if content or reply.status in {200, 302}:
+        headers["Content-Type"] = reply.content_type
+    return web.Response(status=reply.status, body=content, headers=headers)
+
+
+def refused(refusal: Refusal) -> web.Response:
+    """A refusal as GitHub words it."""
+    return web.json_response(refusal.body, status=refusal.status, headers=refusal.headers)
+
+
+def limits(allowance: Allowance) -> dict[str, str]:
+    """The headers that say what is left of the hour."""
+    return {
+        "x-ratelimit-limit": str(allowance.limit),
+        "x-ratelimit-remaining": str(allowance.remaining),
+        "x-ratelimit-used": str(allowance.used),
+        "x-ratelimit-reset": str(allowance.reset),
+        "x-ratelimit-resource": "core",
+    }
+
+
+def about_token(operation: Operation, token: TokenRecord) -> dict[str, str]:
+    """The headers that say which permissions would do, and until when the token works."""
+    accepted = "; ".join(f"{name}={operation.level}" for name in operation.permissions)
+    headers = {"x-accepted-github-permissions": accepted} if accepted else {}
+    if token.expires_at is not None:
+        until = datetime.fromtimestamp(token.expires_at, UTC)
+        headers["github-authentication-token-expiration"] = f"{until:%Y-%m-%d %H:%M:%S} UTC"
+    return headers
+
+
+def _last_modified(body: Any) -> dict[str, str]:
+    """When what is shown alone was changed; lists have no such header."""
+    changed = body.get("updated_at") if isinstance(body, dict) else None
+    if not isinstance(changed, str):
+        return {}
+    return {"Last-Modified": format_datetime(datetime.fromisoformat(changed), usegmt=True)}
+
+
+def _is_unmodified(request: web.Request, changed: Mapping[str, str]) -> bool:
+    """By its time alone, which counts only where no tag was sent."""
+    since = request.if_modified_since
+    if since is None or not changed or "If-None-Match" in request.headers:
+        return False
+    return parsedate_to_datetime(changed["Last-Modified"]) <= since
+
+
+def _check_texts(value: Any) -> None:
+    match value:
+        case str():
+            if b"\0" in value.encode():
+                raise ValueError("NUL in a text")
+        case list():
+            for one in value:
+                _check_texts(one)
+        case dict():
+            for one in (*value.keys(), *value.values()):
+                _check_texts(one)
+        case _:
+            return  # numbers, booleans and null
+
+
+def _tag(request: web.Request, content: bytes) -> str:
+    """Bound to the token and to `Accept`, as GitHub's is: another token never gets a 304."""
+    who = f"{request.headers.get('Accept', '')}:{request.headers.get('Authorization', '')}:"
+    return f'"{hashlib.sha256(who.encode() + content).hexdigest()}"'
+
+
+_MEDIA = re.compile(r"application/vnd\.github(?:\.v3)?\.(text|html|full)\+json")
+_TAG = re.compile(r"<[^>]+>")
+
+
+def rendered(value: Any, accept: str) -> Any:
+    """`value` with the bodies of all that somebody wrote in it as `accept` asks; itself for every other media type."""
+    asked = _MEDIA.search(accept)
+    return value if asked is None else _with_bodies(value, asked[1])
+
+
+def _with_bodies(value: Any, media: str) -> Any:
+    match value:
+        case list():
+            return [_with_bodies(one, media) for one in value]
+        case {"body": str() | None as body, "user": _, **rest}:
+            others = {name: _with_bodies(one, media) for name, one in rest.items()}
+            return {"user": value["user"], **others, **_bodies(body, media)}
+        case dict():
+            return {name: _with_bodies(one, media) for name, one in value.items()}
+        case _:
+            return value
+
+
+def _bodies(body: str | None, media: str) -> dict[str, str | None]:
+    markup = None if body is None else MarkdownIt("commonmark", {"html": False}).render(body)
+    text = None if markup is None else html.unescape(_TAG.sub("", markup)).strip()
+    every = {"body": body, "body_html": markup, "body_text": text}
+    return every if media == "full" else {f"body_{media}": every[f"body_{media}"]}

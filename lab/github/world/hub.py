@@ -1,15 +1,18 @@
-"""The whole world of the lab: accounts, tokens and repositories."""
+"""The whole world of the lab: accounts, tokens and repositories.
+
+The secondary limit on creating content, where the lab is told to keep one.
+"""
 
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import replace
 
 from lab.github.http.refusals import Refusal
 from lab.github.world.accounts import AccountRecord, RequestQuota, TokenRecord
 from lab.github.world.apps import Apps
-from lab.github.world.content_limit import Pace
 from lab.github.world.numbering import Numbering
 from lab.github.world.repository import RepositoryRecord
 
@@ -97,3 +100,29 @@ class World:
         token = self.tokens.get(value)
         expired = token is not None and token.expires_at is not None and token.expires_at <= self.registrar.now()
         return None if expired else token
+
+
+CONTENT_PER_MINUTE = 80
+"""GitHub's own limit: issues, comments, reviews and pull requests that one account may make in a minute."""
+
+_WINDOW_SECONDS = 60
+
+
+class Pace:
+    """Counts what each account created within the last minute; `limit` None counts nothing."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self._created: defaultdict[str, deque[int]] = defaultdict(deque)
+
+    def step(self, login: str, now: int) -> bool:
+        """Count one creation at `now` (seconds since the epoch), or False when it would be one too many."""
+        if self.limit is None:
+            return True
+        recent = self._created[login]
+        while recent and recent[0] <= now - _WINDOW_SECONDS:
+            recent.popleft()
+        if len(recent) >= self.limit:
+            return False
+        recent.append(now)
+        return True

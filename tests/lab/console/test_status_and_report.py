@@ -11,9 +11,8 @@ from engine import OWNER, REPOSITORY, Engine
 from orphan_scene import charged, writes
 from worker_scene import CODE, SLOW, TESTS, WRONG, during_the_call, labels, pulls
 
-from console.report.command import ReportOptions, reported
+from console.report.command import ReportOptions, gathered, reported
 from console.report.figures import Figures, figures
-from console.report.gather import gathered
 from console.report.item import Outcome, Touch
 from console.report.rework import Reason
 from console.status.command import StatusOptions, told

@@ -15,7 +15,7 @@ from git_remote import fences_of, machine, remote_at
 
 from lab.github.clock import LabClock
 from lab.github.repositories.bare import Bare
-from lab.model.issuer import Issuer
+from lab.model_server import Issuer
 from runtime.building.budget import reading
 from shared.errors import EngineError
 from shared.governance import ledger_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.github.world.content_limit import CONTENT_PER_MINUTE
+from lab.github.world.hub import CONTENT_PER_MINUTE
 
 LONG = 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lab_scene import NAME, Scene
 
-from lab.github.world.relations import MAX_SUB_ISSUES
+from lab.github.world.repository import MAX_SUB_ISSUES
 
 
 def ids(scene: Scene, *titles: str) -> list[int]:

@@ -11,7 +11,7 @@ import pytest
 import structlog
 from cli_shop import Shop
 
-from lab.model.issuer import Issuer
+from lab.model_server import Issuer
 from shared.errors import Misconfigured
 from shared.llm import codex_login
 from shared.llm.claude import Claude

@@ -24,8 +24,7 @@ from shared.sandbox.confinement import Confinement
 from shared.sandbox.self_test import diagnosis, tried
 from shared.workflow import Role
 from worker_agent.tdd.setup.installed import NOTHING, Installed
-from worker_agent.tdd.setup.project_copy import prune
-from worker_agent.tdd.setup.setup_step import SetUp
+from worker_agent.tdd.setup.setup_step import SetUp, prune
 
 SEARCH = """
 def tried(path):

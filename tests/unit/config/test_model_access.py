@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.model.issuer import Issuer
+from lab.model_server import Issuer
 from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import secrets
 from shared.llm.claude import anthropic

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from config.settings import Settings
-from console.doctor import account, keys, machine, merging, repository
+from console.doctor import account, machine, probes, repository
 from console.doctor.context import Machine, pushes_workflows
 from console.doctor.finding import Status
 from console.doctor.probes import identities
@@ -192,7 +192,7 @@ def status_comment(key: Key) -> Comment:
     ],
 )
 def test_whether_keys_agree(comment: Comment, known: list[Key], status: Status) -> None:
-    assert keys.agreement_finding([comment], {key.id for key in known}, NOW, "a/b").status is status
+    assert probes.agreement_finding([comment], {key.id for key in known}, NOW, "a/b").status is status
 
 
 @pytest.mark.parametrize(
@@ -203,13 +203,13 @@ async def test_key_files(tmp_path: Path, mode: int, content: bytes, status: Stat
     key = tmp_path / "key"
     key.write_bytes(content)
     key.chmod(mode)
-    (finding,) = await keys.key_files(patient(tmp_path, lock={"key_files": [key]}))
+    (finding,) = await probes.key_files(patient(tmp_path, lock={"key_files": [key]}))
     assert finding.status is status
 
 
 async def test_no_key_and_a_key_that_is_gone(tmp_path: Path) -> None:
-    (none,) = await keys.key_files(patient(tmp_path))
-    (gone,) = await keys.key_files(patient(tmp_path, lock={"key_files": [tmp_path / "gone"]}))
+    (none,) = await probes.key_files(patient(tmp_path))
+    (gone,) = await probes.key_files(patient(tmp_path, lock={"key_files": [tmp_path / "gone"]}))
     assert (none.status, gone.status) == (Status.WARN, Status.FAIL)
 
 
@@ -291,7 +291,7 @@ def test_only_a_worker_s_identity_pushes_workflow_files(
 def test_what_merge_means_is_said_beforehand(
     configured: str, rules: MergeRules, alone: bool, hidden: bool, said: str
 ) -> None:
-    finding = merging.merge_finding(configured, "main", rules, "a/b", alone=alone, hidden=hidden)
+    finding = probes.merge_finding(configured, "main", rules, "a/b", alone=alone, hidden=hidden)
     assert (finding.status, finding.sentence) == (Status.PASS, said)
 
 

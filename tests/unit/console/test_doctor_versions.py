@@ -9,7 +9,7 @@ from fake_port import KEY
 from fake_server import EPOCH
 
 from console.doctor.finding import Status
-from console.doctor.versions import versions_finding
+from console.doctor.probes import versions_finding
 from planner_agent.pending import register
 from reviewer_agent.merge.merge_turns import REF as MERGES
 from reviewer_agent.merge.merge_turns import MergeTurn

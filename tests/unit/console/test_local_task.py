@@ -17,8 +17,7 @@ from console.tdd.preflight_findings import Findings
 from console.tdd.request import TddOptions
 from console.tdd.task import Order, Records, State, Task
 from runtime.telemetry.cost import TaskCost, reckoned, spelled
-from runtime.telemetry.progress import Progress, Watched
-from runtime.telemetry.progress_text import doing, told
+from runtime.telemetry.progress import Progress, Watched, doing, told
 from shared.errors import Misconfigured
 from shared.governance.ledger_lines import Entry, Reservation, Settlement
 from shared.telemetry.events import Event, Kind

@@ -11,11 +11,10 @@ import pytest
 from rich.console import Console
 from test_report import DONE, REVIEW, START, WORK, chain, item
 
-from console.report.document import document
+from console.report.command import document, shown
 from console.report.figures import Cost, Facts, Figures, figures
 from console.report.item import Outcome, Touch, stories
 from console.report.rework import Reason
-from console.report.table import shown
 from shared.governance.ledger_lines import Entry, Played, Reservation, Settlement
 from shared.lock.codec import ItemKey
 from shared.workflow import Role, Stage, Track

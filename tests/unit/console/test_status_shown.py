@@ -11,12 +11,11 @@ import pytest
 from rich.console import Console
 from test_status_board import AT, UNTIL
 
-from console.status.command import follow
+from console.status.command import View, follow, shown
 from console.status.document import document
 from console.status.look import Unread, first
 from console.status.phrases import ago
 from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
-from console.status.table import View, shown
 from shared.ci.verdict import Verdict
 from shared.errors import EngineError, Gone, Misconfigured, Transient, Unauthorized
 from shared.labels import Flag

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from config.environment import Notify, notify
-from runtime.daemon.supervisor import Supervisor
+from runtime.daemon.serving import Supervisor
 
 
 class OneBeat:

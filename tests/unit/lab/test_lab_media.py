@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.github.http.media import rendered
+from lab.github.http.service import rendered
 
 ISSUE = {"title": "A", "body": "Say *hello* & <b>bye</b>", "user": {"login": "ada"}}
 HTML = "<p>Say <em>hello</em> &amp; &lt;b&gt;bye&lt;/b&gt;</p>\n"

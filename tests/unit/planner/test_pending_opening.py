@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from pending_world import AT, World, file
 
-from planner_agent.pending.find_pending import Globs, pending_tests
-from planner_agent.pending.opening import LOST, SEND_SECONDS
+from planner_agent.pending.opening import LOST, SEND_SECONDS, Globs, pending_tests
 from planner_agent.pending.register import Entry, Register, read, write
 from shared.errors import Transient, UnknownOutcome
 from shared.lock.write_permit import WritePermit

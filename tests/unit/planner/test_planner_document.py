@@ -9,7 +9,7 @@ import pytest
 from planner_coder import plan
 
 from planner_agent.plan import NoPlan, Plan, read
-from planner_agent.terminal import document
+from planner_agent.terminal import session
 
 
 def planned(**changes: Any) -> Plan:
@@ -30,18 +30,18 @@ def planned(**changes: Any) -> Plan:
 )
 def test_what_is_written_is_read_back(summary: str) -> None:
     one = planned(summary=summary)
-    assert document.read(document.write(one)) == one
+    assert session.read(session.write(one)) == one
 
 
 def test_a_person_can_read_it() -> None:
-    text = document.write(planned())
+    text = session.write(planned())
     assert text.startswith("# The plan as YAML.")
     assert "\nsteps:\n  - id: s1\n    title: Write tests\n" in text
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n\n", document.write(planned()).partition("summary:")[0]])
+@pytest.mark.parametrize("text", ["", "# nothing\n\n", session.write(planned()).partition("summary:")[0]])
 def test_a_document_without_a_plan_is_none(text: str) -> None:
-    assert document.read(text) is None
+    assert session.read(text) is None
 
 
 @pytest.mark.fault(21)
@@ -63,17 +63,17 @@ def test_a_document_without_a_plan_is_none(text: str) -> None:
 )
 def test_what_is_no_plan_is_named(text: str, said: str) -> None:
     with pytest.raises(NoPlan) as refused:
-        document.read(text)
+        session.read(text)
     assert said in str(refused.value)
 
 
 def test_a_circle_is_named() -> None:
-    text = document.write(planned()).replace("depends_on: []\n  - id: s2", "depends_on: [s2]\n  - id: s2")
+    text = session.write(planned()).replace("depends_on: []\n  - id: s2", "depends_on: [s2]\n  - id: s2")
     with pytest.raises(NoPlan, match=r"s1 -> s2 -> s1|s2 -> s1 -> s2"):
-        document.read(text)
+        session.read(text)
 
 
 def test_faults_stand_on_top_and_are_replaced_by_the_next_ones() -> None:
-    once = document.refused("summary: a\n", ["first", "second"])
+    once = session.refused("summary: a\n", ["first", "second"])
     assert once == "# ! first\n# ! second\nsummary: a\n"
-    assert document.refused(once, ["third"]) == "# ! third\nsummary: a\n"
+    assert session.refused(once, ["third"]) == "# ! third\nsummary: a\n"

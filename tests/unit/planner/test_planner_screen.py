@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from planner_agent.terminal.screen import laid_out
+from planner_agent.terminal.entry import laid_out
 
 APPROVE = "Create 1 specification issue in ada/directory? [Y/n/edit]"
 

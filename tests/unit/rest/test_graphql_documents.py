@@ -12,7 +12,7 @@ import pytest
 from graphql import GraphQLNamedType, GraphQLSchema, build_schema, is_input_object_type, parse, validate
 from graphql.type import is_interface_type, is_object_type, is_specified_scalar_type
 
-from lab.github.wire.graphql_schema import SCHEMA
+from lab.github.routes.graphql import SCHEMA
 from shared.github.merge_queue import ENQUEUE, LOOK
 from shared.github.review_threads import RESOLVE, THREADS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewer_agent.review.public_names import is_public, removed
+from reviewer_agent.review.review_input import is_public, removed
 
 MODULE = """\
 import os

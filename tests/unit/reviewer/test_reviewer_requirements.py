@@ -8,7 +8,7 @@ import pytest
 from fake_server import EPOCH
 from reviewer_world import ADA, DIFF, HEAD, NEXT, OPENED
 
-from reviewer_agent.merge.requirements import unmet
+from reviewer_agent.observe import unmet
 from reviewer_agent.review.patch import is_same
 from shared.github.merge_rules import MergeRules
 from shared.models import Review, ReviewState

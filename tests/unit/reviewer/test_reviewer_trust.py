@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reviewer_agent.trusted_text import NOT_SHOWN, subject
+from reviewer_agent.observe import NOT_SHOWN, subject
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from worker_agent.tdd.runners import control_php, control_python, control_ruby
+from worker_agent.tdd.runners import control_python, control_ruby, phpunit_runner
 from worker_agent.tdd.runners.control import Control, watched
 from worker_agent.tdd.runners.report import Outcome, TestResult, TestRun
 
@@ -144,9 +144,9 @@ def test_ruby_files_with_control_tests() -> None:
 
 def test_php_files_with_control_tests() -> None:
     for _ in range(20):
-        control = control_php.control("tests/SumTest.php", PHP.encode(), NAMES)
+        control = phpunit_runner.control("tests/SumTest.php", PHP.encode(), NAMES)
         assert control is not None
         assert control.names == {"testAlphaOne", "testBetaTwo", "testGammaThree", "testDeltaFour"}
         assert b"rows */\n    public function testAdds" in control.content, "a comment stays with its method"
-    assert control_php.control("tests/SumTest.php", b"<?php class A { function b() {} }", NAMES) is None
-    assert control_php.control("tests/SumTest.php", b"<?php class A extends TestCase {", NAMES) is None
+    assert phpunit_runner.control("tests/SumTest.php", b"<?php class A { function b() {} }", NAMES) is None
+    assert phpunit_runner.control("tests/SumTest.php", b"<?php class A extends TestCase {", NAMES) is None

@@ -6,7 +6,7 @@ import pytest
 
 from shared.git.notes import Note, Phase
 from shared.specification import Criterion
-from worker_agent.tdd.phases.criteria import is_split, of_id, pending, settled
+from worker_agent.tdd.phases.next_phase import is_split, of_id, pending, settled
 
 AC = tuple(Criterion(f"AC{n}", f"text {n}") for n in (1, 2, 3))
 

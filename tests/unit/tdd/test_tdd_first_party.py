@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.judging.first_party import first_party
+from worker_agent.tdd.runners.project import first_party
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from shared.lock.write_permit import WritePermit
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 from worker_agent.decide import Phase
+from worker_agent.intake.eligibility import WAITS, RefactoringApproval
 from worker_agent.intake.trusted_writers import TrustedWriters
-from worker_agent.refactoring_approval import WAITS, RefactoringApproval
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")

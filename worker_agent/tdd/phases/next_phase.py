@@ -1,17 +1,21 @@
-"""Which cycle is next and which one is under way, as the item's notes say it: every machine reads the same."""
+"""Which cycle is next and which one is under way, as the item's notes say it: every machine reads the same.
+
+Which acceptance criteria still want a cycle, and which one a phase commit was about.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from shared.git.notes import Note, Phase
 from shared.lock.record import FenceChange
+from shared.specification import Criterion
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.branch.history import HISTORY_LIMIT
 from worker_agent.coding_session import CodingSession, WorkContext
 from worker_agent.tdd.phases import skipped_criteria
-from worker_agent.tdd.phases.criteria import is_split, of_id, pending, settled
 
 
 async def phases(workshop: CodingSession, job: WorkContext) -> tuple[tuple[str, Note], ...]:
@@ -69,3 +73,29 @@ def to_ci() -> FenceChange:
     """How the fence changes with a commit that is published as a pull request."""
     stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
     return FenceChange(stage=stage, phase=decide.Phase.CI)
+
+
+PER_CRITERION = "per-criterion"
+
+
+def settled(notes: Iterable[Note]) -> frozenset[str]:
+    """The ids of the criteria that are green or set aside."""
+    notes = tuple(notes)
+    green = {note.current_test for note in notes if note.phase is Phase.GREEN and note.current_test}
+    return frozenset(green).union(*(note.set_aside for note in notes))
+
+
+def pending(criteria: Sequence[Criterion], notes: Iterable[Note]) -> tuple[Criterion, ...]:
+    """The criteria that still want a cycle of their own, in the order of the specification."""
+    done = settled(notes)
+    return tuple(criterion for criterion in criteria if criterion.id not in done)
+
+
+def is_split(mode: str, criteria: Sequence[Criterion], *, begun: bool) -> bool:
+    """Whether cycles are about one criterion each: asked for, or `begun` that way when the configuration was other."""
+    return begun or (mode == PER_CRITERION and len(criteria) > 1)
+
+
+def of_id(criteria: Sequence[Criterion], id: str) -> Criterion | None:
+    """The criterion with this id; None when there is none."""
+    return next((criterion for criterion in criteria if criterion.id == id), None)

@@ -10,11 +10,10 @@ from pathlib import Path, PurePosixPath
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.stable_names import stable
 
 _INTO_REPORT = 'exec "$@" > "$0"'
 

@@ -1,22 +1,29 @@
-"""Rust: how `cargo test` is called, and what becomes of what it says (pure but for sources of the checkout)."""
+"""Rust: how `cargo test` is called, and what becomes of what it says (pure but for sources of the checkout).
+
+Control tests for a Rust file: functions among the tests of a module, or at the top level of an integration test.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from tree_sitter import Node
+
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import cargo_report, cargo_script, command_line, control_rust, rust_build, rust_doctests
+from worker_agent.tdd.runners import cargo_report, cargo_script, command_line, rust_build, rust_doctests
 from worker_agent.tdd.runners.cargo_targets import Manifests
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
-from worker_agent.tdd.runners.stable_names import stable
+from worker_agent.tdd.runners.rust_doctests import attributes
+from worker_agent.tdd.syntax.source import Source, parse, walk
 
 _TARGET = re.compile(r"--(?:lib|bins?|tests?|examples?|benche?s?|all-targets|doc)(?:=.*)?")
 _PACKAGE = re.compile(r"--(?:workspace|all|package|exclude)(?:=.*)?|-p.*")
@@ -134,7 +141,7 @@ class CargoRunner:
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Functions among the tests of the file."""
-        return control_rust.control(path, content, names)
+        return control(path, content, names)
 
 
 def _why_not_built(case: Case, project: Project) -> Kind:
@@ -216,3 +223,74 @@ def _doctests(selection: Selection | None, words: _Words) -> list[str] | None:
         return [PurePosixPath(path).name for path in found] or None
     asked = {test.partition("::")[0] for test in selection.tests if f"::{rust_doctests.PREFIX}" in test}
     return [PurePosixPath(path).name for path in sorted(asked)] or None
+
+
+_PASSING = ("let {a} = {number};\nassert_eq!({a} + 1, {more});", 'let {a} = ["{b}", "{a}"];\nassert_eq!({a}.len(), 2);')
+_FAILING = (
+    "let {a} = {number};\nassert_eq!({a}, {more});",
+    'let {a} = ["{b}", "{a}"];\nassert_eq!({a}.len(), {more});',
+    'let {a} = "{b}";\nassert!({a}.is_empty());',
+)
+
+
+def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
+    """Two tests that must pass and two that must fail; None for a file without tests, or with errors."""
+    if not path.endswith(".rs"):
+        return None
+    words = [f"{_prefix(content)}{name}" for name in names[:4]]
+    for index, word in enumerate(words):
+        body = _filled(secrets.choice(_PASSING if index < 2 else _FAILING), names[index])
+        laid = _inserted(path, content, word, body)
+        if laid is None:
+            return None
+        content = laid
+    return Control(path, content, failing=frozenset(words[2:]), passing=frozenset(words[:2]))
+
+
+def _prefix(content: bytes) -> str:
+    """How most test functions of the file begin."""
+    return "test_" if content.count(b"fn test_") * 2 > content.count(b"#[test]") else ""
+
+
+def _filled(body: str, name: str) -> str:
+    words = name.split("_")
+    number = 3 + secrets.randbelow(90)
+    return body.format(a=f"{words[0]}_value", b=words[-1], number=number, more=number + 1)
+
+
+def _inserted(path: str, content: bytes, word: str, body: str) -> bytes | None:
+    """The file with a test before one of its tests, wherever in the file that is."""
+    source = parse(path, content)
+    tests = [] if source is None else [node for node in walk(source.root) if _is_test(source, node)]
+    if source is None or not tests:
+        return None
+    node = secrets.choice(tests)
+    start = _start(node)
+    indent = b" " * start.start_point[1]
+    inner = "".join(f"    {line}\n" for line in body.splitlines())
+    lines = f"#[test]\nfn {word}() {{\n{inner}}}\n".encode().splitlines(keepends=True)
+    text = b"".join(line if not index else indent + line for index, line in enumerate(lines))
+    return content[: start.start_byte] + text + b"\n" + indent + content[start.start_byte :]
+
+
+def _is_test(source: Source, node: Node) -> bool:
+    """A test function of a module or file, not one that another function holds."""
+    parent = node.parent
+    if node.type != "function_item" or parent is None:
+        return False
+    within = parent.type == "source_file" or (parent.type == "declaration_list" and _is_module(parent.parent))
+    return within and "#[test]" in attributes(source, node)
+
+
+def _is_module(node: Node | None) -> bool:
+    return node is not None and node.type == "mod_item"
+
+
+def _start(node: Node) -> Node:
+    """The first of the attributes and comments that belong to a function."""
+    first, above = node, node.prev_sibling
+    while above is not None and above.type in {"attribute_item", "line_comment"}:
+        if above.type == "line_comment" and above.end_point[0] < first.start_point[0] - 1:
+            break
+        first, above = above, above.prev_sibling
+    return first

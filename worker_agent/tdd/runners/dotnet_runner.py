@@ -13,11 +13,10 @@ from xml.etree import ElementTree
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.stable_names import stable
 
 _SPACE = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"
 _RESULTS = "TestResults"

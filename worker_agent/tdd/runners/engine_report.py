@@ -1,17 +1,20 @@
 """The report that reporters of the engine's own write, to raw test cases; tests in the same process may have made it.
 
-One JSON document: `{"cases": [{"file", "scope", "name", "outcome", "error", "message", "text"}], "ended": true}`.
+One JSON document: `{"cases": [{"file", "scope", "name", "outcome", "error", "message", "text"}], "ended": true}`. A
+reporter of the engine's own, laid beside the report of one run, for programs that have none that serves.
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.runner import Invocation
 
 
 class _Case(BaseModel):
@@ -52,3 +55,10 @@ def _case(case: _Case, project: Project, between: str) -> Case:
     name = file if case.name == case.file else case.name
     message, text = case.message[:MESSAGE_LIMIT], case.text[-MESSAGE_LIMIT:]
     return Case(name, between.join(case.scope), file, Outcome(case.outcome), message, text, case.error[:MESSAGE_LIMIT])
+
+
+def laid(call: Invocation, name: str, text: str) -> Path:
+    """Write a file into the run's own directory, outside the checkout; where it is."""
+    path = call.report.parent / name
+    path.write_text(text)
+    return path

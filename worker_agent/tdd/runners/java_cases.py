@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from worker_agent.tdd.runners import java_build
 from worker_agent.tdd.runners.java_sources import JavaSources
-from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.junit import Case, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
-from worker_agent.tdd.runners.stable_names import stable
 
 _PARAMETERS = re.compile(r"([\w$]+)\s*(?:\([^()]*\)|\{[^{}]*\})(\[.*\])?")
 """`rows(int, String)[1]`, or with braces as Surefire 2 writes it: the types of parameters are no part of a name."""

@@ -1,4 +1,7 @@
-"""What the runners of JavaScript and TypeScript have in common (pure)."""
+"""What the runners of JavaScript and TypeScript have in common (pure).
+
+What the errors of JavaScript and TypeScript tests mean, whichever program runs them.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_javascript, javascript_errors, json_report, package_scripts
+from worker_agent.tdd.runners import command_line, control_javascript, json_report, package_scripts, project_text
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.control_javascript import Style
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
-from worker_agent.tdd.runners.stable_names import stable
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
 """Programs that run another one with whatever follows its name."""
@@ -111,11 +113,11 @@ class JavaScriptRunner:
 
     def explain(self, case: Case) -> str:
         """The line that names the error, then the end of the text."""
-        return "\n".join(part for part in (javascript_errors.error_line(case), case.text) if part)
+        return "\n".join(part for part in (error_line(case), case.text) if part)
 
     def classify(self, case: Case, project: Project) -> Kind:
         """Read from the first lines of the error; files are told from packages by how they are imported."""
-        return javascript_errors.kind(case, project)
+        return kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """The report is written at the very end, and it and the exit code say the same."""
@@ -125,7 +127,7 @@ class JavaScriptRunner:
 
     def asserted(self, case: Case) -> bool:
         """An AssertionError, or what `expect` throws."""
-        return javascript_errors.asserted(case)
+        return asserted(case)
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Tests among those of the file."""
@@ -147,3 +149,144 @@ def _packages(content: bytes | None) -> set[str]:
         return {name for part in ("dependencies", "devDependencies") for name in package.get(part) or ()} | set(package)
     except (ValueError, AttributeError, TypeError, RecursionError):
         return set()
+
+
+_MISSING = re.compile(
+    r"(?:Cannot find (?:module|package)|Failed to resolve import|Failed to load url|Could not locate module"
+    r"|Could not resolve|Cannot resolve module|Failed to resolve entry for package)"
+    r" ['\"]?([^'\"\s]+)"
+)
+_NOT_EXPORTED_PATH = re.compile(
+    r"(?:Missing \"[^\"]*\" specifier in \"([^\"]+)\" package"
+    r"|Package subpath '[^']*' is not defined by \"exports\" in (\S+?)(?:/package\.json)?(?: imported|$))"
+)
+_NO_EXPORT = re.compile(r"The requested module '([^']+)' does not provide an export named")
+_OWN = re.compile(r"\.{0,2}/|@/|~|#|src/|file:")
+"""How imports of the repository's own files begin, aliases of usual bundlers among them."""
+
+_TYPE_MISSING = re.compile(
+    r"\bTS(?:2305|2339|2304|2551|2552|2614|2724): |\bTS(2307): Cannot find module '([^']+)'", re.MULTILINE
+)
+"""ts-jest: an export, a property or a name that does not exist, or a module (2307)."""
+_TYPE_ERROR = re.compile(r"\bTS\d{4,5}: ")
+_TYPE_SYNTAX = re.compile(r"\bTS1\d{3}: ")
+"""A file that is no TypeScript; other errors beside it follow from that."""
+_UNDEFINED = re.compile(
+    r"TypeError: .*(?:is not a function|is not a constructor|is not iterable|of undefined|undefined is not|"
+    r"undefined or null|Class extends value undefined)|ReferenceError: (\w+) is not defined"
+)
+_OF_THE_RUNNER = frozenset(
+    {
+        *("describe", "context", "suite", "it", "test", "expect", "assert", "jest", "vi", "beforeEach", "afterEach"),
+        *("beforeAll", "afterAll", "before", "after", "require", "module", "exports", "__dirname", "__filename"),
+    }
+)
+_SYNTAX = re.compile(
+    r"SyntaxError|unexpected token|Failed to parse|invalid JS syntax|Transform failed|Parse failure|\bTS1\d{3}: ", re.I
+)
+_TIMEOUT = re.compile(
+    r"Test timed out in|Exceeded timeout of|Hook timed out in|Timeout of \d+ms exceeded|timed out after"
+)
+_NAMED = re.compile(r"\s*(?:[A-Z]\w*Error|Error)(?: \[\w+\])?: ")
+_HEADING = re.compile(r"^\s*●.*$|^\s*$")
+_ASSERTED = re.compile(
+    r"\w*Assertion\w*Error|Error: expect\(|expect\(|expected |Error: (?:Snapshot|Expected|expected )|Snapshot |Jest: |"
+    r"Error: promise (?:resolved|rejected)|JestAssertionError"
+)
+_DEPTH = 3
+"""Directories below each other in which packages of the repository are looked for."""
+
+_ALIAS = re.compile(r'"([^"*]+?)(?:/\*)?"\s*:\s*\[')
+_FRAME = re.compile(r"^\s+at .*$", re.MULTILINE)
+_OF_EXPECT = re.compile(
+    r"expectWrapper|node_modules/(?:@vitest/expect|@jest/expect|expect|chai)/"
+    r"|at Object\.to(?!String\b|JSON\b)[A-Z]\w* \("
+)
+"""Where a matcher threw: its own file, or under its name, which is all that jest leaves of it."""
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def error_line(case: Case) -> str:
+    """The line that names the error; where none does, the first that says something."""
+    lines = _COLOURS.sub("", case.message or case.text).splitlines()
+    named = next((line.strip() for line in lines if _NAMED.match(line)), "") if case.name == case.file else ""
+    return named or next((line.strip() for line in lines if not _HEADING.match(line)), "")
+
+
+def asserted(case: Case) -> bool:
+    """An AssertionError, or what `expect` throws, matchers of a project's own among it."""
+    frame = _FRAME.search(case.message or case.text)
+    by_type = case.error in {"AssertionError", "ERR_ASSERTION"}
+    return by_type or bool(_ASSERTED.match(error_line(case))) or bool(frame and _OF_EXPECT.search(frame[0]))
+
+
+def kind(case: Case, project: Project) -> Kind:
+    """Read from the first lines of the error; a case without a name of its own is a file that was not run."""
+    error, line = _COLOURS.sub("", case.message or case.text)[:2000], error_line(case)
+    if _TIMEOUT.search(line):
+        return Kind.TIMEOUT
+    missing = _missing(error, line)
+    if missing:
+        return Kind.FIRST_PARTY_IMPORT if _belongs(missing, project) else Kind.THIRD_PARTY_IMPORT
+    if case.name != case.file or case.classname:
+        return Kind.ASSERTION_OR_EXCEPTION
+    return _of_a_file(error)
+
+
+def _missing(error: str, line: str) -> str:
+    """The module that was not found, or that lacks an export."""
+    export = _NO_EXPORT.search(error)
+    if export:
+        return export[1]
+    path = _NOT_EXPORTED_PATH.search(error)
+    if path:
+        return path[1] or path[2]
+    found = _MISSING.search(line) or re.search(rf"^(?:Error|.*\[ERR_\w+\]): {_MISSING.pattern}", error, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _of_a_file(error: str) -> Kind:
+    if _TYPE_SYNTAX.search(error):
+        return Kind.SYNTAX
+    types = _TYPE_MISSING.search(error)
+    if types:
+        third = bool(types[2]) and not _OWN.match(types[2])
+        return Kind.THIRD_PARTY_IMPORT if third else Kind.FIRST_PARTY_IMPORT
+    undefined = _UNDEFINED.search(error)
+    if undefined and undefined[1] not in _OF_THE_RUNNER:
+        return Kind.FIRST_PARTY_IMPORT
+    return Kind.SYNTAX if _SYNTAX.search(error) and not _TYPE_ERROR.search(error) else Kind.COLLECTION
+
+
+def _belongs(module: str, project: Project) -> bool:
+    """Whether an import names a file of the repository, by its path or by a package's own name."""
+    if "node_modules/" in module:
+        return False
+    if _OWN.match(module):
+        return True
+    return any(module == name or module.startswith(f"{name}/") for name in own_names(project))
+
+
+def own_names(project: Project) -> frozenset[str]:
+    """The names of the repository's packages, and what its TypeScript configuration calls its own paths."""
+    found: set[str] = set()
+    for path in project.paths:
+        name = path.rpartition("/")[2]
+        if path.count("/") > _DEPTH or name not in {"package.json", "tsconfig.json", "tsconfig.base.json"}:
+            continue
+        text = project_text.text(project, path)
+        found |= {_package_name(text)} if name == "package.json" else set(_ALIAS.findall(_paths(text)))
+    return frozenset(found - {""})
+
+
+def _package_name(text: str) -> str:
+    try:
+        name = json.loads(text or "{}").get("name")
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return name if isinstance(name, str) else ""
+
+
+def _paths(text: str) -> str:
+    """The part of a tsconfig that names paths; such files have comments, so they are not quite JSON."""
+    return text.partition('"paths"')[2].partition("}")[0]

@@ -7,13 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_ruby, engine_report, reporter_file, ruby_errors
+from worker_agent.tdd.runners import command_line, control_ruby, engine_report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.stable_names import stable
 
 _REPORTER = """\
 require 'json'
@@ -82,7 +81,7 @@ class MinitestRunner:
         at = _position(argv)
         if at is None:
             raise Misconfigured(f"test_command '{test_command}' does not run minitest.")
-        reporter_file.laid(call, "minitest_reporter.rb", _REPORTER)
+        engine_report.laid(call, "minitest_reporter.rb", _REPORTER)
         if call.selection is None:
             return argv
         files = sorted(path for path in call.selection.files if path.endswith(".rb"))
@@ -109,7 +108,7 @@ class MinitestRunner:
         begun = re.search(r"^.*(?:\w+Error\)|syntax error).*$", output_tail, re.MULTILINE)
         if reported or code == 0 or begun is None:
             return None
-        text = ruby_errors.steady(output_tail[begun.start() :])
+        text = control_ruby.steady(output_tail[begun.start() :])
         files = call.selection.files if call.selection else filter(_is_named, call.project.paths)
         return Report(
             tuple(
@@ -130,11 +129,11 @@ class MinitestRunner:
 
     def explain(self, case: Case) -> str:
         """The class and message of the error, then where it was raised."""
-        return ruby_errors.explained(case)
+        return control_ruby.explained(case)
 
     def classify(self, case: Case, project: Project) -> Kind:
         """Own constants, methods and files that are missing, apart from gems."""
-        return ruby_errors.kind(case, project)
+        return control_ruby.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported tests, and its exit code says the same."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from worker_agent.tdd.runners import engine_report, reporter_file
+from worker_agent.tdd.runners import engine_report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.covering_paths import beside
 from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
@@ -59,7 +59,7 @@ class MochaRunner(JavaScriptRunner):
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
         """The reporter, and where it reports to."""
-        reporter = reporter_file.laid(call, "reporter.cjs", _REPORTER)
+        reporter = engine_report.laid(call, "reporter.cjs", _REPORTER)
         return ("--reporter", str(reporter), "--reporter-option", f"output={call.report}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:

@@ -1,28 +1,29 @@
-"""pytest: how it is called, and what its JUnit report and its error texts mean (pure)."""
+"""pytest: how it is called, and what its JUnit report and its error texts mean (pure).
+
+How pytest is told to run a few test files only, whatever paths its command line and configuration name. What a
+command and configuration files tell pytest of how test files are named.
+"""
 
 from __future__ import annotations
 
+import configparser
 import re
-from collections.abc import Collection, Mapping, Sequence
+import shlex
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import (
-    command_line,
-    control_python,
-    junit,
-    pytest_selection,
-    pytest_settings,
-    python_errors,
-)
+from worker_agent.tdd.runners import command_line, control_python, junit, unittest_runner
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.covering_paths import beside
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.stable_names import stable
+from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 DEFAULT_COMMAND = "python -m pytest -q"
 """`python -m` puts the repository's root on the import path, as most projects expect."""
@@ -69,7 +70,7 @@ class PytestRunner:
 
     def of(self, argv: Sequence[str], read: Read) -> PytestRunner:
         """The same for one command in one repository, whose configuration may name its test files otherwise."""
-        return PytestRunner(pytest_settings.patterns(argv, read))
+        return PytestRunner(patterns(argv, read))
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
         """pytest is used where its configuration, a conftest or a file named like its tests is found."""
@@ -97,7 +98,7 @@ class PytestRunner:
         if called is None:
             raise Misconfigured(f"test_command '{test_command}' does not call pytest.")
         end = argv.index("--", called) if "--" in argv[called:] else len(argv)
-        chosen = pytest_selection.options(argv, call.selection, call.project.paths)
+        chosen = options(argv, call.selection, call.project.paths)
         return (*argv[:end], f"--junitxml={call.report}", *_OPTIONS, *chosen, *argv[end:])
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
@@ -139,10 +140,10 @@ class PytestRunner:
             return Kind.MISSING_FIXTURE
         if _TIMEOUT.match(error):
             return Kind.TIMEOUT
-        missing = python_errors.missing_import(error, project.modules)
+        missing = unittest_runner.missing_import(error, project.modules)
         if missing or case.message != "collection failure":
             return missing or Kind.ASSERTION_OR_EXCEPTION
-        return python_errors.while_collecting(error, project.modules)
+        return unittest_runner.while_collecting(error, project.modules)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Exit codes are not enough: `pytest.exit(returncode=0)` ends a run early and leaves a nameless case."""
@@ -154,7 +155,7 @@ class PytestRunner:
 
     def asserted(self, case: Case) -> bool:
         """An AssertionError of whatever kind, or `pytest.fail` and what is built on it."""
-        return python_errors.asserted(_error(case))
+        return unittest_runner.asserted(_error(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Functions among those of the file."""
@@ -184,3 +185,96 @@ def _error(case: Case) -> str:
         return fixture[1]
     errors = [line for line in _ERROR_LINE.findall(case.text) if re.match(r"[\w.]+(?:: |$)", line)]
     return errors[-1] if errors else (case.text or case.message).strip().split("\n")[0]
+
+
+_NAME = re.compile(r"(?!(?:and|or|not)$)[A-Za-z_]\w*")
+"""What the expression can name; doctests have dots in their names, and whole files are paths."""
+
+_COLLECTED = frozenset({".py", ".txt", ".rst", ".md"})
+
+NAMES_LIMIT = 60
+"""Above so many test functions `-k` is left out: the whole files run."""
+
+
+def options(argv: Sequence[str], selection: Selection | None, paths: Collection[str]) -> tuple[str, ...]:
+    """Everything beside the selected files is ignored: directories as a whole, files one by one.
+
+    A command that chooses by name itself goes on doing so: pytest takes only one such expression.
+    """
+    if selection is None:
+        return ()
+    ignored = (f"--ignore={path}" for path in sorted(_ignored(selection.files, paths)))
+    chooses = any(word == "--keyword" or re.match(r"-k|--keyword=", word) for word in argv)
+    return (*ignored, *(() if chooses else _by_name(selection)))
+
+
+def _ignored(files: Collection[str], paths: Collection[str]) -> frozenset[str]:
+    return beside(files, paths, lambda file: file.suffix in _COLLECTED and file.name != "conftest.py")
+
+
+def _by_name(selection: Selection) -> tuple[str, ...]:
+    """The functions by name, as an expression: it may match more, never less."""
+    names = {test.partition("[")[0].rpartition("::")[2] for test in selection.tests}
+    if not names or len(names) > NAMES_LIMIT or not all(_NAME.fullmatch(name) for name in names):
+        return ()
+    return ("-k", " or ".join(sorted(names)))
+
+
+_INI = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
+_DOCTEST_FILES = "test*.txt"
+"""What `--doctest-glob` is by itself; pytest takes such files for doctests whenever it meets them."""
+
+
+def patterns(argv: Sequence[str], read: Read) -> tuple[str, ...]:
+    """Names of test files besides the usual ones: `python_files`, and `--doctest-glob` where it is given."""
+    settings = _settings(read)
+    words = [*_words(settings.get("addopts")), *argv]
+    return tuple(dict.fromkeys([*_words(settings.get("python_files")), *_globs(words), _DOCTEST_FILES]))
+
+
+def _globs(words: Iterable[str]) -> Iterator[str]:
+    before = ""
+    for word in words:
+        if word.startswith("--doctest-glob="):
+            yield word.partition("=")[2]
+        elif before == "--doctest-glob":
+            yield word
+        before = word
+
+
+def _settings(read: Read) -> Mapping[str, Any]:
+    """pytest's section of the first file that has one, in pytest's own order."""
+    for path, section in _INI[:2]:
+        if found := _section(read(path), section):
+            return found
+    pyproject = _toml(read("pyproject.toml"))
+    if pyproject:
+        return pyproject
+    return next((found for path, section in _INI[2:] if (found := _section(read(path), section))), {})
+
+
+def _section(content: bytes | None, section: str) -> Mapping[str, Any]:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string((content or b"").decode("utf-8", "replace"))
+    except configparser.Error:
+        return {}
+    return dict(parser[section]) if parser.has_section(section) else {}
+
+
+def _toml(content: bytes | None) -> Mapping[str, Any]:
+    try:
+        found = tomllib.loads((content or b"").decode("utf-8", "replace"))["tool"]["pytest"]
+        return dict(found.get("ini_options") or found)
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, ValueError, RecursionError):
+        return {}
+
+
+def _words(value: object) -> list[str]:
+    """The words of a setting, written as one text or as a list."""
+    if isinstance(value, list):
+        return [word for word in value if isinstance(word, str)]
+    try:
+        return shlex.split(value) if isinstance(value, str) else []
+    except ValueError:
+        return []

@@ -12,11 +12,10 @@ from pathlib import Path, PurePosixPath
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.stable_names import stable
 
 _NOT_RUN = 126
 """From this exit code on: not found, not executable, ended by a signal."""

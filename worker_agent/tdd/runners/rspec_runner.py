@@ -13,13 +13,12 @@ from pathlib import Path, PurePosixPath
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_ruby, ruby_errors
+from worker_agent.tdd.runners import command_line, control_ruby
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.stable_names import stable
 
 _OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED, "pending": Outcome.SKIPPED}
 _LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")
@@ -134,11 +133,11 @@ class RspecRunner:
 
     def explain(self, case: Case) -> str:
         """The class and message of the error, then where it was raised."""
-        return ruby_errors.explained(case)
+        return control_ruby.explained(case)
 
     def classify(self, case: Case, project: Project) -> Kind:
         """Own constants, methods and files that are missing, apart from gems."""
-        return ruby_errors.kind(case, project)
+        return control_ruby.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported examples, and its exit code says the same."""
@@ -160,7 +159,7 @@ def _position(argv: Sequence[str]) -> int | None:
 
 def _case(example: _Example, project: Project) -> Case:
     error = example.exception or _Exception.model_validate({})
-    message = ruby_errors.steady(error.message or "").strip()
+    message = control_ruby.steady(error.message or "").strip()
     text = "\n".join([message, *(error.backtrace or ())[:50]])
     outcome = _OUTCOMES[example.status or ""]
     file, name = project.below(example.id.partition("[")[0] or example.file_path), example.full_description
@@ -171,7 +170,7 @@ def _not_loaded(whole: _Whole, project: Project) -> Iterator[Case]:
     for message in whole.messages if whole.summary.errors_outside_of_examples_count else ():
         found = _LOADING.search(message)
         if found:
-            path, text = project.below(found[1]), ruby_errors.steady(message)
+            path, text = project.below(found[1]), control_ruby.steady(message)
             named = re.search(r"^(\w+(?:::\w+)*(?:Error|Exception)):\s*\n\s*(.*)$", text, re.MULTILINE)
             first = f"{named[1]}: {named[2]}\n" if named else ""
             yield Case(path, "", path, Outcome.ERROR, f"{first}{text.strip()}"[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])

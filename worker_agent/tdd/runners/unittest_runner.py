@@ -1,4 +1,7 @@
-"""`python -m unittest`: called through a reporter of a few lines, because it has none that a program can read."""
+"""`python -m unittest`: called through a reporter of a few lines, because it has none that a program can read.
+
+What the errors of Python tests mean, read from the one line that names them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners import command_line, control_python, engine_report, python_errors, reporter_file
+from worker_agent.tdd.runners import command_line, control_python, engine_report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
+from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
-from worker_agent.tdd.runners.stable_names import stable
 
 _REPORTER = """\
 import json, os, sys, traceback, unittest
@@ -141,7 +143,7 @@ class UnittestRunner:
         at = _position(argv)
         if at is None:
             raise Misconfigured(f"test_command '{test_command}' does not call python -m unittest.")
-        reporter = reporter_file.laid(call, "unittest_reporter.py", _REPORTER)
+        reporter = engine_report.laid(call, "unittest_reporter.py", _REPORTER)
         wanted = sorted(call.selection.files) if call.selection else None
         return (*argv[:at], str(reporter), str(call.report), json.dumps(wanted), *argv[at + 2 :])
 
@@ -171,10 +173,10 @@ class UnittestRunner:
     def classify(self, case: Case, project: Project) -> Kind:
         """As pytest's errors."""
         error = _error(case)
-        missing = python_errors.missing_import(error, project.modules)
+        missing = missing_import(error, project.modules)
         if missing or case.name != case.file:
             return missing or Kind.ASSERTION_OR_EXCEPTION
-        return python_errors.while_collecting(error, project.modules)
+        return while_collecting(error, project.modules)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """The report is written at the end of the run, and the exit code says the same."""
@@ -183,7 +185,7 @@ class UnittestRunner:
 
     def asserted(self, case: Case) -> bool:
         """What unittest itself calls a failure."""
-        return case.outcome is Outcome.FAILED or python_errors.asserted(_error(case))
+        return case.outcome is Outcome.FAILED or asserted(_error(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Methods of the file's classes."""
@@ -211,3 +213,48 @@ def _error(case: Case) -> str:
     if case.name != case.file:
         return lines[0] if lines else ""
     return next((line for line in reversed(lines) if re.match(r"[A-Za-z_.]+(?:Error|Exception)\b", line)), "")
+
+
+_NO_MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
+_NO_NAME = re.compile(r"ImportError: cannot import name '\w+' from '([\w.]+)'")
+_NO_ATTRIBUTE = re.compile(r"AttributeError: module '([\w.]+)' has no attribute '\w+'")
+_NO_MEMBER = re.compile(r"AttributeError: (?:type object '(\w+)'|'(\w+)' object) has no attribute")
+_BUILT_IN = frozenset(
+    {
+        *("str", "int", "float", "bool", "bytes", "list", "dict", "set", "frozenset", "tuple"),
+        *("NoneType", "function", "type", "object"),
+    }
+)
+_SYNTAX = re.compile(r"(?:SyntaxError|IndentationError|TabError): ")
+_ASSERTED = re.compile(
+    r"(?:[\w.]*\.)?\w*(?:AssertionError|Failed|AssertionFailure|Mismatch)\b|assert\b|Regex pattern did not match"
+)
+
+
+def missing_import(error: str, first_party: Collection[str]) -> Kind | None:
+    """A module, or a name in one, that could not be imported."""
+    missing = _NO_MODULE.match(error) or _NO_NAME.match(error)
+    if missing is None:
+        return None
+    return Kind.FIRST_PARTY_IMPORT if _belongs(missing[1], first_party) else Kind.THIRD_PARTY_IMPORT
+
+
+def while_collecting(error: str, first_party: Collection[str]) -> Kind:
+    """What a file could not be loaded for, other than by an import that is missing."""
+    if _SYNTAX.match(error):
+        return Kind.SYNTAX
+    attribute = _NO_ATTRIBUTE.match(error)
+    if attribute:
+        return Kind.FIRST_PARTY_IMPORT if _belongs(attribute[1], first_party) else Kind.COLLECTION
+    member = _NO_MEMBER.match(error)
+    own = member is not None and not _BUILT_IN.intersection(filter(None, member.groups()))
+    return Kind.FIRST_PARTY_IMPORT if own else Kind.COLLECTION
+
+
+def asserted(error: str) -> bool:
+    """An AssertionError of whatever kind, or `pytest.fail` and what is built on it."""
+    return bool(_ASSERTED.match(error))
+
+
+def _belongs(module: str, first_party: Collection[str]) -> bool:
+    return module.partition(".")[0] in first_party
