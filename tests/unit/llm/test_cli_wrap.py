@@ -50,7 +50,8 @@ def test_a_secret_file_outside_every_hidden_directory_is_covered() -> None:
 
 def test_a_namespace_without_bubblewrap_ends_with_the_daemon_as_well() -> None:
     argv = Wrap(Kind.UNSHARE, own_user=True).argv(("claude",), View(()))
-    assert argv[0].endswith("setpriv") and argv[1:3] == ("--pdeathsig", "KILL")
+    assert argv[0].endswith("setpriv")
+    assert argv[1:3] == ("--pdeathsig", "KILL")
     assert {"--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--map-current-user"} <= set(argv)
     assert argv[-1] == "claude"
     assert Wrap(Kind.GROUP).argv(("claude",), View(()))[-1:] == ("claude",)
