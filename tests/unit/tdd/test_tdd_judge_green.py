@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tdd_runs import BASE, BUG, FIRST, KEPT, N1, N2, NEW, OLD, SKIPPED, ran, stopped
 
-from worker_agent.tdd.judging.judge import FORCED, Apart, judge_green, unstable_tests
+from worker_agent.tdd.judging.judge import FORCED, UNPROVEN, Apart, judge_green, unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.runners.report import Kind, TestRun
 
@@ -141,3 +141,11 @@ def test_an_old_test_that_another_one_kept_from_running_on_the_base_is_no_proof(
     red, green = ran((N1, BUG), (KEPT, Kind.OTHER)), ran(KEPT, N1)
     assert judge_green(BASE, red, green, files=(NEW, OLD)).proven == (N1,)
     assert judge_green(BASE, ran((N1, BUG), (KEPT, BUG)), green, files=(NEW, OLD)).proven == (N1, KEPT)
+
+
+def test_what_does_not_collect_on_the_head_is_named_where_nothing_is_proven() -> None:
+    there = ran("tests/test_kept.py::test_kept", broken={NEW: FIRST})
+    details = judge_green(there, there, there, files=(NEW,)).details
+    assert details[:2] == (UNPROVEN, "These tests do not collect on the head.")
+    assert details[2].startswith(NEW)
+    assert judge_green(BASE, ran(KEPT), ran(KEPT), files=(NEW,)).details == (UNPROVEN,)

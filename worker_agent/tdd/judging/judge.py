@@ -13,6 +13,8 @@ _COMPILED = (".rs", ".go", ".java", ".kt", ".cs")
 
 FORCED = "Control tests laid among the new ones were not reported as they must be: something changes the results."
 
+UNPROVEN = "There is no test that fails on the base and passes on the head."
+
 
 def unstable_tests(first: TestRun, second: TestRun) -> frozenset[TestId]:
     """The tests whose outcome differs between two runs of the same tree: they can prove nothing."""
@@ -184,7 +186,9 @@ def _shortfall(
 
 def _proof(red: TestRun, green: TestRun, proven: Sequence[TestId]) -> tuple[ErrorType | None, tuple[str, ...]]:
     if not proven:
-        return ErrorType.IMPLEMENTATION_FAILED, ("There is no test that fails on the base and passes on the head.",)
+        broken = listed(told(result) for result in green.broken_files.values())
+        why = ("These tests do not collect on the head.", *broken) if broken else ()
+        return ErrorType.IMPLEMENTATION_FAILED, (UNPROVEN, *why)
     before = [
         red.results.get(test) or red.results.get(_stem(test)) or red.broken(green.results[test].file) for test in proven
     ]
