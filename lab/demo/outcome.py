@@ -12,14 +12,10 @@ from lab.demo.environment import python_in
 from lab.demo.setup import REPOSITORY, Stage
 from lab.github.server import Lab
 from shared import process
+from worker_agent.verify.visible import table_rows
 
-_EVIDENCE = re.compile(r"^## Evidence\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-
-
-_CELL = re.compile(r"(?<!\\)\|")
-
-_ROW = re.compile(r"\| (?:[\w-]* \| )?`")
-"""A test's row, with or without its criterion."""
+_TESTS = re.compile(r"^## Tests\n(.*?)(?=^---|\Z)", re.MULTILINE | re.DOTALL)
+"""The part of a pull request's body that says what its tests prove."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +64,18 @@ async def merged(lab: Lab, number: int) -> Merged:
     """One merged pull request with its diff and its evidence."""
     repository = lab.at(REPOSITORY)
     thread, pull = repository.issues.require(number), repository.pulls.require(number)
-    found = _EVIDENCE.search((thread.body or "").replace("\r\n", "\n"))
-    lines = found[1].splitlines() if found else []
-    rows = [[cell.strip(" `") for cell in _CELL.split(line.strip("| "))][-3:] for line in lines if _ROW.match(line)]
-    proofs = tuple((row[0], row[1].replace("`", ""), row[2]) for row in rows if len(row) == 3)
-    figures = tuple(line.removeprefix("- ") for line in lines if line.startswith("- ") and line[2:3].isalpha())
+    proofs, figures = read_proof((thread.body or "").replace("\r\n", "\n"))
     diff = await repository.bare.diff(pull.base_sha, pull.head_sha)
     return Merged(number, thread.title, diff, proofs, figures)
+
+
+def read_proof(body: str) -> tuple[tuple[tuple[str, str, str], ...], tuple[str, ...]]:
+    """Each test of a pull request's table with how it ended before and after, and the sentences beside the table."""
+    found = _TESTS.search(body)
+    lines = found[1].splitlines() if found else []
+    proofs = tuple((test.strip("`"), before.replace("`", ""), after) for test, before, after in table_rows(body))
+    told = (line.removeprefix("- ").replace("**", "") for line in lines if line.startswith(("- ", "**")))
+    return proofs, tuple(told)
 
 
 async def tests_pass(lab: Lab, stage: Stage, variables: Mapping[str, str]) -> process.Finished:

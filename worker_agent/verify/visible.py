@@ -21,13 +21,12 @@ _BORDER = re.compile(r"(?<!\\)\|")
 
 def edited_table(body: str, claim: Claim) -> Iterator[Falsehood]:
     """Rows of the visible table that the claim does not have, and claimed tests that have no row there."""
-    header = _HEADER.search(body)
-    if header is None:
+    table = _table(body)
+    if not table:
         if claim.tests:
             yield Falsehood("table", "The table of new tests is not there any more.")
         return
-    table = body[header.start() :].partition("\n\n")[0]
-    shown = _shown(table)
+    shown = {test: after for test, _, after in table_rows(body)}
     claimed = {code(one_line(test, ID_CHARS)): test for test in claim.tests}
     for test, head in shown.items():
         if test not in claimed and len(claim.tests) == claim.count:
@@ -40,11 +39,21 @@ def edited_table(body: str, claim: Claim) -> Iterator[Falsehood]:
             yield Falsehood("table", f"The table has no row for {test}, which the claim has.")
 
 
-def _shown(table: str) -> dict[str, str]:
-    """Test, as its row has it -> what the table says of it on the head; rows of criteria without a test are none."""
-    titles, *rows = [[cell.strip() for cell in _BORDER.split(line)[1:-1]] for line in table.splitlines()]
+def table_rows(body: str) -> tuple[tuple[str, str, str], ...]:
+    """What people read of each test: the test as its row has it, how it ended before, and after.
+
+    Rows of criteria without a test are none; a body without the table has none.
+    """
+    lines = _table(body).splitlines()
+    titles, *rows = [[cell.strip() for cell in _BORDER.split(line)[1:-1]] for line in lines] or [[]]
     place = titles.index("Criterion") + 1 if "Criterion" in titles else 0
-    return {row[place]: row[-1] for row in rows if len(row) > place and row[place].startswith("`")}
+    tests = [row[place:] for row in rows if row[place : place + 1] and row[place].startswith("`")]
+    return tuple((row[0], row[1], row[-1]) for row in tests if len(row) > 1)
+
+
+def _table(body: str) -> str:
+    header = _HEADER.search(body)
+    return "" if header is None else body[header.start() :].partition("\n\n")[0]
 
 
 def edited_issue(issue: Issue, fence: Fence | None) -> Iterator[Falsehood]:
