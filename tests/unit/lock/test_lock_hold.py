@@ -308,6 +308,7 @@ def test_a_comment_deleted_just_now_is_noticed_by_an_edit_too(server: Server, al
         run(alice.port, tell(held, Words("one")))
 
 
+@pytest.mark.parametrize("is_told_first", [False, True])
 @pytest.mark.parametrize(
     ("stage", "state"),
     [
@@ -317,12 +318,15 @@ def test_a_comment_deleted_just_now_is_noticed_by_an_edit_too(server: Server, al
         (Stage.DONE, AckState.DONE),
     ],
 )
-def test_what_is_told_after_the_hand_over_tells_the_end_too(
-    server: Server, alice: FakeAgent, held: Held, stage: Stage, state: AckState
+def test_what_is_told_of_the_hand_over_tells_the_end_too(
+    server: Server, alice: FakeAgent, held: Held, stage: Stage, state: AckState, *, is_told_first: bool
 ) -> None:
     """The release then needs no edit of its own; until it the fence still holds the item."""
+    if is_told_first:  # so that nothing is lost should we die in between
+        run(alice.port, tell(held, Words("It has come so far."), stage))
     run(alice.port, advance(held, FenceChange(stage=stage)))
-    run(alice.port, tell(held, Words("It has come so far.")))
+    if not is_told_first:
+        run(alice.port, tell(held, Words("It has come so far.")))
     shown = read_ack(server.comments()[held.ack.id])
     assert shown is not None
     assert shown.state is state
@@ -332,3 +336,13 @@ def test_what_is_told_after_the_hand_over_tells_the_end_too(
     fence = server.fence(KEY)
     assert fence is not None
     assert fence.free
+
+
+def test_who_told_the_end_and_works_on_is_at_work_again_with_the_next_words(
+    server: Server, alice: FakeAgent, held: Held
+) -> None:
+    for words, leads_to, state in (("It is done.", Stage.DONE, AckState.DONE), ("Not yet.", None, AckState.ACTIVE)):
+        run(alice.port, tell(held, Words(words), leads_to))
+        shown = read_ack(server.comments()[held.ack.id])
+        assert shown is not None
+        assert shown.state is state
