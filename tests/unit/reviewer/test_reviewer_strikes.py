@@ -70,6 +70,7 @@ DEEDS: dict[str, tuple[Callable[[World], object], str]] = {
     "label moved": (lambda w: w.change(labels=frozenset({"status:changes-requested"}), by=ADA), "labels"),
     "flag": (lambda w: w.change(labels=w.pull.labels | {"flag:had-conflict"}, by=ADA), "labels"),
     "barred": (lambda w: w.change(labels=w.pull.labels | {"do-not-merge"}, by=ADA), "labels"),
+    "kept away": (lambda w: w.change(labels=w.pull.labels | {"blocked"}, by=ADA), "labels"),
     "another flag": (lambda w: w.change(labels=w.pull.labels | {"flag:budget-exceeded"}, by=ADA), "labels"),
     "issue barred": (bar_issue, "issue"),
     "issue flagged": (flag_issue, "issue"),
