@@ -52,7 +52,7 @@ async def test_a_branch_comes_out_and_everything_else_stays_as_it_was(project: P
     assert (told["state"], told["branch"], told["pull_request"], told["reviews"]) == ("done", "greeting", None, 1)
     assert (told["calls"], told["cost_usd"], told["calls_of_unknown_cost"]) == (4, 0, 0)
     assert told["seconds"] > 0
-    assert any("not committed" in warning for warning in told["warnings"])
+    assert any("Not committed" in warning and "staged.txt" in warning for warning in told["warnings"])
     assert any("no remote" in warning for warning in told["warnings"])
     assert await project.photograph(without=["greeting"]) == before
     assert not (project.outside / "hook-ran").exists()

@@ -72,9 +72,9 @@ HASTY = """
 import sys
 from pathlib import Path
 from console.tdd.command import done
-from console.tdd.request import Wishes
+from console.tdd.request import TddOptions
 
-class Hasty(Wishes):
+class Hasty(TddOptions):
     def check(self):
         raise KeyboardInterrupt
 

@@ -84,7 +84,7 @@ async def test_a_check_that_turns_red_after_the_hand_over_is_repaired_once_and_n
         await engine.tick(worker, reviewer)
     assert (calls(engine, "fix_ci"), calls(engine, "review")) == (1, 1)
     assert (await fence(engine, number)).epoch == 2, "one round more, and nobody had to ask for it"
-    assert claims(engine, number) == 1
+    assert claims(engine, number) == 2
     assert len(comments(engine, pull.number)) == said, "no comment more"
     assert (await fence(engine, number)).round == 1
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 from branch_scene import push
 from engine import OWNER, REPOSITORY, REVIEWER, Engine
+from quick_clock import QuickClock
 
 from reviewer_agent.merge.merge_turns import TURN_SECONDS
 from shared.loop import Loop
@@ -166,9 +167,11 @@ POINTS: dict[str, Point] = {
 @pytest.mark.fault(41)
 @pytest.mark.parametrize("point", POINTS)
 async def test_nothing_is_merged_but_what_was_approved_and_still_is(engine: Engine, point: str) -> None:
+    engine.clock = clock = QuickClock()
     async with engine.agent(Role.REVIEWER) as reviewer:
         for deed in (nothing, *DEEDS):
             engine.lab.clock.advance(TURN_SECONDS)  # a turn that came to nothing is over
+            clock.skip(TURN_SECONDS)
             change = await opened(engine, deed.__name__.replace("_", "-"))
             await reviewed(change, reviewer, deed, POINTS[point])
             late = deed is nothing or (point == "with the merge" and deed is not pushes)
