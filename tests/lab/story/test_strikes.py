@@ -84,8 +84,8 @@ STRIKES: dict[str, tuple[Any, ...]] = {
 QUICK = ("no commit for check runs", "head invalid", "no node for labels", "a comment too quickly")
 """Those of every run; the others take their time."""
 
-NEVER_ASKED = ("no ACK to read",)
-"""Only a heartbeat does so, minutes later."""
+NEVER_ASKED = ("no thread",)
+"""All that was written there is ours and known; only what somebody else writes is read."""
 
 
 @pytest.mark.parametrize(
