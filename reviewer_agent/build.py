@@ -17,7 +17,6 @@ from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended
-from shared.git.branches import Branches
 from shared.git.notes import Notes
 from shared.items import Agent
 from shared.prompts import Prompts
@@ -43,7 +42,6 @@ def build(parts: Parts) -> Agent:
         reviews=parts.reviews,
         checks=parts.checks,
         status=parts.status,
-        branches=Branches(source),
         turns=MergeTurns(parts.fences, source, parts.server_time),
         updates=UpdateTurns(
             parts.fences, parts.server_time, parts.pulls, parts.names, frozenset(parts.configured.labels.exclude)

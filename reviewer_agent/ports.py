@@ -101,14 +101,6 @@ class StatusBoard(StatusComments, StatusRevision, Protocol):
     """The reviewer's one status comment per thread."""
 
 
-class Branches(Protocol):
-    """Branches of the repository."""
-
-    async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
-        """Delete a branch that is still at `sha`; one that moved or is gone is left as it is."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the reviewer uses it."""
@@ -122,7 +114,6 @@ class Forge:
     reviews: Reviews
     checks: Checks
     status: StatusBoard
-    branches: Branches
     turns: MergeTurns
     updates: UpdateTurns
     rules: Rules

@@ -183,12 +183,11 @@ class Merging:
             return False
         if not _is_ours(held, fence, pull_request):
             return False
-        gone = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")
-        resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
+        resting = fence if fence is not None and _is_at_rest(fence) else None
+        updates = self._gone(pull_request) if fence is resting else ()  # somebody who is at work needs the branch
         try:
-            await self._close_issue(held, number, pull_request)
+            await self._close_issue(held, number)
             await self._tell(held, fence, pull_request)
-            updates = (gone,) if self._policy.delete_branch else ()
             return await conclude(held, resting, updates, approved_by=approved_by)
         except Blocked:
             return False
@@ -201,32 +200,48 @@ class Merging:
         if not _is_ours(held, fence, pull_request):
             return
         await self._tell(held, fence, pull_request)
-        for tidy in (self._delete_branch, self._close_issue, self._bury_issue):
-            try:
-                await tidy(held, number, pull_request)
-            except Blocked as error:
-                log.warning("tidying_refused", outcome="skipped", error=str(error))
+        try:
+            await self._close_issue(held, number)
+        except Blocked as error:
+            log.warning("tidying_refused", outcome="skipped", error=str(error))
+        if fence is not None and _is_at_rest(fence):
+            await self._bury(held, fence, self._gone(pull_request))
+
+    async def _bury(self, held: Held, fence: Fence, gone: tuple[RefUpdate, ...]) -> None:
+        """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise.
+
+        The branch goes with it or, if that is refused, stays: without the fence nobody knows whether it is in use.
+        """
+        try:
+            if await write_tombstone(held, fence.key, fence.stage, gone):
+                return
+        except Blocked as error:
+            log.warning("tidying_refused", outcome="skipped", error=str(error))
+        if gone and fence.stage not in TERMINAL:
+            await write_tombstone(held, fence.key, fence.stage)
+
+    def _gone(self, pull_request: PullRequest) -> tuple[RefUpdate, ...]:
+        """The removal of its branch, as long as that is where it was merged."""
+        branch = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")
+        return (branch,) if self._policy.delete_branch else ()
 
     async def _tell(self, held: Held, fence: Fence | None, pull_request: PullRequest) -> None:
         """On the issue, as long as its worker's fence names this pull request and nobody works on it any more.
 
         At `withdrawn` a person had stopped or closed it, and then had it reviewed all the same.
         """
-        if fence is not None and fence.pr == pull_request.number and fence.stage in {Stage.REVIEWING, *TERMINAL}:
+        if fence is not None and fence.pr == pull_request.number and _is_at_rest(fence):
             await self._forge.closing.merged(fence, pull_request, held)
 
-    async def _delete_branch(self, held: Held, issue: int, pull_request: PullRequest) -> None:
-        if self._policy.delete_branch:
-            await self._forge.branches.delete_branch(pull_request.head_branch, pull_request.head_sha, held)
-
-    async def _close_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
+    async def _close_issue(self, held: Held, issue: int) -> None:
         """GitHub closes it itself when the base is the default branch."""
         if (await self._forge.issues.issue(issue)).open:
             await self._forge.issues.close(issue, held)
 
-    async def _bury_issue(self, held: Held, issue: int, pull_request: PullRequest) -> None:
-        """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise."""
-        await write_tombstone(held, ItemKey(Role.WORKER, issue), Stage.REVIEWING)
+
+def _is_at_rest(fence: Fence) -> bool:
+    """Nobody works on the issue: it waits for its review, or has ended."""
+    return fence.stage is Stage.REVIEWING or fence.stage in TERMINAL
 
 
 def _is_ours(held: Held, fence: Fence | None, pull_request: PullRequest) -> bool:

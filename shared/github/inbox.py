@@ -145,6 +145,8 @@ class Inbox:
             return  # it stays missing until the next look
         except Gone:
             issue = None
+        if number not in self._missing:
+            return  # it has ended by our own hand in the meantime
         if issue is not None and issue.open:
             if (shown := brief(issue)) != self._known.get(number):
                 self._known = {**self._known, number: shown}

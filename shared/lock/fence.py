@@ -58,17 +58,18 @@ async def conclude(
         return written is not None
 
 
-async def write_tombstone(held: Held, key: ItemKey, stage: Stage) -> None:
-    """Put a tombstone on another kind's fence whose item has ended with ours, if it still rests at `stage`.
+async def write_tombstone(held: Held, key: ItemKey, stage: Stage, updates: tuple[RefUpdate, ...] = ()) -> bool:
+    """Put a tombstone on another kind's fence whose item has ended with ours, and move `updates` with it.
 
-    Its agent has let go of it; should one begin a new epoch at this moment, the server refuses ours.
+    Only while it still rests at `stage`: its agent has let go of it, and should one begin a new epoch at this moment,
+    the server refuses ours. Returns whether it was written; what was refused has moved nothing.
     """
     fence = (await held.port.request(ReadFence(key))).value
     if fence is None or fence.stage is not stage:
-        return
+        return False
     held.check()
     buried = _ended(replace(fence, stage=Stage.DONE, phase="", wait=None, at=held.server_now(), oid=""))
-    await swap(held.port, AdvanceFence(buried, fence.oid))
+    return await swap(held.port, AdvanceFence(buried, fence.oid, "", updates)) is not None
 
 
 async def _refused(held: Held) -> Fence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shared.lock.port import RefUpdate
-from shared.workflow import Role, Stage
+from shared.workflow import TERMINAL, Role, Stage
 
 from .agent import SKIP_SECONDS, Agent
 from .rules import ISSUE, WORK_BRANCH, stages_of
@@ -67,21 +67,39 @@ class Reviewer:
                     return False
             await agent.tell(held, "It is merged.", Stage.DONE)
             if not await self._end_together(agent, held):
-                await agent.lock.write_tombstone(held, agent.lock.ItemKey(Role.WORKER, ISSUE), Stage.REVIEWING)
+                await self._tidy(agent, held)
                 await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.DONE))
             return False
         return True
 
     async def _end_together(self, agent: Agent, held: Any) -> bool:
         """Both fences and the branch in one push, as `reviewer_agent.merge.merging`; all of it, or nothing."""
-        key = agent.lock.ItemKey(Role.WORKER, ISSUE)
-        found = await agent.fences.read(key.ref)
-        fence = None if found is None else agent.lock.read_fence(key, *found)
-        resting = fence if fence is not None and fence.stage is Stage.REVIEWING else None
-        tip = await agent.forge.tip(WORK_BRANCH)
-        gone = (RefUpdate(WORK_BRANCH, tip, ""),) if tip and agent.plan.deletes_branch else ()
+        fence, gone = await self._left(agent)
+        resting = fence if fence is not None and _is_at_rest(fence) else None
+        updates = gone if fence is resting else ()
         conclude = agent.lock.conclude
         assert conclude is not None, "only reviewers of the present format are simulated"
-        ended = bool(await conclude(held, resting, gone))
+        ended = bool(await conclude(held, resting, updates))
         agent.fate.journal.counts["both ended in one push"] += ended and resting is not None
         return ended
+
+    async def _tidy(self, agent: Agent, held: Any) -> None:
+        """One by one: the branch goes with the fence of its issue, or stays."""
+        fence, gone = await self._left(agent)
+        if fence is None or not _is_at_rest(fence):
+            return
+        buried = await agent.lock.write_tombstone(held, fence.key, fence.stage, gone)
+        if not buried and gone and fence.stage not in TERMINAL:
+            await agent.lock.write_tombstone(held, fence.key, fence.stage)
+
+    async def _left(self, agent: Agent) -> tuple[Any, tuple[RefUpdate, ...]]:
+        """The worker's fence of the issue, and the removal of its branch."""
+        key = agent.lock.ItemKey(Role.WORKER, ISSUE)
+        found = await agent.fences.read(key.ref)
+        tip = await agent.forge.tip(WORK_BRANCH)
+        gone = (RefUpdate(WORK_BRANCH, tip, ""),) if tip and agent.plan.deletes_branch else ()
+        return (None if found is None else agent.lock.read_fence(key, *found)), gone
+
+
+def _is_at_rest(fence: Any) -> bool:
+    return fence.stage is Stage.REVIEWING or fence.stage in TERMINAL

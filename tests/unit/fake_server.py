@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from shared.errors import EngineError
+from shared.errors import EngineError, NotAllowed
 from shared.lock.codec import ItemKey
 from shared.lock.port import (
     AdvanceFence,
@@ -72,6 +72,10 @@ class Server:
     refs: dict[str, str] = field(default_factory=dict)
     commits: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     planned: list[Sequence[object]] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    """What was deleted: the ref, and where it was."""
+    protected: set[str] = field(default_factory=set)
+    """Refs that nobody may delete."""
     _history: list[tuple[float, int, Comment | None]] = field(default_factory=list)
     _late: list[Operation[Any]] = field(default_factory=list)
     _ids: int = FIRST_ID
@@ -127,12 +131,16 @@ class Server:
     def push(self, fence: Fence, expected: str | None, carries: str, updates: Iterable[RefUpdate]) -> str | None:
         """All refs move, or none."""
         moves = [RefUpdate(fence.key.ref, expected, ""), *updates]
+        gone = [move for move in moves[1:] if not move.new]
+        if self.protected & {move.ref for move in gone}:
+            raise NotAllowed("refusing to delete a protected ref")
         if any(self.refs.get(move.ref) != move.expected for move in moves):
             return None
         parents = tuple(parent for parent in (expected, carries) if parent)
         message = write_fence(fence)
         oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
         self.commits[oid] = message, parents
+        self.removed += [f"{move.ref} {move.expected}" for move in gone]
         self.refs |= {move.ref: move.new for move in moves[1:]} | {fence.key.ref: oid}
         return oid
 

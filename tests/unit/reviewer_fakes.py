@@ -152,7 +152,6 @@ def forge_of(world: World) -> Forge:
         reviews=FakeReviews(world),
         checks=hub,
         status=hub,
-        branches=hub,
         turns=MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now),
         updates=UpdateTurns(FakeRefs(world), lambda: world.now, FakePulls(world), Labels(), frozenset()),
         rules=FakeRules(world),

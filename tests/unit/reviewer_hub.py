@@ -117,10 +117,6 @@ class FakeHub:
     async def data(self, number: int) -> Mapping[str, Any]:
         return self.world.statuses[-1].data if self.world.statuses else {}
 
-    async def delete_branch(self, branch: str, sha: str, held: Held) -> None:
-        held.check()
-        self.world.act(f"delete {branch} {sha}")
-
 
 @dataclass
 class FakeLabels:

@@ -196,12 +196,23 @@ class World:
 
     def __post_init__(self) -> None:
         self._note(self.pull.labels, True, self.labelled_by)
+        self._publish()
 
     def change(self, *, by: Account | None = None, **facts: Any) -> None:
         """Something happens to the pull request; `by` (or `labelled_by`) changes its labels."""
         before, self.pull = self.pull.labels, replace(self.pull, **facts)
         self._note(before - self.pull.labels, False, by or self.labelled_by)
         self._note(self.pull.labels - before, True, by or self.labelled_by)
+        if {"head_branch", "head_sha"} & facts.keys():
+            self._publish()
+
+    def _publish(self) -> None:
+        self.server.refs[f"refs/heads/{self.pull.head_branch}"] = self.pull.head_sha
+
+    def merges(self) -> list[str]:
+        """What was merged and closed, and the branches that were removed then."""
+        done = [deed for deed in self.done if deed.partition(" ")[0] in {"merge", "close"}]
+        return [*done, *(f"delete {one.removeprefix('refs/heads/')}" for one in self.server.removed)]
 
     def _note(self, labels: Iterable[str], added: bool, by: Account) -> None:
         for label in sorted(labels):

@@ -86,7 +86,8 @@ class Blockers:
         self._waiting = {number: wait for number, wait in self._waiting.items() if number in known}
         unseen = [(number, wait) for number, wait in self._waiting.items() if not self._is_listed(wait)]
         for number, wait in unseen[:MOST_WATCHED]:
-            stands = self._waiting.pop(number)
+            if (stands := self._waiting.pop(number, None)) is None:
+                continue  # looked at by its own claim in the meantime
             if await self._still(number, wait):
                 self._waiting[number] = stands  # at the end: where there are many, each has its turn
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -31,6 +31,8 @@ class FakeIssues:
     hidden: set[int] = field(default_factory=set)
     failing: set[int] = field(default_factory=set)
     page: tuple[Issue, ...] | None = None
+    meanwhile: Callable[[], object] = lambda: None
+    """What happens while an item is read."""
 
     async def recent(self) -> tuple[Issue, ...] | None:
         self.asked.append("recent")
@@ -48,6 +50,7 @@ class FakeIssues:
 
     async def issue(self, number: int) -> Issue:
         self.asked.append(f"#{number}")
+        self.meanwhile()
         if number in self.failing:
             raise Transient("502")
         if number not in self.items:
@@ -205,6 +208,22 @@ async def test_a_failed_single_read_loses_no_change_and_is_repeated() -> None:
     issues.asked.clear()
     await box.look()
     assert issues.asked == ["recent"]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_what_ends_by_our_own_hand_while_it_is_read_is_known_no_more(is_open: bool) -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2, READY)})
+    box = inbox(issues)
+    await box.look()
+    issues.hidden = {1}
+    issues.put(issue(1, READY, open=is_open))
+    issues.meanwhile = lambda: box.dismiss(1)
+    assert set(await box.look()) == {2}
+    assert box.gone == {}
+    issues.changed = True
+    issues.asked.clear()
+    await box.look()
+    assert issues.asked == ["recent"], "and nobody looks for it again"
 
 
 async def test_what_cannot_concern_an_agent_is_neither_followed_nor_read() -> None:

@@ -24,15 +24,11 @@ MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
 TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
-def merges(world: World) -> list[str]:
-    return [deed for deed in world.done if deed.partition(" ")[0] in {"merge", "delete", "close"}]
-
-
 async def test_auto_reviews_and_merges_in_one_go() -> None:
     world = World(answers=[answer()])
     (ended,) = await tick(world, **auto())
     assert ended.result is Result.FINISHED
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
     assert world.stage is Stage.DONE
     assert world.pull.labels == {"status:approved"}
     assert world.statuses == []  # GitHub shows the merge: a new comment would only repeat it
@@ -60,7 +56,7 @@ async def test_each_guard_alone_blocks_the_merge(
     world = World(answers=[answer()])
     prepare(world)
     (ended,) = await tick(world, **auto())
-    assert merges(world) == []
+    assert world.merges() == []
     assert ended.result is result
     assert sentence in world.statuses[-1].sentence
 
@@ -68,14 +64,14 @@ async def test_each_guard_alone_blocks_the_merge(
 async def test_no_checks_are_green_only_where_the_configuration_says_so() -> None:
     world = World(answers=[answer()], checks={})
     await tick(world, **auto(bounds=Bounds(none_is_green=True)))
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 @pytest.mark.fault(42)
 async def test_a_ci_that_could_not_start_is_not_the_same_as_none() -> None:
     world = World(answers=[answer()], checks={}, unstarted=(Check("CI", CheckOutcome.FAILED),))
     await tick(world, **auto(bounds=Bounds(none_is_green=True)))
-    assert merges(world) == []
+    assert world.merges() == []
 
 
 @pytest.mark.fault(42)
@@ -85,7 +81,7 @@ async def test_nothing_is_merged_while_a_required_check_is_missing() -> None:
     async with loop.open():
         await loop.tick()
         await loop.quiet()
-        assert merges(world) == []
+        assert world.merges() == []
         told = [status.sentence for status in world.statuses]
         assert "Required checks are missing: security." in told[-1]
         await loop.tick()
@@ -94,7 +90,7 @@ async def test_nothing_is_merged_while_a_required_check_is_missing() -> None:
         world.required = frozenset({"ci"})
         await loop.tick()
         await loop.quiet()
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 async def test_a_red_base_is_told_once_and_waited_for_in_the_fence() -> None:
@@ -108,12 +104,12 @@ async def test_a_red_base_is_told_once_and_waited_for_in_the_fence() -> None:
     for _ in range(2):
         world.server.seconds += 301
         await tick(world, **auto())
-    assert merges(world) == []
+    assert world.merges() == []
     assert len(world.statuses) == told
     world.checks[BASE] = CheckOutcome.PASSED
     world.server.seconds += 301
     await tick(world, **auto())
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 async def test_running_checks_are_waited_for_with_the_lease_kept() -> None:
@@ -127,7 +123,7 @@ async def test_running_checks_are_waited_for_with_the_lease_kept() -> None:
         world.checks[HEAD] = CheckOutcome.PASSED
         await loop.tick()
         await loop.quiet()
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
     assert len(world.server.comments()) == 1
 
 
@@ -168,7 +164,7 @@ async def test_an_approval_does_not_outlive_its_commit(policy: dict[str, Any]) -
     world.push(NEXT, by_worker=True)
     world.checks[NEXT] = CheckOutcome.PASSED
     await tick(world, **policy)
-    assert merges(world) == []
+    assert world.merges() == []
     assert world.stage is Stage.CHANGES_REQUESTED
     assert world.pull.labels == {"status:changes-requested"}
 
@@ -179,7 +175,7 @@ async def test_an_approval_that_a_person_dismissed_merges_nothing() -> None:
     world.checks[HEAD] = CheckOutcome.PASSED
     skip = await look(reviewer(world, **auto()))
     assert isinstance(skip, Skip)
-    assert merges(world) == []
+    assert world.merges() == []
 
 
 async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> None:
@@ -194,7 +190,7 @@ async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> No
         world.reviews = hidden
         await loop.tick()
         await loop.quiet()
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 async def test_a_pause_during_the_review_is_seen_in_the_labels_reply_and_nothing_is_merged() -> None:
@@ -208,4 +204,4 @@ async def test_a_pause_during_the_review_is_seen_in_the_labels_reply_and_nothing
         step = await agent.step(held)
     assert isinstance(step, Ended)
     assert step.result is Result.WITHDRAWN
-    assert merges(world) == []
+    assert world.merges() == []

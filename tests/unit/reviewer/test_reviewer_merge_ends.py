@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from reviewer_fakes import auto, reviewer, tick
 from reviewer_lock import HandClock
-from reviewer_world import HEAD, OPENED, World, answer
-from test_reviewer_merge import MERGE, TIDIED, merges
+from reviewer_world import HEAD, ISSUE, OPENED, PULL, World, answer
+from test_reviewer_merge import MERGE, TIDIED
 
 from shared.ci.round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
 from shared.items import Result
+from shared.lock.codec import ItemKey
+from shared.lock.record import Fence
 from shared.loop import Loop
-from shared.workflow import Stage
+from shared.workflow import Role, Stage
 
 
 @pytest.mark.fault(44)
@@ -37,10 +39,10 @@ async def test_a_refused_merge_ends_nothing_is_told_and_is_tried_again(error: Re
     assert f"GitHub refused to merge it: {said}" in world.statuses[-1].sentence
     assert world.pull.labels == {"status:approved"}
     await tick(world, **auto())
-    assert merges(world) == [], "not again at once"
+    assert world.merges() == [], "not again at once"
     world.server.seconds += 1801
     await tick(world, **auto())
-    assert merges(world)[0] == MERGE
+    assert world.merges()[0] == MERGE
 
 
 async def test_a_refused_merge_is_tried_at_once_when_githubs_word_on_it_changes() -> None:
@@ -50,7 +52,7 @@ async def test_a_refused_merge_is_tried_at_once_when_githubs_word_on_it_changes(
     world.server.seconds += 60
     world.change(merge_state="clean")
     await tick(world, **auto())
-    assert merges(world)[0] == MERGE
+    assert world.merges()[0] == MERGE
 
 
 @pytest.mark.fault(44)
@@ -74,11 +76,11 @@ async def test_a_merge_with_an_unclear_end_is_looked_at_again(error: type[Except
     async with loop.open():
         await loop.tick()
         await loop.quiet()
-        assert merges(world) == []
+        assert world.merges() == []
         world.change(open=False, merged=True)
         await loop.tick()
         await loop.quiet()
-    assert merges(world) == TIDIED[1:]
+    assert world.merges() == TIDIED[1:]
     assert world.stage is Stage.DONE
 
 
@@ -90,13 +92,66 @@ async def test_a_merge_by_a_person_is_success() -> None:
     assert world.stage is Stage.DONE
 
 
-@pytest.mark.parametrize("deed", ["delete", "close"])
-async def test_tidying_that_is_refused_does_not_undo_a_merge(deed: str) -> None:
+async def test_closing_that_is_refused_does_not_undo_a_merge() -> None:
     world = World(answers=[answer()])
-    world.refuse[deed] = NotAllowed()
+    world.refuse["close"] = NotAllowed()
     (ended,) = await tick(world, **auto())
     assert ended.result is Result.FINISHED
     assert world.stage is Stage.DONE
+
+
+WORKERS = ItemKey(Role.WORKER, ISSUE)
+BRANCH = f"refs/heads/auto/issue-{ISSUE}"
+
+
+def left_by_worker(world: World, stage: Stage) -> None:
+    """The worker's fence of the issue, as it stands when the pull request is merged."""
+    fence = Fence(WORKERS, 1, "n", "worker-1", stage, world.now, work_head=HEAD, pr=PULL)
+    world.server.push(fence, None, "", ())
+
+
+@pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.DONE, Stage.WITHDRAWN])
+async def test_a_branch_goes_together_with_the_fence_of_its_issue(stage: Stage) -> None:
+    world = World(answers=[answer()])
+    left_by_worker(world, stage)
+    before = world.server.fence(WORKERS)
+    await tick(world, **auto())
+    after = world.server.fence(WORKERS)
+    assert world.merges() == TIDIED
+    assert before is not None
+    assert after is not None
+    assert after.stage is Stage.DONE
+    assert before.oid in world.server.commits[after.oid][1], "moved in the same push"
+
+
+@pytest.mark.parametrize("stage", [Stage.REVIEWING, Stage.DONE])
+async def test_a_branch_that_must_not_be_deleted_stays_and_the_rest_ends(stage: Stage) -> None:
+    world = World(answers=[answer()])
+    left_by_worker(world, stage)
+    world.server.protected.add(BRANCH)
+    (ended,) = await tick(world, **auto())
+    fence = world.server.fence(WORKERS)
+    assert ended.result is Result.FINISHED
+    assert (world.stage, fence and fence.stage) == (Stage.DONE, Stage.DONE)
+    assert world.merges() == TIDIED[:2]
+
+
+async def test_the_branch_of_an_issue_that_is_worked_on_again_stays() -> None:
+    world = World(answers=[answer()])
+    left_by_worker(world, Stage.IMPLEMENTING)
+    world.refuse["merge"] = UnknownOutcome()
+    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    async with loop.open():
+        await loop.tick()
+        await loop.quiet()
+        world.change(open=False, merged=True)
+        await loop.tick()
+        await loop.quiet()
+    fence = world.server.fence(WORKERS)
+    assert world.stage is Stage.DONE
+    assert fence is not None
+    assert fence.stage is Stage.IMPLEMENTING
+    assert world.server.removed == []
 
 
 @pytest.mark.parametrize(
@@ -113,7 +168,7 @@ async def test_only_the_engines_own_branch_and_issue_are_tidied(
 ) -> None:
     world = World(answers=[answer()], pull=replace(OPENED, **change))
     await tick(world, **auto(**policy))
-    assert merges(world) == expected
+    assert world.merges() == expected
 
 
 async def test_an_issue_that_github_closed_is_left_alone() -> None:
@@ -127,5 +182,5 @@ async def test_an_issue_that_github_closed_is_left_alone() -> None:
         world.issue = replace(world.issue, open=False)
         await loop.tick()
         await loop.quiet()
-    assert merges(world) == [TIDIED[2]]
+    assert world.merges() == [TIDIED[2]]
     assert world.stage is Stage.DONE

@@ -21,10 +21,6 @@ MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
 TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
-def merges(world: World) -> list[str]:
-    return [deed for deed in world.done if deed.partition(" ")[0] in {"merge", "delete", "close"}]
-
-
 def worked(world: World, pr: int) -> World:
     """The worker's fence of the issue, which says that pull request `pr` is its own."""
     world.server.push(Fence(WORKER_KEY, 1, "n", "worker-1", Stage.REVIEWING, EPOCH, pr=pr), None, "", ())
@@ -43,10 +39,10 @@ async def test_a_fork_is_merged_on_a_persons_order_only_and_nothing_else_is_touc
     (ended,) = await tick(world, **auto())
     assert ended.result is Result.PARKED
     assert "another repository" in world.statuses[-1].sentence
-    assert merges(world) == []
+    assert world.merges() == []
     world.say(ADA, "/merge")
     await tick(world, **auto())
-    assert merges(world) == [MERGE]
+    assert world.merges() == [MERGE]
     assert not buried(world)
 
 
@@ -60,7 +56,7 @@ async def test_a_branch_named_like_ours_is_not_enough(author: Account, pr: int, 
         worked(world, pr)
     (ended,) = await tick(world, **auto())
     assert ended.result is Result.FINISHED
-    assert merges(world) == (TIDIED if ours else [MERGE])
+    assert world.merges() == (TIDIED if ours else [MERGE])
     assert buried(world) is (ours and pr != 0)
 
 
@@ -73,7 +69,7 @@ async def test_what_a_person_merged_is_tidied_when_it_is_seen_to_close() -> None
     world.change(open=False, merged=True)
     (ended,) = await tick(world, agent)
     assert ended.result is Result.FINISHED
-    assert merges(world) == TIDIED[1:]
+    assert world.merges() == TIDIED[1:]
     assert buried(world)
     assert await agent.discover() == ()
 

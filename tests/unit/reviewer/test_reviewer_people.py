@@ -24,10 +24,6 @@ OLD_REQUEST = Review(90, ADA, ReviewState.CHANGES_REQUESTED, "Do not log the tok
 TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
-def merges(world: World) -> list[str]:
-    return [deed for deed in world.done if deed.partition(" ")[0] in {"merge", "delete", "close"}]
-
-
 async def approved(world: World, **policy: Any) -> World:
     """The review is over, the lease released, some time has passed."""
     await tick(world, **policy)
@@ -46,7 +42,7 @@ async def test_merge_approve_waits_for_a_persons_order(first: Any) -> None:
     world.say(ADA, "/merge")
     (ended,) = await tick(world, **APPROVE)
     assert ended.result is Result.FINISHED
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 @pytest.mark.parametrize(
@@ -76,13 +72,13 @@ async def test_an_order_given_before_the_approval_of_this_commit_does_not_count(
     world = World(answers=[answer(), answer()])
     world.say(ADA, "/merge")
     await tick(world, **APPROVE)
-    assert merges(world) == []
+    assert world.merges() == []
     world.server.seconds += 3600
     world.say(ADA, "/merge")
     world.push(NEXT, by_worker=True)
     (ended,) = await tick(world, **APPROVE)
     assert ended.result is Result.PARKED
-    assert merges(world) == []
+    assert world.merges() == []
 
 
 async def test_an_ordered_merge_still_waits_for_green() -> None:
@@ -93,10 +89,10 @@ async def test_an_ordered_merge_still_waits_for_green() -> None:
     assert [one.sentence for one in world.statuses if "checks fail" in one.sentence] == [
         f"Approved at {HEAD[:12]}. Its checks fail; it is merged when they pass."
     ]
-    assert merges(world) == []
+    assert world.merges() == []
     world.checks[HEAD] = CheckOutcome.PASSED
     await tick(world, **APPROVE)
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 @pytest.mark.parametrize(
@@ -130,7 +126,7 @@ async def test_a_request_for_changes_of_an_earlier_commit_stands_until_its_autho
     policy: dict[str, Any],
 ) -> None:
     world = await approved(World(answers=[answer()], reviews=[OLD_REQUEST]), **policy)
-    assert merges(world) == []
+    assert world.merges() == []
     assert "Changes are still requested" in world.statuses[-1].sentence
     world.say(ADA, "/merge")
     skip = await look(reviewer(world, **policy))
@@ -139,7 +135,7 @@ async def test_a_request_for_changes_of_an_earlier_commit_stands_until_its_autho
     assert skip.seconds == 300  # GitHub need not show a dismissal as a change
     world.review(ADA, ReviewState.APPROVED)
     await tick(world, **policy)
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 @pytest.mark.parametrize(
@@ -154,7 +150,7 @@ async def test_a_request_for_changes_of_an_earlier_commit_stands_until_its_autho
 async def test_what_is_no_standing_request(answered: Review) -> None:
     world = World(answers=[answer()], reviews=[answered])
     await tick(world, **auto())
-    assert merges(world) == TIDIED
+    assert world.merges() == TIDIED
 
 
 async def test_what_people_asked_for_before_the_first_review_is_in_its_prompt() -> None:
