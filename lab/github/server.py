@@ -40,6 +40,7 @@ from lab.github.webhooks.sending import Webhooks
 from lab.github.wire.site import Site
 from lab.github.world import store
 from lab.github.world.hub import CORE_LIMIT, World
+from lab.github.world.issues import EventRecord
 from lab.github.world.numbering import Numbering
 from lab.github.world.repository import RepositoryFacts, RepositoryRecord
 
@@ -74,7 +75,7 @@ class Lab(SiteActions):
         self.exchanges = Exchanges()
         self.attachments = Attachments()
         self.interludes = InterleavedActions()
-        self.lag = Lag(self.clock.now)
+        self.lag = Lag(self.clock.now, self._thread_events)
         self.webhooks = Webhooks(lambda: Site(self.url, self.world))
         self.admin_token = secrets.token_hex(16)
         self.ci: dict[int, Ci] = {}
@@ -83,6 +84,9 @@ class Lab(SiteActions):
         self._durable = durable
         self._host: Host | None = None
         self._service: Service | None = None
+
+    def _thread_events(self) -> list[EventRecord]:
+        return [event for one in self.world.repositories.values() for event in one.issues.events]
 
     async def __aenter__(self) -> Lab:
         for directory in ("git", "ci"):

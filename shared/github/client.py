@@ -5,7 +5,7 @@ Every other file of this room asks GitHub through `GitHub`; nothing outside the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import datetime
@@ -17,10 +17,11 @@ from gidgethub import HTTPException
 from shared.clock import Clock
 from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.github import item_versions
-from shared.github.address import ApiRoot, query
+from shared.github.address import ApiRoot, query, segment
 from shared.github.cache import Entry
 from shared.github.errors import NeverSent, NotShown
 from shared.github.fresh import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
+from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.limits import Budget
 from shared.github.pacing import Pacing
@@ -66,7 +67,8 @@ class GitHub:
         server, gate = ServerTime(clock, doubt), outgoing or Outgoing()
         self._transport = Transport(session, token=token, api_url=root.root, server=server, clock=clock, outgoing=gate)
         self._versions = ItemVersions()
-        self._reads = Reads(self._transport, root, self._versions)
+        self.ids = GlobalIds()
+        self._reads = Reads(self._transport, root, self._versions, self.ids)
         self._told: dict[str, tuple[Any, ...]] = {}
 
     def beside(self) -> GitHub:
@@ -220,8 +222,17 @@ class GitHub:
         it does not show yet what the call names; other methods once more, and only if nothing was sent.
         """
         reply = await self._until_shown(lambda: self._write(method, path, body, permit, urgent))
+        self.ids.learn(path, reply)
         self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
         return reply
+
+    def note_labels(self, item: str, on: Sequence[str], off: Sequence[str]) -> None:
+        """Labels of the item at this path were changed, by no request that names them."""
+        changes: list[tuple[str, str, Any]] = [("DELETE", f"{item}/labels/{segment(name)}", None) for name in off]
+        changes += [("POST", f"{item}/labels", {"labels": list(on)})] if on else []
+        for method, path, body in changes:
+            self._reads.fresh.answered(method, self._root.path(self._reads.address(path)), body, None)
+            self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
 
     def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
         """Something exists in the repository at the path `root`: what GitHub shows of it may be late, see `fresh`."""

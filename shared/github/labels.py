@@ -10,6 +10,7 @@ from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
 from shared.github.fresh import LABEL, YOUNG_SECONDS
+from shared.github.label_switch import LabelSwitch
 from shared.labels import Flag, Labels
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.workflow import UNLABELLED, Stage
@@ -47,6 +48,7 @@ class LabelBoard:
         self._github = github
         self._path = f"/repos/{repository}"
         self._names = names
+        self._switch = LabelSwitch(github, self._path)
 
     async def show(
         self,
@@ -62,17 +64,20 @@ class LabelBoard:
 
         Adds first, reads the reply (the whole set), then removes: a person's label added in between
         survives, and a crash in between leaves two stages rather than none. With `known`, the labels
-        just read, nothing is sent that is so already. A stage without a label leaves the stage
-        labels as they are.
+        just read, nothing is sent that is so already, and what is sent is one request where GraphQL can be
+        had. A stage without a label leaves the stage labels as they are.
         """
         labelled = stage not in UNLABELLED
         on: tuple[Stage | Flag, ...] = (stage, *flags_on) if labelled else tuple(flags_on)
         wanted = [self._names.of(what) for what in on]
         missing = [name for name in wanted if known is None or name.casefold() not in _folded(known)]
-        current = await self._current(number, missing, known, permit)
         others = [s for s in Stage if s not in UNLABELLED] if labelled else []
         off: tuple[Stage | Flag, ...] = (*others, *flags_off)
         unwanted = _folded(self._names.of(what) for what in off) - _folded(wanted)
+        gone = [name for name in self._names.ours(known or frozenset()) if name.casefold() in unwanted]
+        current = await self._switch.change(number, missing, gone, permit)
+        if current is None:
+            current = await self._current(number, missing, known, permit)
         for name in self._names.ours(current):  # flags first: by the stage that is left an unfinished change is found
             if name.casefold() in unwanted:
                 await self.remove(number, name, permit)

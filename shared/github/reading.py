@@ -14,6 +14,7 @@ from shared.github.address import ApiRoot
 from shared.github.cache import Cache, Entry
 from shared.github.errors import Limited, NotFound, NotShown, failure, words
 from shared.github.fresh import Fresh
+from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
 from shared.github.moves import Moves, repository_id
 from shared.github.paging import extent
@@ -37,8 +38,8 @@ MOVED = frozenset({301, 307, 308})
 class Reads:
     """Everything that asks without changing."""
 
-    def __init__(self, transport: Transport, root: ApiRoot, versions: ItemVersions) -> None:
-        self._transport, self._root, self._versions = transport, root, versions
+    def __init__(self, transport: Transport, root: ApiRoot, versions: ItemVersions, ids: GlobalIds) -> None:
+        self._transport, self._root, self._versions, self._ids = transport, root, versions, ids
         self._cache, self._moves = Cache(), Moves()
         self.fresh = Fresh(transport.clock)
 
@@ -100,6 +101,7 @@ class Reads:
             await self.learn(call, answer)
             return await self._entry_once(path, urgent, convert)
         value = self._check(call, answer)
+        self._ids.learn(path, value)
         self._versions.listed(path.partition("?")[0], value, self._transport.clock.boot())
         body, items = (answer.body, ()) if convert is None else (b"", convert(value))
         entry = Entry(answer.headers.get("etag", ""), body, answer.next, items, extent(value))

@@ -22,6 +22,7 @@ from aiohttp.typedefs import Handler
 from lab.github.fault_injection.faults import Fault, FaultKind, is_git
 from lab.github.fault_injection.middleware import FAULTS, token_of
 from lab.github.http.refusals import Refusal, custom, invalid
+from lab.github.world.issues import EventRecord
 
 CAUGHT_UP_SECONDS = 20.0
 """So long after a change (lab time) every replica knows of it, unless `begin` says otherwise."""
@@ -112,8 +113,9 @@ class _Due:
 class Lag:
     """How far behind the replicas of one lab are; `counts` tells which late answers were given."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        """`now` is lab time. Nothing lags before `begin`."""
+    def __init__(self, now: Callable[[], float], events: Callable[[], Sequence[EventRecord]]) -> None:
+        """`now` is lab time, `events` what happened in all threads so far. Nothing lags before `begin`."""
+        self._events = events
         self._now, self._share, self._seconds = now, 0.0, CAUGHT_UP_SECONDS
         self._chance = random.Random(0)
         self._due: list[_Due] = []
@@ -134,6 +136,8 @@ class Lag:
         if self._young.get(token_of(request), 0) > 0:
             self._young[token_of(request)] -= 1
             return self._given(request, How.UNAUTHORIZED)
+        if request.path.endswith("/graphql"):
+            return await self._graphql(request, handler)
         inside = _INSIDE.fullmatch(request.path)
         if is_git(request.path) or inside is None:
             response = await handler(request)
@@ -147,6 +151,17 @@ class Lag:
         if how is not None and response.status == 200:
             return self._spoiled(request, how, response)
         await self._notice(request, inside[1], response)
+        return response
+
+    async def _graphql(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answered by the primary; what it changed of labels is late in REST, as after REST's own changes."""
+        before = len(self._events())
+        response = await handler(request)
+        for event in self._events()[before:]:
+            if event.event in {"labeled", "unlabeled"}:
+                self._follow("labels", {"number": str(event.number)})
+            if event.event == "labeled":
+                self._follow("labels", {"number": str(event.number), "name": event.detail["name"]})
         return response
 
     def pushed(self, sha: str) -> None:

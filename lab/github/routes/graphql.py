@@ -5,7 +5,7 @@ The part of GitHub's GraphQL schema that the lab serves, word for word as GitHub
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,8 @@ from lab.github import merge_queue
 from lab.github.http.call import Call, Operations, Reply
 from lab.github.http.refusals import Refusal
 from lab.github.wire import site
+from lab.github.world.issues import IssueRecord
+from lab.github.world.labels import LabelRecord
 from lab.github.world.pulls import InlineRecord, PullRecord
 from lab.github.world.repository import RepositoryRecord
 
@@ -80,6 +82,30 @@ class _Root:
                     return {"thread": _thread(repository.pulls.inline.change(remark.id, resolved=True))}
         raise GraphQLError(f"Could not resolve to a node with the global id of '{input['threadId']}'")
 
+    def addLabelsToLabelable(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Put labels on an issue or a pull request."""
+        repository, number = self._labelable(input["labelableId"])
+        names = [one.name for one in _labels(repository, input["labelIds"])]
+        repository.issues.add_labels(number, names, self._call.login)
+        return {"labelable": _labelled(repository, number)}
+
+    def removeLabelsFromLabelable(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Take labels off; those that are not on are no fault."""
+        repository, number = self._labelable(input["labelableId"])
+        for label in _labels(repository, input["labelIds"]):
+            if label.name in repository.issues.require(number).labels:
+                repository.issues.remove_label(number, label.name, self._call.login)
+        return {"labelable": _labelled(repository, number)}
+
+    def _labelable(self, name: str) -> tuple[RepositoryRecord, int]:
+        """The thread of that node id, in a repository in which the caller may write."""
+        for repository in self._call.site.world.repositories.values():
+            for thread in repository.issues.records.values():
+                if _thread_node(thread) == name:
+                    self._may_write(repository)
+                    return repository, thread.number
+        raise GraphQLError(f"Could not resolve to a node with the global id of '{name}'")
+
     def _pull(self, name: str) -> tuple[RepositoryRecord, PullRecord]:
         """The pull request of that node id, in a repository in which the caller may write."""
         for repository in self._call.site.world.repositories.values():
@@ -92,6 +118,28 @@ class _Root:
     def _may_write(self, repository: RepositoryRecord) -> None:
         if not repository.facts.reaches(self._call.login, "write"):
             raise GraphQLError("Resource not accessible by personal access token")
+
+
+def _thread_node(thread: IssueRecord) -> str:
+    return site.node("PR" if thread.is_pull else "I", thread.id)
+
+
+def _labels(repository: RepositoryRecord, ids: Sequence[str]) -> list[LabelRecord]:
+    known = {site.node("LA", one.id): one for one in repository.labels.values()}
+    for name in ids:
+        if name not in known:
+            raise GraphQLError(f"Could not resolve to a node with the global id of '{name}'")
+    return [known[name] for name in ids]
+
+
+def _labelled(repository: RepositoryRecord, number: int) -> Mapping[str, Any]:
+    thread = repository.issues.require(number)
+
+    def labels(_: object, first: int = 100, after: str | None = None) -> Mapping[str, Any]:
+        return _page([{"id": name, "name": name} for name in thread.labels], first, after)
+
+    kind = "PullRequest" if thread.is_pull else "Issue"
+    return {"__typename": kind, "id": _thread_node(thread), "number": number, "labels": labels}
 
 
 def _repository(repository: RepositoryRecord) -> Mapping[str, Any]:
@@ -204,6 +252,18 @@ type PullRequestReviewThread implements Node {
 
 type PullRequestReviewThreadConnection { nodes: [PullRequestReviewThread] pageInfo: PageInfo! totalCount: Int! }
 
+type Label implements Node { id: ID! name: String! }
+
+type LabelConnection { nodes: [Label] pageInfo: PageInfo! totalCount: Int! }
+
+interface Labelable { labels(after: String, first: Int): LabelConnection }
+
+type Issue implements Node & Labelable {
+  id: ID!
+  number: Int!
+  labels(after: String, first: Int): LabelConnection
+}
+
 enum OrderDirection { ASC DESC }
 
 enum IssueOrderField { COMMENTS CREATED_AT UPDATED_AT }
@@ -218,8 +278,9 @@ type User implements Node & RepositoryOwner { id: ID! login: String! }
 
 type PullRequestConnection { nodes: [PullRequest] pageInfo: PageInfo! totalCount: Int! }
 
-type PullRequest implements Node {
+type PullRequest implements Node & Labelable {
   id: ID!
+  labels(after: String, first: Int): LabelConnection
   headRefName: String!
   headRepository: Repository
   number: Int!
@@ -257,6 +318,14 @@ input ResolveReviewThreadInput { clientMutationId: String threadId: ID! }
 
 type ResolveReviewThreadPayload { clientMutationId: String thread: PullRequestReviewThread }
 
+input AddLabelsToLabelableInput { clientMutationId: String labelIds: [ID!]! labelableId: ID! }
+
+type AddLabelsToLabelablePayload { clientMutationId: String labelable: Labelable }
+
+input RemoveLabelsFromLabelableInput { clientMutationId: String labelIds: [ID!]! labelableId: ID! }
+
+type RemoveLabelsFromLabelablePayload { clientMutationId: String labelable: Labelable }
+
 type Query {
   node(id: ID!): Node
   repository(owner: String!, name: String!, followRenames: Boolean): Repository
@@ -264,7 +333,9 @@ type Query {
 }
 
 type Mutation {
+  addLabelsToLabelable(input: AddLabelsToLabelableInput!): AddLabelsToLabelablePayload
   enqueuePullRequest(input: EnqueuePullRequestInput!): EnqueuePullRequestPayload
   resolveReviewThread(input: ResolveReviewThreadInput!): ResolveReviewThreadPayload
+  removeLabelsFromLabelable(input: RemoveLabelsFromLabelableInput!): RemoveLabelsFromLabelablePayload
 }
 """

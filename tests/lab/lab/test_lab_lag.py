@@ -77,3 +77,19 @@ async def test_it_is_set_over_http(scene: Scene) -> None:
     assert (await answers(scene, f"issues/{number}", 1)) == [404]
     async with scene.http.post(url, json={"speed": 2}, headers=headers) as answer:
         assert answer.status == 422
+
+
+async def test_a_label_change_by_graphql_is_late_in_rest_too(scene: Scene) -> None:
+    number = await made(scene, share=0)
+    await scene.ask("POST", f"issues/{number}/labels", {"labels": ["bug"]})
+    issue = (await scene.ask("GET", f"issues/{number}")).body
+    scene.lab.lag.begin(3, share=1)
+    await scene.ask("GET", f"issues/{number}")
+    change = "mutation Unlabel($item: ID!, $off: [ID!]!) { removeLabelsFromLabelable("
+    query = f"{change}input: {{labelableId: $item, labelIds: $off}}) {{ clientMutationId }} }}"
+    variables = {"item": issue["node_id"], "off": [issue["labels"][0]["node_id"]]}
+    done = await scene.ask("POST", "/graphql", {"query": query, "variables": variables})
+    assert "errors" not in done.body
+    looks = [(await scene.ask("GET", f"issues/{number}")).body["labels"] for _ in range(4)]
+    assert [len(one) for one in looks][0] == 1
+    assert looks[-1] == []

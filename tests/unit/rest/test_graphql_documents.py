@@ -13,6 +13,7 @@ from graphql import GraphQLNamedType, GraphQLSchema, build_schema, is_input_obje
 from graphql.type import is_interface_type, is_object_type, is_specified_scalar_type
 
 from lab.github.routes.graphql import SCHEMA
+from shared.github.label_switch import RELABEL, REMOVE
 from shared.github.merge_queue import ENQUEUE, LOOK
 from shared.github.review_threads import RESOLVE, THREADS
 
@@ -25,7 +26,7 @@ def published() -> GraphQLSchema:
 
 
 def test_each_document_is_valid_by_githubs_schema(published: GraphQLSchema) -> None:
-    for document in (ENQUEUE, LOOK, THREADS, RESOLVE):
+    for document in (ENQUEUE, LOOK, THREADS, RESOLVE, RELABEL, REMOVE):
         assert validate(published, parse(document)) == []
         assert validate(build_schema(SCHEMA), parse(document)) == []
 

@@ -1,0 +1,62 @@
+"""The ids that GraphQL knows issues, pull requests and labels by, as REST's answers tell them (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from typing import Any
+
+MOST = 5000
+"""Items whose ids are remembered; what was shown longest ago goes first."""
+
+_ROOT = re.compile(r"(?P<root>/(?:repos/[^/]+/[^/]+|repositories/\d+))(?P<rest>/.*)")
+
+
+class GlobalIds:
+    """What one client was shown."""
+
+    def __init__(self) -> None:
+        self._items: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._labels: dict[str, dict[str, str]] = {}
+
+    def learn(self, path: str, value: Any) -> None:
+        """Note what an answer shows: items, lists of items, and labels of either an item or the repository."""
+        found = _ROOT.fullmatch(path.partition("?")[0])
+        if found is None:
+            return
+        root, are_labels = found["root"].casefold(), found["rest"].endswith("/labels")
+        for one in value if isinstance(value, list) else (value,):
+            if are_labels:
+                self._label(root, one)
+            elif isinstance(one, Mapping) and isinstance(one.get("number"), int):
+                self._item(root, one)
+
+    def item(self, root: str, number: int) -> str | None:
+        """The id of an issue or pull request of the repository at the path `root`."""
+        return self._items.get((root.casefold(), number))
+
+    def labels(self, root: str, names: Collection[str]) -> tuple[str, ...] | None:
+        """The ids of labels, in the order of their names; None when one of them is not known."""
+        known = self._labels.get(root.casefold(), {})
+        found = tuple(known.get(name.casefold(), "") for name in names)
+        return found if all(found) else None
+
+    def forget(self, root: str, number: int) -> None:
+        """Forget an item and the repository's labels: one of them is not what it was."""
+        self._items.pop((root.casefold(), number), None)
+        self._labels.pop(root.casefold(), None)
+
+    def _item(self, root: str, item: Mapping[str, Any]) -> None:
+        if isinstance(item.get("node_id"), str):
+            self._items[root, item["number"]] = item["node_id"]
+            self._items.move_to_end((root, item["number"]))
+            if len(self._items) > MOST:
+                self._items.popitem(last=False)
+        labels = item.get("labels")
+        for label in labels if isinstance(labels, list) else ():
+            self._label(root, label)
+
+    def _label(self, root: str, label: Any) -> None:
+        if isinstance(label, Mapping) and isinstance(label.get("name"), str) and isinstance(label.get("node_id"), str):
+            self._labels.setdefault(root, {})[label["name"].casefold()] = label["node_id"]
