@@ -71,7 +71,7 @@ def verified(wishes: VerifyOptions, environment: Mapping[str, str]) -> int:
     sys.stdout.write(f"{json.dumps(asdict(report)) if wishes.json else as_text(report)}\n")
     if not report.true:
         return FAILED
-    return OK if report.claimed else NOTHING_TO_DO
+    return NOTHING_TO_DO if report.claimed is False else OK
 
 
 def _examined(wishes: VerifyOptions, environment: Mapping[str, str]) -> Report:
@@ -144,7 +144,7 @@ async def examined_locally(
         found = unproven(seen)
         if not await mirror.is_ancestor(base, head):
             found = (Falsehood("history", f"The head {head[:12]} is not built on the base {base[:12]}."), *found)
-        return Report.of(f"{base[:12]}..{head[:12]}", ask, seen, found)
+        return Report.of(f"{base[:12]}..{head[:12]}", ask, seen, found, claimed=None)
 
 
 def _specification(wishes: VerifyOptions) -> Specification:

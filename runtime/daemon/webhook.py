@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import json
 import logging
 import re
@@ -18,6 +16,8 @@ import structlog
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.log import server_logger
+from gidgethub import ValidationFailure
+from gidgethub.sansio import validate_event
 
 from shared.clock import Clock
 from shared.telemetry.health import listener
@@ -119,7 +119,7 @@ class Webhook:
 
     async def _delivered(self, request: web.Request) -> web.Response:
         signature = request.headers.get("X-Hub-Signature-256", "")
-        if not _SIGNATURE.fullmatch(signature):
+        if not _SIGNATURE.fullmatch(signature):  # nothing that cannot be signed is read
             return self._refused(401, "not signed by the secret")
         if request.content_length is None:
             return self._refused(411, "no Content-Length")
@@ -186,9 +186,14 @@ class _Door(asyncio.Protocol):
 
 
 def signed(body: bytes, signature: str, secret: bytes) -> bool:
-    """Whether the secret made this signature (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries)."""
-    wanted = f"sha256={hmac.new(secret, body, hashlib.sha256).hexdigest()}"
-    return hmac.compare_digest(wanted.encode(), signature.encode("utf-8", "replace"))
+    """Whether the secret made this signature; GitHub's older one by SHA-1 is none."""
+    if not _SIGNATURE.fullmatch(signature):
+        return False
+    try:
+        validate_event(body, signature=signature, secret=secret.decode())
+    except ValidationFailure:
+        return False
+    return True
 
 
 def repository_of(body: bytes) -> str:

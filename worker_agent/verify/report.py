@@ -28,8 +28,8 @@ class Report:
     green: str = ""
     proven: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    claimed: bool = True
-    """Whether somebody claims it; else the change was judged by its own difference."""
+    claimed: bool | None = True
+    """Whether a pull request claims it; None for two commits, which claim nothing. Else the difference was judged."""
     damages: int = 0
     noticed: int = 0
     unnoticed: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Report:
         false: tuple[Falsehood, ...],
         remarks: tuple[str, ...] = (),
         *,
-        claimed: bool = True,
+        claimed: bool | None = True,
     ) -> Self:
         """What was seen, and what of it is not as claimed."""
         return cls(
@@ -83,7 +83,8 @@ def _changed(one: ChangedTest) -> str:
 
 def as_text(report: Report) -> str:
     """Lines for a terminal, without control characters; text made by tests is cut."""
-    word = ("verified" if report.claimed else "proven, though nobody claims it") if report.true else "NOT PROVEN"
+    word = {True: "verified", False: "proven, though nobody claims it", None: "proven"}[report.claimed]
+    word = word if report.true else "NOT PROVEN"
     lines = [f"{report.subject}: {word}"]
     lines += [f"  {one_line(f'{one.what}: {one.sentence}', SENTENCE_CHARS)}" for one in report.false]
     if report.on_base:

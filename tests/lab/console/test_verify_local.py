@@ -57,7 +57,9 @@ async def test_changed_code_that_no_test_notices_is_told(tmp_path: Path, capsys:
     }
     made = await repository(tmp_path / "greetings.git", {**BASE, **before}, after)
     assert await to_thread.run_sync(lambda: verify(tmp_path / "greetings.git", made[0], made[1])) == 0
-    assert json.loads(capsys.readouterr().out)["remarks"] == [
+    said = json.loads(capsys.readouterr().out)
+    assert said["claimed"] is None, "two commits claim nothing"
+    assert said["remarks"] == [
         "No test that the change concerns fails when these changed functions raise: `leave` in `greet.py`",
         "No test that the change concerns fails with these files as they were on the base: `settings.py`",
     ]
