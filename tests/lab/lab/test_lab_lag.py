@@ -91,5 +91,5 @@ async def test_a_label_change_by_graphql_is_late_in_rest_too(scene: Scene) -> No
     done = await scene.ask("POST", "/graphql", {"query": query, "variables": variables})
     assert "errors" not in done.body
     looks = [(await scene.ask("GET", f"issues/{number}")).body["labels"] for _ in range(4)]
-    assert [len(one) for one in looks][0] == 1
+    assert len(looks[0]) == 1
     assert looks[-1] == []
