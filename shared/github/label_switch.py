@@ -23,7 +23,9 @@ REFUSED_SECONDS = 3600.0
 
 RELABEL = """\
 mutation Relabel($item: ID!, $on: [ID!]!, $off: [ID!]!) {
-  addLabelsToLabelable(input: {labelableId: $item, labelIds: $on}) { clientMutationId }
+  addLabelsToLabelable(input: {labelableId: $item, labelIds: $on}) {
+    labelable { labels(first: 100) { nodes { name } } }
+  }
   removeLabelsFromLabelable(input: {labelableId: $item, labelIds: $off}) {
     labelable { labels(first: 100) { nodes { name } } }
   }
@@ -40,6 +42,8 @@ mutation Unlabel($item: ID!, $off: [ID!]!) {
 
 log = structlog.get_logger()
 
+Labels = frozenset[str]
+
 
 class LabelSwitch:
     """Label changes of the items of one repository; `root` is its path."""
@@ -52,8 +56,8 @@ class LabelSwitch:
 
     async def change(
         self, number: int, on: Sequence[str], off: Sequence[str], permit: WritePermit
-    ) -> frozenset[str] | None:
-        """Add labels, then remove others; all labels of the item then, or None where REST has to do it.
+    ) -> tuple[Labels, Labels] | None:
+        """Add labels, then remove others; all labels of the item after each, or None where REST has to do it.
 
         Raises `Transient` and `UnknownOutcome` as `GitHub.write`.
         """
@@ -74,7 +78,7 @@ class LabelSwitch:
             self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
             return None
         self._github.note_labels(f"{self._root}/issues/{number}", on, off)
-        return wire.reply(_left, reply)
+        return wire.reply(_shown, reply)
 
     async def _ids(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """The ids of labels; the repository's own list is read once for those that no item has shown."""
@@ -86,6 +90,12 @@ class LabelSwitch:
         return found
 
 
-def _left(value: Any) -> frozenset[str]:
-    labels = value["data"]["removeLabelsFromLabelable"]["labelable"]["labels"]
-    return frozenset(str(one["name"]) for one in labels["nodes"])
+def _shown(value: Any) -> tuple[Labels, Labels]:
+    """GitHub carries out the parts of a mutation in their order, and answers each before the next."""
+    data = value["data"]
+    left = _names(data["removeLabelsFromLabelable"])
+    return _names(data["addLabelsToLabelable"]) if "addLabelsToLabelable" in data else left, left
+
+
+def _names(done: Any) -> Labels:
+    return frozenset(str(one["name"]) for one in done["labelable"]["labels"]["nodes"])

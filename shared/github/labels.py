@@ -75,9 +75,8 @@ class LabelBoard:
         off: tuple[Stage | Flag, ...] = (*others, *flags_off)
         unwanted = _folded(self._names.of(what) for what in off) - _folded(wanted)
         gone = [name for name in self._names.ours(known or frozenset()) if name.casefold() in unwanted]
-        current = await self._switch.change(number, missing, gone, permit)
-        if current is None:
-            current = await self._current(number, missing, known, permit)
+        changed = await self._switch.change(number, missing, gone, permit)
+        current = changed[1] if changed else await self._current(number, missing, known, permit)
         for name in self._names.ours(current):  # flags first: by the stage that is left an unfinished change is found
             if name.casefold() in unwanted:
                 await self.remove(number, name, permit)
@@ -88,6 +87,16 @@ class LabelBoard:
         """Add labels in one request; return all labels of the item."""
         path = f"{self._path}/issues/{number}/labels"
         return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, permit))
+
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Add a label, then take another off where one request can do both; all labels after each of these."""
+        changed = await self._switch.change(number, [on], [off], permit)
+        if changed is None:
+            labels = await self.add(number, [on], permit)
+            changed = labels, labels
+        return changed
 
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label that was read there, or that a fence shows: one that is not there after a second is fine."""

@@ -55,6 +55,14 @@ class LabelEdits(LabelRemoval, Protocol):
     async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
 
 
+class LabelExchange(LabelEdits, Protocol):
+    """Sets one label in place of another."""
+
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]: ...
+
+
 class StageLabels(LabelEdits, Protocol):
     """Stage labels and flags."""
 
@@ -76,7 +84,7 @@ class LabelDefinitions(Protocol):
     async def is_defined(self, stage: Stage) -> bool: ...
 
 
-class LabelBoard(StageLabels, LabelDefinitions, Protocol):
+class LabelBoard(StageLabels, LabelExchange, LabelDefinitions, Protocol):
     """Stage labels and flags of a repository that defines them."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from shared.github.ports import LabelEdits, LabelEvents
+from shared.github.ports import LabelEvents, LabelExchange
 from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.reconcile.lost import Item
@@ -26,10 +26,11 @@ class _Begun:
 class Beginning:
     """Between the reading that led to a start and its first label, a person may have taken the order back.
 
-    Costs no request of its own: the label is set in any case, and GitHub answers with all that are there.
+    Costs no request of its own: the label is set in any case, and GitHub answers with all that are there. The stage
+    that asked for the start goes with the same request where GraphQL can be had.
     """
 
-    def __init__(self, events: LabelEvents, board: LabelEdits, names: Labels) -> None:
+    def __init__(self, events: LabelEvents, board: LabelExchange, names: Labels) -> None:
         self._events = events
         self._board = board
         self._names = names
@@ -44,13 +45,20 @@ class Beginning:
         begun = held.memory.get(_Begun) or held.memory.keep(_Begun())
         if (item.number, ours) in begun.labels or asked.casefold() not in known or ours.casefold() in known:
             return item
-        labels = await self._board.add(item.number, [ours], held)
+        labels, left = await self._exchanged(item.number, ours, asked, held)
         if asked.casefold() not in _folded(labels) and not await self._was_us(held, item.number, asked):
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
             return None
         begun.labels.add((item.number, ours))
-        return replace(item, labels=labels)
+        return replace(item, labels=left)
+
+    async def _exchanged(self, number: int, ours: str, asked: str, held: Held) -> tuple[frozenset[str], frozenset[str]]:
+        """All labels when ours was set, and what is left: a stage that asked for the start goes, a story stays one."""
+        if self._names.read([asked]).stages:
+            return await self._board.exchange(number, ours, asked, held)
+        labels = await self._board.add(number, [ours], held)
+        return labels, labels
 
     async def _was_us(self, held: Held, number: int, asked: str) -> bool:
         """Whether the removal is our own, from before this epoch: a stale reading had not shown it.

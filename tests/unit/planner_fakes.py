@@ -135,6 +135,13 @@ class FakeGitHub:
             self.world.label(number, name, by=BOT)
         return self.world.issues[number].labels
 
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """As where GraphQL cannot be had."""
+        labels = await self.add(number, [on], permit)
+        return labels, labels
+
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """One label off, by the engine."""
         permit.check()

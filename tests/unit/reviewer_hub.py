@@ -132,6 +132,12 @@ class FakeLabels:
         self.world.change(labels=self.world.pull.labels | set(names), by=BOT)
         return self.world.pull.labels
 
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        labels = await self.add(number, [on], permit)
+        return labels, labels
+
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         permit.check()
         self.world.change(labels=self.world.pull.labels - {name}, by=BOT)

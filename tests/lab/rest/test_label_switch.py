@@ -124,3 +124,26 @@ async def test_a_lost_reply_is_no_refusal(tmp_path: Path) -> None:
             await here.relabel()
         assert here.labels == AFTER
         assert here.calls == ["POST /graphql"], "nothing was sent after it"
+
+
+async def test_a_start_takes_one_request_and_shows_what_was_there_when_it_began(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        then, now = await here.board.exchange(here.issue.number, "status:testing", "status:implementing", PERSON)
+        assert then == {*BEFORE, "status:testing"}
+        assert now == {"bug", "flag:needs-answer", "status:testing"} == here.labels
+        assert here.calls == ["POST /graphql"]
+
+
+async def test_a_start_that_was_taken_back_meanwhile_shows_that(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        here.lab.at(NAME).issues.remove_label(here.issue.number, "status:implementing", "ada")
+        then, now = await here.board.exchange(here.issue.number, "status:testing", "status:implementing", PERSON)
+        assert "status:implementing" not in then
+        assert now == then == here.labels
+
+
+async def test_without_graphql_a_start_only_adds(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        here.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", "/graphql$", status=403))
+        then, now = await here.board.exchange(here.issue.number, "status:testing", "status:implementing", PERSON)
+        assert now == then == {*BEFORE, "status:testing"}, "whoever began takes the other one off next"

@@ -35,6 +35,12 @@ class Board:
         self.labels |= set(names)
         return frozenset(self.labels)
 
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        labels = await self.add(number, [on], permit)
+        return labels, labels
+
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         permit.check()
         self.asked.append("remove")
@@ -43,6 +49,21 @@ class Board:
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
         self.asked.append("events")
         return tuple(self.events)
+
+
+@dataclass
+class OneRequest(Board):
+    """A board that sets a label and takes another off in one request."""
+
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        permit.check()
+        self.asked.append("exchange")
+        self.labels |= {on}
+        then = frozenset(self.labels)
+        self.labels -= {off}
+        return then, frozenset(self.labels)
 
 
 async def begin(board: Board, held: Held, seen: Issue = SEEN) -> Issue | None:
@@ -58,6 +79,27 @@ async def test_a_start_that_is_still_asked_for_costs_one_request(held: Held) -> 
     board = Board({READY, "bug", "urgent"})
     assert await begin(board, held) == replace(SEEN, labels=frozenset({READY, OURS, "bug", "urgent"}))
     assert board.asked == ["add"]
+
+
+async def test_the_stage_that_asked_for_it_goes_with_the_same_request(held: Held) -> None:
+    board = OneRequest({READY, "bug"})
+    assert await begin(board, held) == replace(SEEN, labels=frozenset({OURS, "bug"}))
+    assert board.asked == ["exchange"]
+
+
+async def test_what_asks_for_a_start_and_is_no_stage_stays(held: Held) -> None:
+    board = OneRequest({"story", "bug"})
+    story = replace(SEEN, labels=frozenset({"story", "bug"}))
+    begun = await Beginning(board, board, Labels()).label(held, story, "story", Stage.PLANNING)
+    assert begun == replace(story, labels=frozenset({"story", "bug", "status:planning"}))
+    assert board.asked == ["add"]
+
+
+async def test_one_request_too_ends_a_start_that_was_taken_back(held: Held) -> None:
+    board = OneRequest({"bug", "blocked"})
+    assert await begin(board, held) is None
+    assert board.labels == {"bug", "blocked"}
+    assert board.asked == ["exchange", "events", "remove"]
 
 
 @pytest.mark.fault(17)
