@@ -29,7 +29,8 @@ def plan(
     parts = [
         f"## Plan, version {revision}",
         _prose(planned.summary, links),
-        f"Complexity {planned.complexity}, about {planned.estimate_hours:g} hours of work, "
+        f"Complexity {planned.complexity}, about {planned.estimate_hours:g} "
+        f"{'hour' if planned.estimate_hours == 1 else 'hours'} of work, "
         f"{_count(len(planned.specifications), 'specification')}.",
         *_section("Questions", _questions(planned), numbered=True),
         *_section("Steps", _steps(planned.steps), numbered=True),

@@ -32,7 +32,8 @@ def attention(proof: ProofNote) -> Iterator[str]:
 def tried(proof: ProofNote) -> Iterator[str]:
     """A line for each thing that was done to find out whether the tests prove anything."""
     if proof.damages:
-        yield f"- The changed code was broken in {proof.damages} ways: the new tests failed for {proof.noticed} of them"
+        ways = "1 way" if proof.damages == 1 else f"{proof.damages} ways"
+        yield f"- The changed code was broken in {ways}, and the new tests noticed {proof.noticed}"
     lists = {
         "Changed test configuration, not used for these runs": proof.pinned,
         "Flaky tests, not counted": proof.unstable,

@@ -53,7 +53,7 @@ def test_everything_that_was_tried_has_its_line() -> None:
         "",
         "<details><summary>Evidence: 2 attempts, $1.23</summary>",
         "",
-        "- The changed code was broken in 16 ways: the new tests failed for 14 of them",
+        "- The changed code was broken in 16 ways, and the new tests noticed 14",
         "- Changed test configuration, not used for these runs: `setup.cfg`",
         "- Flaky tests, not counted: `tests/test_c.py::test_z`",
         "- New tests that prove nothing, not counted: "
