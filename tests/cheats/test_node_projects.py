@@ -117,6 +117,14 @@ async def test_a_report_that_a_test_writes_itself_is_not_believed(package: Check
     assert f"{NEW}::rewrites" not in run.passed
 
 
+async def test_tests_see_no_arguments(package: Checkout, name: str) -> None:
+    """Those of a program with a command line read them, and few files run in the runner's own process."""
+    check = corpus.equal(name, "process.argv.slice(2)", "[]")
+    text = _headed(name, f"it('has no arguments', () => {{ {check} }});\n")
+    run = await package.run({NEW: text}, Selection(frozenset({NEW})))
+    assert outcomes(run) == {f"{NEW}::has no arguments": "passed"}, run.output_tail
+
+
 @pytest.mark.parametrize("name", ["vitest", "jest"])
 async def test_an_assertion_of_ones_own_counts_as_one(package: Checkout, name: str) -> None:
     run = await package.run({NEW: corpus.custom_matcher(name)})

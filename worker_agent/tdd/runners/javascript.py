@@ -27,6 +27,9 @@ _TEST_FILE = re.compile(r".*\.(?:test|spec|test-d)\.[cm]?[jt]sx?")
 _BESIDE_TESTS = frozenset({"__tests__", "__snapshots__", "__mocks__", "__fixtures__"})
 SCRIPT = re.compile(r"\.[cm]?[jt]sx?")
 """The end of the name of a file of code."""
+NO_ARGUMENTS = "process.argv.splice(2);\n"
+"""The first that a reporter does, which is loaded before any test: in the one process that may run the tests as well,
+they see no arguments, as in a worker process, and not where the report goes."""
 
 
 class JavaScriptRunner:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from worker_agent.tdd.runners import engine_report
 from worker_agent.tdd.runners.control_javascript import Style
-from worker_agent.tdd.runners.javascript import JavaScriptRunner
+from worker_agent.tdd.runners.javascript import NO_ARGUMENTS, JavaScriptRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.runners.runner import Invocation, Selection
+
+_REPORTER = f"{NO_ARGUMENTS}module.exports = class {{}};\n"
 
 
 class JestRunner(JavaScriptRunner):
@@ -15,6 +18,11 @@ class JestRunner(JavaScriptRunner):
     default_command = "npx --no jest"
     options = ("--json", "--ci", "--bail=0", "--watchAll=false", "--colors=false", "--coverage=false")
     style = Style(module="@jest/globals", only_if="@jest/globals")
+
+    def reporting(self, call: Invocation) -> tuple[str, ...]:
+        """Where the report goes; the second reporter only hides that, as one process may run the tests as well."""
+        reporter = engine_report.laid(call, "reporter.cjs", _REPORTER)
+        return (*super().reporting(call), "--reporters=default", f"--reporters={reporter}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
         """Paths, not patterns."""

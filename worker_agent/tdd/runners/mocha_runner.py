@@ -12,15 +12,18 @@ from pathlib import PurePosixPath
 from worker_agent.tdd.runners import engine_report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.covering_paths import beside
-from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
+from worker_agent.tdd.runners.javascript import NO_ARGUMENTS, SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
 from worker_agent.tdd.runners.junit import Case, Report
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
 from worker_agent.tdd.runners.runner import Invocation, Selection
 
-_REPORTER = """\
+_REPORTER = (
+    f"""\
 'use strict';
+{NO_ARGUMENTS}"""
+    + """\
 const write = require('fs').writeFileSync, json = JSON.stringify, cases = [];
 module.exports = class {
   constructor(runner, options) {
@@ -38,6 +41,7 @@ module.exports = class {
   }
 };
 """
+)
 _LOST = re.compile(r"Exception during run: |^(?:\S*Error|Error \[ERR_\w+\]): |^\s*at \S*requireOrImport", re.MULTILINE)
 _NOTHING = "No test files found"
 _EXIT_CODE_LIMIT = 255
