@@ -20,24 +20,24 @@ from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge, Source
 from planner_agent.specifications import Specifications
-from shared.claims import Claims
 from shared.errors import Blocked
 from shared.github.creation import look
-from shared.governance.answer_retry import AnswerUnusable
-from shared.governance.run_errors import RunEnded
-from shared.governance.run_limit import begin_run
-from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.labels import Flag
 from shared.llm.port import Coder
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.port import Port
+from shared.loop.claims import Claims
+from shared.loop.read_cache import ReadCache
 from shared.models import Issue
-from shared.order import excluded, urgency
-from shared.read_cache import ReadCache
 from shared.reconcile.lost import LostLabels
+from shared.retry.answer_retry import AnswerUnusable
+from shared.retry.run_errors import RunEnded
+from shared.retry.run_limit import begin_run
+from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.order import excluded, urgency
 from shared.workflow import UNLABELLED, Event, Role, Stage
+from shared.workflow.labels import Flag
 
 log = structlog.get_logger()
 

@@ -24,9 +24,9 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended, replies
 from shared.errors import EngineError, Misconfigured
-from shared.items import Agent
 from shared.models import Issue
 from shared.process import CommandFailed
+from shared.scheduling.items import Agent
 from shared.workflow import UNLABELLED, Track, stages
 
 DECIDED_ROUNDS = 1000

@@ -25,14 +25,10 @@ from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.verdict import Reader, creation_name
 from reviewer_agent.review_request import ReviewRequest
 from reviewer_agent.stop_requests import order
-from shared.claims import Claims
 from shared.errors import Blocked
 from shared.github.creation import look
 from shared.github.errors import NotShown
 from shared.github.fresh import PAUSES_SECONDS
-from shared.governance.run_errors import RunEnded
-from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.labels import Flag
 from shared.lock.claim import Intent, Lease
 from shared.lock.claimant import Claimant
 from shared.lock.fence import advance
@@ -40,11 +36,15 @@ from shared.lock.hold import Held
 from shared.lock.port import Port
 from shared.lock.record import FenceChange
 from shared.lock.view import View
+from shared.loop.claims import Claims
+from shared.loop.read_cache import ReadCache
 from shared.models import Issue, PullRequest
-from shared.order import excluded, urgency
-from shared.read_cache import ReadCache
 from shared.reconcile.lost import Item, LostLabels
+from shared.retry.run_errors import RunEnded
+from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.order import excluded, urgency
 from shared.workflow import TERMINAL, Role, Stage
+from shared.workflow.labels import Flag
 
 log = structlog.get_logger()
 

@@ -18,8 +18,8 @@ from reviewer_agent.review.review_input import ReviewInputs
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended
 from shared.git.notes import Notes
-from shared.items import Agent
-from shared.prompts import Prompts
+from shared.scheduling.items import Agent
+from shared.text.prompts import Prompts
 from shared.workflow import Stage
 
 PROMPTS = Path(__file__).with_name("prompts")

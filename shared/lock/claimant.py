@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from shared.comment_signatures import Keyring
 from shared.lock.breaker import Breaker
 from shared.lock.record import Fence
+from shared.text.comment_signatures import Keyring
 
 if TYPE_CHECKING:
     from shared.lock.codec import ItemKey

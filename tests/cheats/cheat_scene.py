@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from lab.github.repositories.bare import Bare
-from shared.comment_signatures import Key, Keyring
 from shared.git.command import Git, Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
@@ -30,7 +29,8 @@ from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.loop import RealClock
 from shared.models import Account, Issue
-from shared.prompts import Prompts
+from shared.text.comment_signatures import Key, Keyring
+from shared.text.prompts import Prompts
 from shared.workflow import Role, Stage
 from worker_agent import build
 from worker_agent.coding_session import CodingSession

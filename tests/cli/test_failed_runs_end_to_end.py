@@ -15,9 +15,9 @@ from cli.coding import TOKEN, left_behind, program
 from lab.github.clock import LabClock
 from lab.model.script import Script, Tokens
 from lab.model_server import ModelServer
-from shared.governance.failures import SCHEDULE_SECONDS, TIMEOUT_REPEATS
-from shared.items import Result
 from shared.loop import Loop
+from shared.retry.failures import SCHEDULE_SECONDS, TIMEOUT_REPEATS
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 CLAUDE_330, CLAUDE_202 = ("claude", "0.2.187"), ("claude", "0.2.111")

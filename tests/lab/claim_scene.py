@@ -11,7 +11,6 @@ from pathlib import Path
 from git_remote import ENVIRONMENT, fences_of
 from github_bench import NAME, Bench, bench
 
-from shared.comment_signatures import Key, Keyring
 from shared.errors import Transient
 from shared.git.command import Git
 from shared.git.credentials import Credentials
@@ -23,6 +22,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.gateway import Gateway
 from shared.lock.record import read_fence
 from shared.lock.view import observe
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 KEY = ItemKey(Role.WORKER, 1)

@@ -14,7 +14,6 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from shared.comment_signatures import Keyring
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
 from shared.lock.claim import Lease
@@ -23,6 +22,7 @@ from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import Operation, Reply
 from shared.lock.record import Fence
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
 T = TypeVar("T")

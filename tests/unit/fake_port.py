@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeVar, cast
 
 from fake_server import BOT, Fault, Plan, Server
 
-from shared.comment_signatures import Key, Keyring
 from shared.errors import EngineError, Transient, UnknownOutcome
 from shared.lock.claim import Intent, Lease, claim
 from shared.lock.claimant import Claimant, Terms
@@ -20,6 +19,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.port import Operation, Reply
 from shared.lock.view import View, observe
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 T = TypeVar("T")

@@ -11,12 +11,12 @@ import pytest
 from git_remote import fences_of, machine, remote_at
 
 from lab.github.repositories.bare import Bare
+from shared.budget import ledger_lines
+from shared.budget.budgets import Limits, Period, Refusal
+from shared.budget.ledger import REF, BudgetCheck, Ledger
+from shared.budget.ledger_lines import Reservation, Settlement
 from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
-from shared.governance import ledger_lines
-from shared.governance.budgets import Limits, Period, Refusal
-from shared.governance.ledger import REF, BudgetCheck, Ledger
-from shared.governance.ledger_lines import Reservation, Settlement
 from shared.lock.port import RefUpdate
 
 START = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

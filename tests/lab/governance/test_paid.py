@@ -17,21 +17,21 @@ from lab.github.clock import LabClock
 from lab.github.repositories.bare import Bare
 from lab.model_server import Issuer
 from runtime.building.budget import reading
+from shared.budget import ledger_lines
+from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait
+from shared.budget.budgets import Limits as Budgets
+from shared.budget.ledger import REF, Ledger
+from shared.budget.ledger_lines import Played, Settlement
+from shared.budget.unpriced_runs import Unpriced
 from shared.errors import EngineError
-from shared.governance import ledger_lines
-from shared.governance.budgeted_coder import BudgetedCoder, BudgetWait
-from shared.governance.budgets import Limits as Budgets
-from shared.governance.escalation import Escalation
-from shared.governance.failures import Category
-from shared.governance.ledger import REF, Ledger
-from shared.governance.ledger_lines import Played, Settlement
-from shared.governance.run_errors import RunEnded
-from shared.governance.unpriced_runs import Unpriced
+from shared.escalation.delivery import Escalation
 from shared.llm.codex_login import LoginLease
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Call, Coder, Ending, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
 from shared.llm.role_router import RoleOverride, RoleRouter
+from shared.retry.failures import Category
+from shared.retry.run_errors import RunEnded
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 REQUEST = Request(Call.IMPLEMENT, "#1", "t", "developer", "p")

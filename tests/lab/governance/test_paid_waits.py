@@ -15,11 +15,11 @@ from config.state import StateDirectory
 from lab.github.clock import LabClock
 from runtime.building.assembly import Process, opened
 from runtime.building.budget import Money
+from shared.budget.budgets import Limits as Budgets
+from shared.budget.ledger import Ledger
 from shared.github.status import StatusBoard
-from shared.governance.budgets import Limits as Budgets
-from shared.governance.ledger import Ledger
-from shared.items import Result
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 

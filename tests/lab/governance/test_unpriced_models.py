@@ -21,9 +21,9 @@ from console.doctor.finding import Status
 from runtime.building.assembly import Process
 from runtime.building.backends import backend, unpriced
 from runtime.building.budget import Money
+from shared.budget.budgets import Limits
+from shared.budget.ledger import Ledger
 from shared.errors import Misconfigured
-from shared.governance.budgets import Limits
-from shared.governance.ledger import Ledger
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role

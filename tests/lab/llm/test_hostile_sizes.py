@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from test_model_proxy import MESSAGES, vendor
 
-from shared import directories
+from shared.filesystem import directories
 
 pytestmark = pytest.mark.long
 

@@ -26,8 +26,8 @@ from planner_agent.terminal.entry import Terminal
 from runtime.arguments import parse
 from runtime.building.assembly import Process, opened
 from runtime.launch import LeftOff
-from shared.items import Ended, Result
 from shared.loop import Loop, RealClock
+from shared.scheduling.items import Ended, Result
 from shared.workflow import Role
 
 ROOT = Path(__file__).parents[3]

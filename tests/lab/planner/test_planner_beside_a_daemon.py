@@ -8,8 +8,8 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine, demo_script
 from test_planner_at_a_terminal import conversation, issues
 
-from shared.items import Result
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

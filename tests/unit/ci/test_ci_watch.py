@@ -11,12 +11,12 @@ from shared.ci.round import Reading, Rerun
 from shared.ci.triage import Cause
 from shared.ci.verdict import Verdict
 from shared.github.base_branch import BaseBranch
-from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Check, CheckOutcome, Issue, PullRequest
+from shared.scheduling.items import Skip
 from shared.workflow import Role, Stage
 from worker_agent.ci import reruns
 from worker_agent.ci.watch import Watch

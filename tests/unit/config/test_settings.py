@@ -11,8 +11,8 @@ from pydantic import SecretStr, ValidationError
 from config.observability import EventSettings
 from config.repository import LabelSettings, RepositorySettings
 from config.settings import GitHubSettings, Settings
-from shared.labels import Flag
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 REPOSITORY = RepositorySettings(name="owner/repo")
 LAB = GitHubSettings(api_url="http://127.0.0.1:8080", write_interval_seconds=0)

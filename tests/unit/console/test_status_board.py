@@ -13,12 +13,12 @@ from console.status.merging import CONFIGURED
 from console.status.row import Row, Seen, Terms, Waiting, Whom
 from console.status.waiting import Standing, waiting
 from shared.ci.verdict import Verdict
-from shared.comment_signatures import Keyring
-from shared.labels import Flag
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Comment, Issue
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage, Track
+from shared.workflow.labels import Flag
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 NONCE = "a" * 32

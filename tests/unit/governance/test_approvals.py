@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from shared.errors import Blocked
-from shared.governance.approvals import Approvals
-from shared.governance.escalation import Escalation
-from shared.governance.notifier import Notifier, Whom
-from shared.labels import Labels
+from shared.escalation.approvals import Approvals
+from shared.escalation.delivery import Escalation
+from shared.escalation.notifier import Notifier, Whom
 from shared.lock.codec import ItemKey
 from shared.lock.port import Operation, ReadFence, Reply
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 STORY = Issue(7, "Title", "", frozenset({"story", "status:awaiting-approval"}), Account(1, "ada"), AT, AT)

@@ -14,14 +14,11 @@ from reviewer_lock import FakePort
 from test_hearing import AT, BOT, FENCE, Thread, hearing
 from test_status import US, FakeThread, board
 
+from shared.commands.command_loop import SAID, CommandLoop, CommandProfile
+from shared.commands.command_reader import CommandReader
+from shared.commands.command_target import Target
+from shared.commands.recovery import Case, Recovery
 from shared.errors import Transient
-from shared.governance.command_loop import SAID, CommandLoop, CommandProfile
-from shared.governance.command_reader import CommandReader
-from shared.governance.command_target import Target
-from shared.governance.commanded_agent import HELD_SECONDS, CommandedAgent
-from shared.governance.recovery import Case, Recovery
-from shared.items import UNTIL_NEWS, Candidate, Skip
-from shared.labels import Labels
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, write_ack
@@ -29,8 +26,11 @@ from shared.lock.hold import Held, begin
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
+from shared.loop.commanded_agent import HELD_SECONDS, CommandedAgent
 from shared.models import Issue
+from shared.scheduling.items import UNTIL_NEWS, Candidate, Skip
 from shared.workflow import Role, Stage, Track
+from shared.workflow.labels import Labels
 
 WORKING = replace(FENCE, stage=Stage.IMPLEMENTING, oid="1" * 40)
 LABELS = frozenset({"status:implementing"})

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from shared.governance.command_reader import LATER_SECONDS, CommandReader
-from shared.governance.commands import Verb
-from shared.governance.untrusted_comments import NO_WRITE
+from shared.commands.command import Verb
+from shared.commands.command_reader import LATER_SECONDS, CommandReader
+from shared.commands.untrusted_comments import NO_WRITE
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue, Permission

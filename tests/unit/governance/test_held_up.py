@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from test_approvals import APPROVED, AT, MERGE, World, alarm
 
-from shared.governance.approvals import HELD_UP
+from shared.escalation.approvals import HELD_UP
 from shared.lock.record import Wait
 from shared.workflow import Role, Stage
 

@@ -11,14 +11,14 @@ from fake_port import KEYS as PORT_KEYS
 from fake_port import FakeAgent, run
 from fake_server import Server
 
-from shared import comment_signatures
-from shared.comment_signatures import Key, Keyring
 from shared.github.status import Status, StatusBoard
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment
+from shared.text import comment_signatures
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)

@@ -9,13 +9,13 @@ from fake_port import KEY, FakeAgent, run
 from fake_server import STRANGER, Fault, Server
 from lock_world import TERMS, on_the_thread
 
-from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import AckState, ItemKey, write_ack
 from shared.lock.ended_epochs import tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release
 from shared.lock.port import AdvanceFence, EditComment
 from shared.lock.record import Fence, FenceChange
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 SWEEP = 600.0

@@ -10,10 +10,10 @@ from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock, lease
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient
-from shared.item_task import ItemTask
-from shared.items import Ended, Rest, Result
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
+from shared.loop.item_task import ItemTask
+from shared.scheduling.items import Ended, Rest, Result
 from shared.workflow import Role, Stage
 
 UNTELLABLE = (Blocked("no"), RunFailed("no", category="turns-used-up", final=Blocked("no")))

@@ -10,13 +10,13 @@ import pytest
 
 from reviewer_agent.candidates import before as before_of_reviewer
 from shared.errors import Transient
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
 from shared.reconcile.lost import LostLabels
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 from worker_agent.expected_labels import before as before_of_worker
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

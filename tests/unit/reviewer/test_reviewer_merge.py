@@ -12,10 +12,10 @@ from reviewer_lock import HandClock
 from reviewer_world import ADA, BASE, DIFF, HEAD, ISSUE, NEXT, World, answer, changes
 
 from reviewer_agent.decide import Bounds, Merge
-from shared.items import Ended, Result, Skip
 from shared.lock.claim import Lease
 from shared.loop import Loop
 from shared.models import Check, CheckOutcome, ReviewState
+from shared.scheduling.items import Ended, Result, Skip
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}

@@ -15,8 +15,8 @@ from test_reviewer_merge_terms import merges
 from reviewer_agent.decide import Merge
 from reviewer_agent.merge.approval import Look, MergeApproval, Word
 from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict
-from shared.items import Skip
 from shared.models import Account, Issue, ReviewState
+from shared.scheduling.items import Skip
 from shared.specification import Specification, write
 
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})

@@ -13,9 +13,9 @@ from reviewer_world import ADA, DIFF, HEAD, MALLORY, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Bounds
 from reviewer_agent.review.patch import read
-from shared.items import Result, Skip
 from shared.loop import Loop
 from shared.models import CheckOutcome, ReviewState
+from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage
 
 MOVED = "diff --git a/a.py b/b.py\nsimilarity index 100%\nrename from a.py\nrename to b.py\n"

@@ -9,7 +9,7 @@ from test_reviewer_demand import approved
 
 from reviewer_agent.decide import Bounds
 from shared.errors import Transient
-from shared.items import Result, Skip
+from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage
 
 

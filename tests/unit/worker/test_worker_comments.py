@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.governance.command_rules import offered
-from shared.governance.failures import Category
-from shared.governance.run_errors import RunEnded
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue, PullRequest
+from shared.retry.failures import Category
+from shared.retry.run_errors import RunEnded
 from shared.workflow import Role, Stage, Track
+from shared.workflow.labels import Labels
 from worker_agent import comments
 from worker_agent.intake import dependency_cycles
 from worker_agent.intake.dependency_cycles import Link

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.ci.verdict import Verdict
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
 from worker_agent.expected_labels import ExpectedLabels, projection
 

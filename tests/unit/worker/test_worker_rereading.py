@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from shared.comment_signatures import Key, Keyring
 from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
@@ -16,6 +15,7 @@ from shared.lock.hold import Held, begin
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent.decide import Phase
 from worker_agent.feedback.items import Item
