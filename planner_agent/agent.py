@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import assert_never
@@ -23,9 +23,10 @@ from planner_agent.specifications import Specifications
 from shared.errors import Blocked
 from shared.github.creation import look
 from shared.llm.port import Coder
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache
@@ -88,6 +89,11 @@ class Planner:
         self._handover = Actions(forge, specifications, policy)
         self._sightings: ReadCache[Issue] = ReadCache(port.boot)
         self._seen_open: dict[int, list[int]] = {}
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what it holds now."""
+        return self._claims.holding
 
     @property
     def repository(self) -> str:

@@ -42,6 +42,7 @@ def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
     if decided is None and parts.configured.tdd.pending.globs:
         forge = replace(forge, inbox=PendingInbox(forge.inbox, opening_of(parts)))
     planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
+    parts.status.beside(planner.holding)
     return planner if decided is not None else attended(parts, planner, forge.inbox)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -29,10 +29,12 @@ from shared.errors import Blocked
 from shared.github.creation import look
 from shared.github.errors import NotShown
 from shared.github.fresh import PAUSES_SECONDS
-from shared.lock.claim import Intent, Lease
+from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.record import FenceChange
 from shared.lock.view import View
@@ -70,6 +72,11 @@ class Reviewer:
         self._sightings: ReadCache[PullRequest] = ReadCache(port.boot)
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what it holds now."""
+        return self._claims.holding
 
     @property
     def repository(self) -> str:

@@ -55,7 +55,9 @@ def build(parts: Parts) -> Agent:
     library = ReviewInputs(source, runs, policy.diff_bytes)
     examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
-    return attended(parts, Reviewer(forge, parts.port, parts.claimant, drafts, policy), forge.inbox)
+    agent = Reviewer(forge, parts.port, parts.claimant, drafts, policy)
+    parts.status.beside(agent.holding)
+    return attended(parts, agent, forge.inbox)
 
 
 def policy_of(parts: Parts) -> Policy:

@@ -17,9 +17,11 @@ import structlog
 from shared.errors import Blocked, Misconfigured
 from shared.llm.port import Call
 from shared.llm.role_router import plays
-from shared.lock.claim import Intent, Lease
+from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.record import Fence
 from shared.loop.claims import Claims
@@ -102,6 +104,11 @@ class Worker:
         self._gate = Eligibility(forge, writers, siblings, requests, policy, self._sightings)
         self._candidates = Candidates(policy, self._gate.times_freed)
         self._rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what it holds now."""
+        return self._claims.holding
 
     @property
     def repository(self) -> str:

@@ -67,7 +67,9 @@ def build(parts: Parts) -> Agent:
     listening = Listening(parts.comments, trust_filter)
     workshop = CodingSession(worksite, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
     workshop.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
-    return attended(parts, Worker(forge, parts.port, parts.claimant, workshop, policy), forge.inbox)
+    worker = Worker(forge, parts.port, parts.claimant, workshop, policy)
+    parts.status.beside(worker.holding)
+    return attended(parts, worker, forge.inbox)
 
 
 def bench_of(parts: Parts, policy: Policy) -> TestBench:

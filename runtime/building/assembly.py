@@ -198,7 +198,6 @@ async def _parts(
     board = claimant.accounts, claimant.keys, spending.credit
     strangers = UntrustedComments(seen.people, claimant.accounts)
     status = ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
-    status.beside(claimant.holding)
     roll = ActiveAgents(fences, seen.account.id, lambda: me.github.server_time, _noted(process, me, configured.name))
     return Parts(
         **vars(seen),

@@ -9,8 +9,8 @@ import anyio
 
 from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
 from shared.github.pacing import heard
-from shared.lock.claim import Lease
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.scheduling.items import Agent, Candidate, Ended, Result, Skip, Step
 from shared.telemetry.event_recorder import EventRecorder, working_on
 from shared.telemetry.events import Kind

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 
 from shared.clock import Clock
 from shared.errors import EngineError, Transient
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.loop.claiming import BROKEN_ITEM_SECONDS, Claiming
 from shared.loop.item_task import ItemTask
 from shared.loop.log_once import LogOnce

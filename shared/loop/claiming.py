@@ -9,7 +9,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.loop.item_task import own_fault
 from shared.loop.skip_backoff import Skipped
 from shared.scheduling.admission import Admission

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from shared.errors import Gone
-from shared.lock.claim import Intent, Lease, claim
+from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.record import Wait
 from shared.lock.scope import hold
@@ -47,12 +48,17 @@ class Claims:
         self._role = role
         self._port = port
         self._claimant = claimant
-        self._held: dict[int, Held] = {}
+        self._holding: dict[ItemKey, Held] = {}
 
     @property
     def numbers(self) -> frozenset[int]:
         """The items that are held now."""
-        return frozenset(self._held)
+        return frozenset(key.number for key in self._holding)
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what is held now, until each is released; it changes with what happens."""
+        return self._holding
 
     async def look(self, number: int) -> View | Skip:
         """What an item's lock shows, or why there is nothing to claim just now. Raises `Transient`.
@@ -102,23 +108,23 @@ class Claims:
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
         """The lease as a block; while it lasts, `revoked` watches over the item."""
-        number = lease.fence.key.number
-        async with hold(self._port, lease, self._claimant) as held:
-            self._held[number] = held
-            try:
+        key = lease.fence.key
+        try:
+            async with hold(self._port, lease, self._claimant) as held:
+                self._holding[key] = held
                 yield held
-            finally:
-                del self._held[number]
+        finally:
+            self._holding.pop(key, None)
 
     def held(self, number: int) -> Held | None:
         """The proof for an item that we hold."""
-        return self._held.get(number)
+        return self._holding.get(ItemKey(self._role, number))
 
     async def revoked(
         self, number: int, listed: Issue | None, read: Callable[[int], Awaitable[Issue]], order: Order
     ) -> str | None:
         """Which order ends the work on a held item. Lists only hint: before it counts, the item is read."""
-        held = self._held.get(number)
+        held = self.held(number)
         if held is None or (listed is not None and not order(listed, held)):
             return None
         try:

@@ -12,10 +12,10 @@ from shared.commands.command_loop import SAID, CommandLoop
 from shared.errors import Blocked, Gone, Unauthorized
 from shared.escalation.diagnosis import Diagnosis
 from shared.escalation.notifier import Notifier
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.view import observe
 from shared.models import Issue

@@ -11,8 +11,8 @@ import structlog
 from shared.clock import Clock
 from shared.errors import Blocked, Gone, Lost, Outdated, RunFailed, Transient, Unauthorized
 from shared.filesystem.disk_space import no_room
-from shared.lock.claim import Lease
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.reconcile.tombstones import abandon
 from shared.retry.failures import Category, GiveUp, History, after
 from shared.retry.run_errors import used_up

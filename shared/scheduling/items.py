@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from shared.errors import Blocked
-from shared.lock.claim import Lease
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.workflow import Role
 
 

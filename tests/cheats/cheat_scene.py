@@ -20,10 +20,10 @@ from shared.git.publisher import Publisher
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status
 from shared.llm.port import Call, Ending, Limits, Outcome, Request, Usage
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit

@@ -249,11 +249,12 @@ class Bench:
         github, name = FakeGitHub(self.world, self.unlisted), f"planner-{self.agents}"
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(Thread(github), Role.PLANNER, claimant.accounts, KEYS)
-        status.beside(claimant.holding)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
         forge = Forge(github, github, github, github, github, status, Texts(), self.closing, FakeReplies())
         rules = Policy(REPOSITORY, BOT, BaseBranch(self.branch), **policy)
-        return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
+        agent = Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
+        status.beside(agent.holding)
+        return agent
 
     async def tick(self) -> list[Ended]:
         """A new process looks once, works until everything rests or has ended, and is gone."""

@@ -26,9 +26,9 @@ from reviewer_agent.review.review_input import ReviewInputs
 from shared.git.failures import NoSuchRef
 from shared.github.merge_rules import MergeRules
 from shared.llm.port import Call, Ending, Outcome, Request
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.loop import Loop
 from shared.scheduling.items import Ended, Skip

@@ -24,8 +24,8 @@ from runtime.daemon.start import Job
 from runtime.daemon.webhook_hints import WebhookHints
 from runtime.signals import Orders
 from shared.errors import Blocked
-from shared.lock.claim import Lease
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.loop import RealClock
 from shared.scheduling.items import Candidate, Skip, Step
 from shared.telemetry.health_state import STUCK_SECONDS

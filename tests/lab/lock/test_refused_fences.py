@@ -12,8 +12,9 @@ from github_bench import NAME
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.errors import Blocked, Transient
-from shared.lock.claim import Intent, Lease, claim
+from shared.lock.claim import Intent, claim
 from shared.lock.codec import ItemKey
+from shared.lock.lease import Lease
 from shared.lock.view import observe
 from shared.workflow import Role, Stage
 

@@ -15,10 +15,10 @@ from shared.commands.command_loop import CommandLoop
 from shared.errors import Blocked, Gone, Unauthorized
 from shared.escalation.approvals import BY_ORDER
 from shared.escalation.diagnosis import Diagnosis
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.record import Fence
 from shared.loop.commanded_agent import CommandedAgent, CommandServices
 from shared.models import Issue

@@ -19,10 +19,10 @@ from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import Target
 from shared.commands.recovery import Case, Recovery
 from shared.errors import Transient
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, write_ack
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit

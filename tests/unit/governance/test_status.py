@@ -182,8 +182,7 @@ async def test_data_cannot_leave_its_code_block() -> None:
 def as_held(agent: FakeAgent, one: StatusBoard) -> Held:
     """A lease, whose comment this board writes into."""
     held = agent.win()
-    agent.claimant.holding[held.fence.key] = held
-    one.beside(agent.claimant.holding)
+    one.beside({held.fence.key: held})
     return held
 
 

@@ -101,7 +101,7 @@ def test_a_dead_holder_is_ended_by_the_second_look(server: Server, bob: FakeAgen
 
 
 def test_what_this_process_holds_is_left_alone(server: Server, alice: FakeAgent, held: Held) -> None:
-    alice.claimant.holding[KEY] = held
+    alice.claimant.holding.add(KEY)
     server.seconds += 2 * TERMS.certain
     for _ in range(2):
         assert sweep(alice) == 0

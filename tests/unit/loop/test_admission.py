@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from shared.errors import Transient
 from shared.filesystem.disk_space import DiskSpace
-from shared.lock.claim import Lease
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.loop import Loop
 from shared.scheduling.admission import Admission, Paused
 from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip, Step

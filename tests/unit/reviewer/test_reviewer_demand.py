@@ -12,8 +12,8 @@ from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, change
 
 from reviewer_agent.decide import Bounds
 from shared.errors import Transient
-from shared.lock.claim import Lease
 from shared.lock.codec import ItemKey
+from shared.lock.lease import Lease
 from shared.models import Account
 from shared.reconcile.lost import QUIET
 from shared.scheduling.items import UNTIL_NEWS, Candidate, Ended, Result, Skip

@@ -14,7 +14,7 @@ from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.github.errors import NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.llm.port import Ending, Outcome
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.scheduling.items import Result
 from shared.workflow import Stage
 

@@ -12,7 +12,7 @@ from reviewer_lock import HandClock
 from reviewer_world import ADA, BASE, DIFF, HEAD, ISSUE, NEXT, World, answer, changes
 
 from reviewer_agent.decide import Bounds, Merge
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.loop import Loop
 from shared.models import Check, CheckOutcome, ReviewState
 from shared.scheduling.items import Ended, Result, Skip

@@ -12,7 +12,7 @@ from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, OPENED, World, answe
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.links import issue_named_by
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.models import Account, CheckOutcome, Review, ReviewState
 from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage

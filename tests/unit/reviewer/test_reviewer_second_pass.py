@@ -17,7 +17,7 @@ from shared.errors import RunFailed
 from shared.git.mirror import Commit
 from shared.git.notes import Note, Phase, write
 from shared.llm.port import Call, Ending, Outcome
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.retry.answer_retry import Unusable
 from shared.scheduling.items import Result
 from shared.workflow import Stage

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue
