@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from git_remote import fences_of, machine, remote_at
-from test_ledger import START, Times, ledger_on, written
-from test_paid import REQUEST, Priced, Told
+from ledger_scene import START, Times, ledger_on, written
+from paid_scene import REQUEST, Priced, Told
 
 from lab.github.repositories.bare import Bare
 from shared.budget import ledger_lines

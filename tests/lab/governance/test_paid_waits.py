@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from engine import BUILD, ENGINE, OWNER, REPOSITORY, WRITES, Engine
-from test_paid import Priced, settled
+from paid_scene import Priced, settled
 from worker_scene import CODE, TESTS, acks, calls, claims, fence, labels, status
 
 from config.state import StateDirectory

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 from git_remote import fences_of, machine, remote_at
-from test_paid import AT, REQUEST, Priced
+from paid_scene import AT, REQUEST, Priced
 
 from config.settings import Settings
 from config.state import StateDirectory

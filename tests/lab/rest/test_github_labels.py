@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from github_script import Plan, scripted
-from test_github_threads import PERSON, labels
+from label_scene import PERSON, labels
 
 from shared.github.labels import LOOKS, LabelBoard
 from shared.workflow import UNLABELLED, Stage

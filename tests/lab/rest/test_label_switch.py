@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from github_bench import NAME, bench
-from test_github_against_lab import PERSON
+from label_scene import PERSON
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.server import Lab

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from branch_scene import push, work_branch
 from engine import ENGINE, OWNER, REPOSITORY, REVIEWER, Engine
-from test_merge_moments import Change
+from merge_scene import Change
 from worker_scene import status
 
 from shared.git.proof_claim import Claim, ClaimedProof

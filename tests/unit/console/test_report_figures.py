@@ -8,8 +8,8 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from report_scene import DONE, REVIEW, START, WORK, chain, item
 from rich.console import Console
-from test_report import DONE, REVIEW, START, WORK, chain, item
 
 from console.report.command import document, shown
 from console.report.figures import Cost, Facts, Figures, figures

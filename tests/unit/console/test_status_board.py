@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from status_times import AT, UNTIL
 
 from console.status.board import claimed, heads, rows
 from console.status.merging import CONFIGURED
@@ -20,7 +21,6 @@ from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Flag
 
-AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 NONCE = "a" * 32
 HEAD = "1" * 40
 ADA = Account(1, "ada")
@@ -137,7 +137,6 @@ def test_only_open_items_hold_an_item_back() -> None:
     assert row.waiting == Waiting(Whom.ITEM, "#7")
 
 
-UNTIL = AT + timedelta(minutes=30)
 WAITING = Wait("usage-limit", UNTIL)
 EDITED = Waiting(Whom.PERSON, "its issue was edited")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from test_status_board import AT, UNTIL
+from status_times import AT, UNTIL
 
 from console.status.command import View, follow, shown
 from console.status.document import document

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
-from test_approvals import PLAN, Port, World, alarm
+from approval_scene import PLAN, Port, World, alarm
 
 from reviewer_agent.merge.blockers import ON_ORDER
 from shared.commands.command_loop import CommandLoop

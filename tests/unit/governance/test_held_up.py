@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from test_approvals import APPROVED, AT, MERGE, World, alarm
+from approval_scene import APPROVED, AT, MERGE, World, alarm
 
 from shared.escalation.approvals import HELD_UP
 from shared.lock.record import Wait

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from test_status import BOT, KEYS, US, FakeThread
+from status_thread import BOT, KEYS, US, FakeThread
 
 from shared.commands.untrusted_comments import NO_WRITE, UntrustedComments
 from shared.errors import Transient

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from test_desk import World
-from test_hearing import hearing
+from command_thread import hearing
+from command_world import World
 
 from shared.commands.approval_words import consents
 from shared.commands.command import Verb

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from fake_agent import DONE, HANG, INTERVAL, FakeAgent
 from fake_server import EPOCH
-from test_pursuit import Work
+from item_task_scene import Work
 
 from shared.errors import RunFailed, Transient, UnknownOutcome
 from shared.lock.record import Wait

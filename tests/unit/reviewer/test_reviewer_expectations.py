@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from reviewer_fakes import auto, look, reviewer, tick
+from reviewer_merge_scene import merges
 from reviewer_world import ADA, HEAD, NEXT, World, answer, finding
-from test_reviewer_merge_terms import merges
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.review.answer import ExpectationAnswer, parse, schema

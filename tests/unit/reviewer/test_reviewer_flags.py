@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from reviewer_fakes import auto, look, reviewer, tick
+from reviewer_merge_scene import merges
 from reviewer_strikes import opened
 from reviewer_world import ADA, NAMES, World
-from test_reviewer_merge_terms import merges
 
 from shared.lock.claimant import Terms
 from shared.scheduling.items import Skip

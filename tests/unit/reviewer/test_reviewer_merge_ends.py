@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from reviewer_fakes import auto, reviewer, tick
 from reviewer_lock import HandClock
+from reviewer_merge_scene import MERGE, TIDIED
 from reviewer_world import HEAD, ISSUE, OPENED, PULL, World, answer
-from test_reviewer_merge import MERGE, TIDIED
 
 from shared.ci.round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome

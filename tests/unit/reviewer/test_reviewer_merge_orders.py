@@ -9,8 +9,8 @@ import pytest
 from fake_server import BOT, EPOCH
 from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_hub import FakeHub
+from reviewer_merge_scene import merges
 from reviewer_world import ADA, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
-from test_reviewer_merge_terms import merges
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.merge.approval import Look, MergeApproval, Word

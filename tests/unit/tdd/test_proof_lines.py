@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from test_tdd_evidence import EVIDENCE, HOSTILE
+from tdd_evidence_scene import EVIDENCE, HOSTILE
 
 from shared.git.notes import ChangedTest, ProofNote
 from shared.text.collapsed_sections import unfolded

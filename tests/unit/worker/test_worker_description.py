@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from test_worker_comments import FENCE, ISSUE
+from worker_comment_scene import FENCE, ISSUE
 
 from shared.git import proof_claim
 from shared.specification import Kind
