@@ -16,9 +16,9 @@ from benchmarks.request_counts import Exchange
 from benchmarks.requests import script
 from benchmarks.table import Row
 from runtime.building.assembly import Parts
-from shared.items import Agent, Skip
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Port, Reply
+from shared.scheduling.items import Agent, Skip
 from shared.workflow import Role
 
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from reviewer_agent.build import build as build_reviewer
 from runtime.building.assembly import Parts, Process, opened
 from shared import process
 from shared.clock import Clock
-from shared.items import Agent
 from shared.loop import Loop
+from shared.scheduling.items import Agent
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 

@@ -11,7 +11,8 @@ from benchmarks.table import Row
 from config.environment import child_environment
 from lab.__main__ import ENGINE, PERMISSIONS
 from lab.github.server import Lab
-from shared import directories, process
+from shared import process
+from shared.filesystem import directories
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror

@@ -14,8 +14,8 @@ from pydantic_core import PydanticUndefined
 
 from config.keys import section
 from config.settings import Settings
-from shared.labels import Labels
-from shared.workflow_diagram import diagrams, overview, stage_table
+from shared.workflow.diagram import diagrams, overview, stage_table
+from shared.workflow.labels import Labels
 
 _HEAD = "| key | default | meaning |\n|---|---|---|\n"
 

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, Field
 
 from config.section import Section, Text
 from config.suites import Directory, Pattern, SuiteSettings
-from shared.labels import Labels
 from shared.llm import BACKENDS
+from shared.workflow.labels import Labels
 
 if TYPE_CHECKING:
     Backend = str

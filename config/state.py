@@ -21,8 +21,8 @@ from typing import Self
 
 import structlog
 
-from shared.disk_space import DiskFull, no_room
 from shared.errors import Misconfigured
+from shared.filesystem.disk_space import DiskFull, no_room
 from shared.workflow import Role
 
 log = structlog.get_logger()

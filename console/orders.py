@@ -16,14 +16,14 @@ from runtime.building.connections import web_session
 from runtime.building.github_adapters import Hub, hub
 from runtime.building.identity import claimant_of
 from runtime.building.sign_in import SignedIn, signed_in
+from shared.commands.command import Verb
+from shared.commands.command_rules import Effect, Refused, fitting, ruling
+from shared.commands.command_target import CommandTargets, Target
+from shared.commands.recovery import Recovery
+from shared.commands.retry_command import NOT_BEGUN
 from shared.git.command import Identity
 from shared.git.fences import Fences
 from shared.github.status import StatusBoard
-from shared.governance.command_rules import Effect, Refused, fitting, ruling
-from shared.governance.command_target import CommandTargets, Target
-from shared.governance.commands import Verb
-from shared.governance.recovery import Recovery
-from shared.governance.retry_command import NOT_BEGUN
 from shared.lock.gateway import Gateway
 from shared.lock.view import observe
 from shared.lock.write_permit import OperatorPermit

@@ -16,10 +16,10 @@ from config.settings import Settings
 from console.orders import ACTIONS, DECISIONS, Answer, Order, ordered
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, OK, code_of
+from shared.commands.command import ALIASES, Verb
+from shared.commands.command_rules import Refused
+from shared.commands.retry_command import named
 from shared.errors import EngineError, Misconfigured
-from shared.governance.command_rules import Refused
-from shared.governance.commands import ALIASES, Verb
-from shared.governance.retry_command import named
 
 _ITEM = re.compile(r"([^/#\s]+/[^/#\s]+)#([1-9][0-9]{0,9})")
 

@@ -21,8 +21,8 @@ from runtime.building.connections import web_session
 from runtime.building.sign_in import completed, git_server
 from runtime.launch import FAILED, OK, complain
 from runtime.output import say
-from shared import directories
 from shared.errors import Blocked, EngineError, Misconfigured
+from shared.filesystem import directories
 from shared.git.names import mirror_path
 from shared.github.labels import LabelBoard
 from shared.github.people import People

@@ -13,15 +13,15 @@ from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from shared.errors import Blocked, Unexplained
 from shared.github.creation import making
-from shared.items import Ended, Result
-from shared.labels import Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Comment, Issue
 from shared.reconcile.start_label import Beginning
+from shared.scheduling.items import Ended, Result
 from shared.text import hosts
 from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
+from shared.workflow.labels import Flag
 
 CONFIGURATION = "the configuration"
 """Who approved a plan when nobody had to."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import assert_never
@@ -20,24 +20,25 @@ from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge, Source
 from planner_agent.specifications import Specifications
-from shared.claims import Claims
 from shared.errors import Blocked
 from shared.github.creation import look
-from shared.governance.answer_retry import AnswerUnusable
-from shared.governance.run_errors import RunEnded
-from shared.governance.run_limit import begin_run
-from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.labels import Flag
 from shared.llm.port import Coder
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
+from shared.loop.claims import Claims
+from shared.loop.read_cache import ReadCache
 from shared.models import Issue
-from shared.order import excluded, urgency
-from shared.read_cache import ReadCache
 from shared.reconcile.lost import LostLabels
+from shared.retry.answer_retry import AnswerUnusable
+from shared.retry.run_errors import RunEnded
+from shared.retry.run_limit import begin_run
+from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.order import excluded, urgency
 from shared.workflow import UNLABELLED, Event, Role, Stage
+from shared.workflow.labels import Flag
 
 log = structlog.get_logger()
 
@@ -88,6 +89,11 @@ class Planner:
         self._handover = Actions(forge, specifications, policy)
         self._sightings: ReadCache[Issue] = ReadCache(port.boot)
         self._seen_open: dict[int, list[int]] = {}
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what it holds now."""
+        return self._claims.holding
 
     @property
     def repository(self) -> str:

@@ -24,9 +24,9 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended, replies
 from shared.errors import EngineError, Misconfigured
-from shared.items import Agent
 from shared.models import Issue
 from shared.process import CommandFailed
+from shared.scheduling.items import Agent
 from shared.workflow import UNLABELLED, Track, stages
 
 DECIDED_ROUNDS = 1000
@@ -42,6 +42,7 @@ def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
     if decided is None and parts.configured.tdd.pending.globs:
         forge = replace(forge, inbox=PendingInbox(forge.inbox, opening_of(parts)))
     planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
+    parts.status.beside(planner.holding)
     return planner if decided is not None else attended(parts, planner, forge.inbox)
 
 

@@ -8,14 +8,14 @@ from planner_agent.approval import Approval
 from planner_agent.overlap import overlaps
 from planner_agent.plan import Ambiguity, Plan, PlannedSpecification, PlanStep
 from planner_agent.specifications import Created
+from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.governance.answer_retry import shown
-from shared.governance.command_rules import offered
 from shared.lock.record import Fence
-from shared.markdown import fold_logs
+from shared.retry.answer_retry import shown
 from shared.specification import LINKED, Kind
 from shared.text import neutralise, one_line
+from shared.text.markdown import fold_logs
 from shared.workflow import Track
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from planner_agent import plan_comment
 from planner_agent.plan_comment import PlanComment
-from shared import comment_signatures
-from shared.comment_signatures import Keyring
-from shared.governance.approval_words import consents
-from shared.governance.commands import Verb, commands
+from shared.commands.approval_words import consents
+from shared.commands.command import Verb, commands
 from shared.lock.codec import read_ack
 from shared.models import Comment
+from shared.text import comment_signatures
+from shared.text.comment_signatures import Keyring
 
 DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT})
 

@@ -7,13 +7,13 @@ from enum import Enum, StrEnum
 
 from planner_agent.conversation import Order
 from planner_agent.plan_comment import PlanComment
-from shared.governance.commands import Verb
-from shared.labels import Flag, Labels
+from shared.commands.command import Verb
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.reconcile import labels as reconciled
 from shared.specification import body_sha256
 from shared.workflow import TERMINAL, UNLABELLED, Event, Role, Stage, Track
+from shared.workflow.labels import Flag, Labels
 
 
 class Phase(StrEnum):

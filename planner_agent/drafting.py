@@ -20,14 +20,14 @@ from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Issues, Source
 from shared.errors import Blocked, Gone, RunFailed
-from shared.governance.answer_retry import AnswerUnusable, Unusable, asked
-from shared.governance.run_errors import completed
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.prompts import Prompts, Untrusted
+from shared.retry.answer_retry import AnswerUnusable, Unusable, asked
+from shared.retry.run_errors import completed
 from shared.specification import BODY_LIMIT, body_sha256
 from shared.text import clean
+from shared.text.prompts import Prompts, Untrusted
 
 ROLE = "architect"
 PROMPTS = Prompts(Path(__file__).with_name("prompts"))

@@ -10,12 +10,12 @@ from planner_agent.observe import Listener
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
-from shared.governance.one_time_replies import untrusted_label
+from shared.commands.one_time_replies import untrusted_label
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue, LabelEvent
-from shared.order import assigned, excluded
+from shared.scheduling.order import assigned, excluded
 from shared.specification import body_sha256
 from shared.workflow import HALTED, TERMINAL, Stage
 

@@ -14,7 +14,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.specifications import Specifications
-from shared.governance.commands import Verb
+from shared.commands.command import Verb
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.models import Comment, Issue

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from shared.governance.answer_retry import Unusable
-from shared.markdown import open_fence
+from shared.retry.answer_retry import Unusable
 from shared.specification import Kind
 from shared.text import clean, one_line, redact
+from shared.text.markdown import open_fence
 
 ANSWER_LIMIT = 200_000
 """Characters of an answer that are looked at."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from planner_agent import comments, plan
 from planner_agent.approval import Approval
 from planner_agent.plan import NoPlan, Plan
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
 from shared.models import Comment
+from shared.text import comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Keyring
 
 MARK = "engine-plan"
 PURPOSE = "plan"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from planner_agent.approval import Approval
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.github.base_branch import BaseBranch
-from shared.labels import Labels
 from shared.llm.port import Limits
 from shared.models import Account
+from shared.workflow.labels import Labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from shared.commands.text_history import Texts
 from shared.github import ports
 from shared.github.ports import Closing, LabelBoard, People, Replies, StatusComments
-from shared.governance.text_history import Texts
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment, Issue
 

@@ -8,12 +8,12 @@ from planner_agent import comments
 from planner_agent.decide import STAGES, before
 from shared.github.ports import Closing, StatusData, StatusRevision
 from shared.github.status import Status
-from shared.labels import Labels
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue
 from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
 from shared.workflow import TERMINAL, Role, Stage
+from shared.workflow.labels import Labels
 
 
 class Board(StatusData, StatusRevision, Protocol):

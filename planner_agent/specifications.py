@@ -10,13 +10,13 @@ from planner_agent.overlap import blockers, elsewhere
 from planner_agent.plan import Plan, PlannedSpecification
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
-from shared.comment_signatures import Keyring
 from shared.errors import Gone
 from shared.lock.hold import Held
 from shared.models import Issue
-from shared.order import urgency
+from shared.scheduling.order import urgency
 from shared.specification import LINKED, Criterion, Specification, Trailer, read, write
 from shared.text import hosts, neutralise, one_line
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Event, Stage, Track, move
 
 _UNDER_WAY = frozenset({Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING})

@@ -21,15 +21,15 @@ from reviewer_agent.review.verdict import Judgement, ReviewVerdict, branch_key, 
 from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.errors import Blocked, Transient, Unexplained
 from shared.github.creation import making
-from shared.governance.failures import KEPT_SECONDS
-from shared.items import Ended, Rest, Result, Step
-from shared.labels import OF_AN_END, Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait
 from shared.models import PullRequest, ReviewState
 from shared.reconcile.start_label import Beginning
+from shared.retry.failures import KEPT_SECONDS
+from shared.scheduling.items import Ended, Rest, Result, Step
 from shared.workflow import HALTED, TERMINAL, Event, Stage, Track, move
+from shared.workflow.labels import OF_AN_END, Flag
 
 log = structlog.get_logger()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -25,26 +25,28 @@ from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.verdict import Reader, creation_name
 from reviewer_agent.review_request import ReviewRequest
 from reviewer_agent.stop_requests import order
-from shared.claims import Claims
 from shared.errors import Blocked
 from shared.github.creation import look
 from shared.github.errors import NotShown
 from shared.github.fresh import PAUSES_SECONDS
-from shared.governance.run_errors import RunEnded
-from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.labels import Flag
-from shared.lock.claim import Intent, Lease
+from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
 from shared.lock.fence import advance
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.record import FenceChange
 from shared.lock.view import View
+from shared.loop.claims import Claims
+from shared.loop.read_cache import ReadCache
 from shared.models import Issue, PullRequest
-from shared.order import excluded, urgency
-from shared.read_cache import ReadCache
 from shared.reconcile.lost import Item, LostLabels
+from shared.retry.run_errors import RunEnded
+from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.order import excluded, urgency
 from shared.workflow import TERMINAL, Role, Stage
+from shared.workflow.labels import Flag
 
 log = structlog.get_logger()
 
@@ -70,6 +72,11 @@ class Reviewer:
         self._sightings: ReadCache[PullRequest] = ReadCache(port.boot)
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what it holds now."""
+        return self._claims.holding
 
     @property
     def repository(self) -> str:

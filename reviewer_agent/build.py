@@ -18,8 +18,8 @@ from reviewer_agent.review.review_input import ReviewInputs
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended
 from shared.git.notes import Notes
-from shared.items import Agent
-from shared.prompts import Prompts
+from shared.scheduling.items import Agent
+from shared.text.prompts import Prompts
 from shared.workflow import Stage
 
 PROMPTS = Path(__file__).with_name("prompts")
@@ -55,7 +55,9 @@ def build(parts: Parts) -> Agent:
     library = ReviewInputs(source, runs, policy.diff_bytes)
     examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
-    return attended(parts, Reviewer(forge, parts.port, parts.claimant, drafts, policy), forge.inbox)
+    agent = Reviewer(forge, parts.port, parts.claimant, drafts, policy)
+    parts.status.beside(agent.holding)
+    return attended(parts, agent, forge.inbox)
 
 
 def policy_of(parts: Parts) -> Policy:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from shared.ci.round import BASE_MOVED, SENT_BACK
-from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.reconcile import labels as reconciled
 from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track, move
+from shared.workflow.labels import Flag, Labels
 
 STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 """Labels under which the reviewer finds work."""

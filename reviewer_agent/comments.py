@@ -10,16 +10,15 @@ from datetime import datetime
 from reviewer_agent.links import issue_of
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from reviewer_agent.review.text import REASON_CHARS, line
-from shared import change_summary
+from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.governance.answer_retry import AnswerUnusable, shown
-from shared.governance.command_rules import offered
-from shared.labels import Flag, Labels
 from shared.lock.record import Fence
 from shared.models import PullRequest
-from shared.text import neutralise, one_line, redact
+from shared.retry.answer_retry import AnswerUnusable, shown
+from shared.text import change_summary, neutralise, one_line, redact
 from shared.workflow import Stage, Track
+from shared.workflow.labels import Flag, Labels
 
 TITLE_LIMIT = 240
 

@@ -9,11 +9,11 @@ from enum import StrEnum
 from reviewer_agent.merge.blockers import OF_CARE, ON_ORDER, PASSING, REFUSED, Blocker
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from shared.ci.verdict import Verdict, is_green
-from shared.governance.retry_command import reviewed_again
-from shared.labels import Flag
+from shared.commands.retry_command import reviewed_again
 from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 
 class Merge(StrEnum):

@@ -22,16 +22,16 @@ from reviewer_agent.merge.blockers import (
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.review_request import ReviewRequest
-from shared.items import UNTIL_NEWS, Skip
-from shared.labels import Flag
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.record import Fence
 from shared.lock.view import View
 from shared.models import Issue, PullRequest
-from shared.order import excluded
 from shared.reconcile.lost import QUIET
+from shared.scheduling.items import UNTIL_NEWS, Skip
+from shared.scheduling.order import excluded
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 TURN_SECONDS = 60.0
 """So often it is looked whose turn it is: the one before may be merged at any moment, and all others wait for it."""

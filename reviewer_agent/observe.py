@@ -24,15 +24,15 @@ from reviewer_agent.review_request import ReviewRequest
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import Verdict, fold, missing
-from shared.dependencies import holding, written
 from shared.errors import Gone
 from shared.github.merge_rules import MergeRules
-from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest, Review
-from shared.order import excluded
+from shared.scheduling.order import excluded
 from shared.specification import body_sha256
+from shared.specification.dependencies import holding, written
 from shared.workflow import Stage
+from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
 
 class Observer:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from reviewer_agent.decide import Bounds, Merge
 from shared.github.base_branch import BaseBranch
-from shared.labels import Labels
 from shared.llm.port import Limits
+from shared.workflow.labels import Labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from reviewer_agent.ports import Pulls
 from shared.errors import Gone
 from shared.github.ports import Closing
 from shared.github.status import Status
-from shared.labels import Labels
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 
 def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:

@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 from reviewer_agent import links
 from reviewer_agent.ports import Forge
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
 from shared.models import Account, LabelEvent, PullRequest
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 
 class ReviewRequest:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from reviewer_agent.candidates import ordered_to_stop, projection
-from shared.labels import Flag, Labels
 from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
+from shared.workflow.labels import Flag, Labels
 
 
 def order(item: Issue | PullRequest, fence: Fence, names: Labels) -> str | None:

@@ -32,9 +32,9 @@ from runtime.output import keep_streams, on_terminal, say
 from runtime.signals import Orders, ShutdownNotice, attend, ignore_until_attended
 from shared.clock import Clock
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, NotAllowed, Unauthorized
-from shared.items import Ended, Rest, Result
 from shared.loop import Loop, RealClock
 from shared.sandbox.self_test import conceal
+from shared.scheduling.items import Ended, Rest, Result
 from shared.telemetry.events import EventLog
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role

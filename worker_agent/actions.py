@@ -17,13 +17,13 @@ import structlog
 from shared.ci.round import Rerun
 from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.github.ports import StatusComments
-from shared.items import Ended, Rest, Result, Step
-from shared.labels import Flag
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait
 from shared.models import Check, Issue
+from shared.scheduling.items import Ended, Rest, Result, Step
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 from worker_agent import change_facts, pull_request_body
 from worker_agent.branch.previous_branch import Earlier
 from worker_agent.branch.update import BranchUpdate

@@ -14,23 +14,25 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from shared.claims import Claims
 from shared.errors import Blocked, Misconfigured
-from shared.governance.run_errors import RunEnded
-from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.labels import Flag, Labels
 from shared.llm.port import Call
 from shared.llm.role_router import plays
-from shared.lock.claim import Intent, Lease
+from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.record import Fence
+from shared.loop.claims import Claims
+from shared.loop.read_cache import ReadCache
 from shared.models import Issue, PullRequest
-from shared.order import excluded
-from shared.read_cache import ReadCache
 from shared.reconcile.lost import Item, LostLabels
+from shared.retry.run_errors import RunEnded
+from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
+from shared.scheduling.order import excluded
 from shared.workflow import Event, Role, Stage
+from shared.workflow.labels import Flag, Labels
 from worker_agent.attempt_history import AttemptHistory
 from worker_agent.branch.existence import Remaining
 from worker_agent.ci.watch import Watch
@@ -102,6 +104,11 @@ class Worker:
         self._gate = Eligibility(forge, writers, siblings, requests, policy, self._sightings)
         self._candidates = Candidates(policy, self._gate.times_freed)
         self._rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what it holds now."""
+        return self._claims.holding
 
     @property
     def repository(self) -> str:

@@ -15,10 +15,10 @@ from pathlib import Path
 import anyio.to_thread
 import structlog
 
-from shared import directories
+from shared.commands.discussion import Discussion, Ears
+from shared.filesystem import directories
 from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import NotFetched
-from shared.governance.discussion import Discussion, Ears
 from shared.models import Issue
 from worker_agent.ports import Attachments
 from worker_agent.prompt_inputs import images, unseen

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import structlog
 
-from shared.comment_signatures import Keyring
 from shared.errors import EngineError
 from shared.git.command import Identity
 from shared.git.mirror import Mirror
@@ -17,6 +16,7 @@ from shared.git.notes import Note, NoteError, Notes, read
 from shared.lock.record import Fence
 from shared.process import CommandFailed
 from shared.text import neutralise, one_line
+from shared.text.comment_signatures import Keyring
 from worker_agent.branch.history import HISTORY_LIMIT
 
 log = structlog.get_logger()

@@ -10,14 +10,14 @@ from config.settings import Settings
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended, replies
 from runtime.building.confinement import environments
+from shared.commands.discussion import Listening
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
-from shared.governance.discussion import Listening
-from shared.items import Agent
 from shared.llm.port import Call
 from shared.llm.role_router import PHASES, RoleOverride
-from shared.prompts import Prompts
+from shared.scheduling.items import Agent
+from shared.text.prompts import Prompts
 from worker_agent.agent import Worker, stages
 from worker_agent.attached_images import ImageFetcher
 from worker_agent.coding_session import CodingSession
@@ -67,7 +67,9 @@ def build(parts: Parts) -> Agent:
     listening = Listening(parts.comments, trust_filter)
     workshop = CodingSession(worksite, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
     workshop.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
-    return attended(parts, Worker(forge, parts.port, parts.claimant, workshop, policy), forge.inbox)
+    worker = Worker(forge, parts.port, parts.claimant, workshop, policy)
+    parts.status.beside(worker.holding)
+    return attended(parts, worker, forge.inbox)
 
 
 def bench_of(parts: Parts, policy: Policy) -> TestBench:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Self
 
 import anyio
 
+from shared.commands.discussion import NOTHING_SAID, Discussion, Listening, recorded
 from shared.errors import Blocked, RunFailed
 from shared.git.workspace import Workspace
-from shared.governance.discussion import NOTHING_SAID, Discussion, Listening, recorded
-from shared.governance.run_errors import RunEnded, completed
-from shared.governance.run_limit import begin_run
 from shared.llm.port import Call, Coder, Outcome, Request, Usage
 from shared.lock.hold import Held
 from shared.models import Issue
-from shared.prompts import Prompts, Untrusted
+from shared.retry.run_errors import RunEnded, completed
+from shared.retry.run_limit import begin_run
 from shared.specification import Criterion, Specification, read
+from shared.text.prompts import Prompts, Untrusted
 from worker_agent.attached_images import NO_PICTURES, AttachedImages, ImageFetcher, none_shown
 from worker_agent.failure_artifacts import Last, below_state, keep_last
 from worker_agent.patch_check import policy_of

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shared.commands.command_rules import offered
 from shared.errors import Blocked, Misconfigured, NotAllowed
 from shared.git.names import work_branch
 from shared.github.status import Status
-from shared.governance.command_rules import offered
-from shared.labels import Labels
 from shared.lock.record import Fence
 from shared.models import PullRequest
 from shared.text import neutralise, one_line, printable
 from shared.workflow import Stage, Track
+from shared.workflow.labels import Labels
 
 OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
 """Categories of failures about which nothing is to be done in the issue."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared.errors import Blocked
-from shared.labels import Flag
+from shared.workflow.labels import Flag
 from worker_agent.tdd.judging.verdict import ErrorType
 
 

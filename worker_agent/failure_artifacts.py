@@ -10,13 +10,13 @@ from pathlib import Path
 import structlog
 from anyio import to_thread
 
-from shared import directories
-from shared.comment_signatures import Gate
 from shared.errors import Blocked, EngineError
+from shared.filesystem import directories
 from shared.git.publisher import keep
 from shared.git.workspace import Workspace
 from shared.llm.port import Outcome, Request
 from shared.process import CommandFailed
+from shared.text.comment_signatures import Gate
 
 log = structlog.get_logger()
 

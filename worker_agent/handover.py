@@ -11,15 +11,15 @@ from shared.ci.round import NO_READING, UNCHECKED_RED, Reading
 from shared.ci.verdict import Verdict
 from shared.errors import Blocked, Misconfigured, Unexplained
 from shared.github.status import Status
-from shared.items import Ended, Result
-from shared.labels import Flag, overcome
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange, Wait
 from shared.models import Issue, PullRequest
 from shared.reconcile.start_label import Beginning
+from shared.scheduling.items import Ended, Result
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Event, Stage, Track, move
+from shared.workflow.labels import Flag, overcome
 from worker_agent import comments
 from worker_agent.attempt_history import AttemptHistory
 from worker_agent.branch.existence import Remaining

@@ -9,11 +9,11 @@ from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.github.pulls import ALREADY
-from shared.items import Ended, Result
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue, PullRequest
+from shared.scheduling.items import Ended, Result
 from shared.specification import read
 from shared.workflow import Stage
 from worker_agent import comments, pull_request_body

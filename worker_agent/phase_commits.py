@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 import anyio
 import structlog
 
-from shared.comment_signatures import Keyring
 from shared.errors import EngineError, Transient
 from shared.git import objects
 from shared.git.command import Identity
@@ -32,6 +31,7 @@ from shared.lock.port import RefUpdate
 from shared.lock.record import Fence, FenceChange
 from shared.process import CommandFailed
 from shared.specification import Specification
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage
 from worker_agent import comments
 from worker_agent.branch.history import History

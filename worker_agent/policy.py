@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shared.github.base_branch import BaseBranch
-from shared.labels import Labels
 from shared.llm.port import Call, Limits
 from shared.llm.role_router import PHASES, RoleOverride, lowered
+from shared.workflow.labels import Labels
 from worker_agent.decide import Bounds
 
 if TYPE_CHECKING:

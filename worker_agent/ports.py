@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from shared.commands.text_history import Texts
 from shared.github import ports
 from shared.github.attachments import Image
 from shared.github.ports import Closing, Conversation, LabelBoard, People, Replies, SinglePulls, StatusComments
-from shared.governance.text_history import Texts
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Blocker, Issue, PullRequest, Review, ReviewComment

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shared.llm.port import Limits
-from shared.markdown import lines
-from shared.prompts import Untrusted
 from shared.specification import Settings
+from shared.text.markdown import lines
+from shared.text.prompts import Untrusted
 
 if TYPE_CHECKING:
     from worker_agent.coding_session import WorkContext

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared import change_summary, comment_signatures
 from shared.lock.record import Fence
-from shared.markdown import fold_logs
 from shared.models import Issue
 from shared.specification import Kind, plain_title
-from shared.text import hosts, neutralise, one_line
+from shared.text import change_summary, comment_signatures, hosts, neutralise, one_line
+from shared.text.markdown import fold_logs
 from worker_agent.comments import branch
 
 TITLE_LIMIT = 256

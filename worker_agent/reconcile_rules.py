@@ -7,11 +7,11 @@ from contextlib import suppress
 from shared.errors import Gone
 from shared.github.ports import Closing
 from shared.github.status import Status
-from shared.labels import Labels
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 from worker_agent import comments
 from worker_agent.decide import WORKING
 from worker_agent.expected_labels import before, projection

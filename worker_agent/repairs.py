@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from shared import change_summary
 from shared.ci.triage import Failure
 from shared.git.notes import Note, NoteError, Phase
 from shared.llm.port import Call
@@ -13,8 +12,8 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import CheckOutcome, Issue
-from shared.prompts import Untrusted
-from shared.text import excerpt
+from shared.text import change_summary, excerpt
+from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide, workflow_files
 from worker_agent.attempt_history import CI_RED

@@ -8,7 +8,7 @@ from datetime import UTC
 from enum import StrEnum
 
 from console.status.row import Board, Row
-from shared.governance.commands import Verb
+from shared.commands.command import Verb
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 

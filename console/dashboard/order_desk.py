@@ -14,8 +14,8 @@ from aiohttp import web
 from console.dashboard.cards import ORDERS, since
 from console.orders import Answer, Order
 from console.status.row import Board, Row
+from shared.commands.command import Verb
 from shared.errors import EngineError, NotAllowed, Unauthorized
-from shared.governance.commands import Verb
 from shared.process import CommandFailed
 
 TOKEN = "X-Dashboard-Token"

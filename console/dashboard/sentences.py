@@ -9,7 +9,7 @@ from typing import Any
 from console.status.phrases import ago, plain, tries
 from console.status.row import Row, Waiting, Whom
 from runtime.telemetry.progress import ended, told
-from shared.governance.commands import Verb
+from shared.commands.command import Verb
 from shared.telemetry.events import Event, Kind
 from shared.text import one_line
 from shared.workflow import Track

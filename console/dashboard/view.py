@@ -12,7 +12,7 @@ from console.dashboard.feed import Shown
 from console.status.machine import Machine
 from console.status.phrases import ago, plain
 from console.status.row import Board, Row, Spent
-from shared.governance.commands import Verb
+from shared.commands.command import Verb
 from shared.telemetry.events import Event
 from shared.workflow import Track
 

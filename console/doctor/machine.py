@@ -15,9 +15,10 @@ from config.state import StateDirectory
 from console.doctor.context import Machine
 from console.doctor.finding import Finding, failed, passed, warned
 from runtime.building.confinement import calls, environments
-from shared import directories, process
-from shared.disk_space import existing, free_bytes
+from shared import process
 from shared.errors import Misconfigured
+from shared.filesystem import directories
+from shared.filesystem.disk_space import existing, free_bytes
 from shared.git.disk import left as workspaces_left
 from shared.git.probe import LEAST_GIT
 

@@ -30,7 +30,7 @@ from reviewer_agent.merge import merge_turns, update_turns
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.connections import web_session
 from runtime.building.sign_in import SignedIn, signed_in
-from shared.comment_signatures import UNSIGNED, Key, find
+from shared.budget import ledger, ledger_lines
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.git.lines import newer_version
 from shared.git.mirror import PROOF
@@ -38,11 +38,11 @@ from shared.github.comments import Comments
 from shared.github.merge_rules import BranchRules, MergeRules
 from shared.github.people import People
 from shared.github.protection import Protection, protection
-from shared.governance import ledger, ledger_lines
 from shared.lock.codec import FENCE_NAMESPACE, AckState, read_ack
 from shared.lock.record import read_fence
 from shared.models import Account, Comment, Repository
 from shared.process import CommandFailed
+from shared.text.comment_signatures import UNSIGNED, Key, find
 from shared.workflow import AGENTS, Role
 
 _TIPS_ALONE = ("--depth=1", "--filter=tree:0")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from shared.budget import ledger_lines
+from shared.budget.ledger import REF
+from shared.budget.ledger_lines import Entry
 from shared.git.lines import back_from
 from shared.git.mirror import Mirror
-from shared.governance import ledger_lines
-from shared.governance.ledger import REF
-from shared.governance.ledger_lines import Entry
 
 
 async def entries(mirror: Mirror, *, whole: bool) -> list[Entry]:

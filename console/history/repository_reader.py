@@ -17,10 +17,10 @@ from runtime.building.assembly import Process, mirror_of
 from runtime.building.github_adapters import Hub, hub
 from runtime.building.sign_in import Identities, SignedIn
 from shared.clock import Clock
-from shared.comment_signatures import Key, Keyring
 from shared.errors import EngineError, Misconfigured, Transient, Unauthorized
 from shared.git.mirror import Mirror
 from shared.process import CommandFailed
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
 
 

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from console.report.item import Durations, Item, Outcome, Touch
 from console.report.rework import WINDOW, Reason
-from shared.governance import ledger_lines
-from shared.governance.ledger_lines import Entry, Settlement
+from shared.budget import ledger_lines
+from shared.budget.ledger_lines import Entry, Settlement
 from shared.workflow import Stage, Track
 
 T = TypeVar("T", int, Touch, Reason)

@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from console.status.merging import UNASKED, last_word, merging
 from console.status.row import Row, Seen, Terms
 from console.status.waiting import Standing, waiting
-from shared.governance.command_rules import fitting
-from shared.labels import HOLDING_OF_ISSUE, Flag, StageLabels
+from shared.commands.command_rules import fitting
 from shared.lock.codec import ItemKey, read_ack
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.order import assigned
+from shared.scheduling.order import assigned
 from shared.specification import read
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
+from shared.workflow.labels import HOLDING_OF_ISSUE, Flag, StageLabels
 from worker_agent.intake.same_files import begun
 
 _ORDER = (Track.STORY, Track.SPECIFICATION, Track.PULL_REQUEST)

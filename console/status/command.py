@@ -32,10 +32,10 @@ from console.status.row import Board, Row
 from runtime.building.sign_in import completed
 from runtime.launch import OK, complain
 from runtime.signals import Orders, attend
+from shared.budget.budgets import Limits
 from shared.ci.verdict import Verdict
 from shared.clock import Clock
 from shared.errors import EngineError
-from shared.governance.budgets import Limits
 from shared.workflow import HALTED
 
 PIPED_COLUMNS = 160

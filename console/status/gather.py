@@ -10,13 +10,13 @@ from console.history.repository_reader import OpenRepository
 from console.status import lately
 from console.status.board import claimed, heads, rows
 from console.status.row import Board, Merged, Seen, Terms
+from shared.budget import ledger_lines
+from shared.budget.budgets import Books, Limits
+from shared.budget.ledger import REF
 from shared.ci.verdict import fold
 from shared.errors import Gone
 from shared.github.comments import PAGE as COMMENTS
 from shared.github.inbox import PAGE
-from shared.governance import ledger_lines
-from shared.governance.budgets import Books, Limits
-from shared.governance.ledger import REF
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.models import Issue
 from shared.workflow import UNLABELLED, Stage

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from console.status.row import Merged, Spent
-from shared.governance.budgets import DAY, Books, Limits, Period, lines
+from shared.budget.budgets import DAY, Books, Limits, Period, lines
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.workflow import Role, Stage

@@ -10,7 +10,7 @@ from typing import Any
 from config.running_agents import residents
 from runtime.daemon.agent_lifecycle import PAUSE_FILE
 from runtime.daemon.status_file import read
-from shared.admission import pause_of
+from shared.scheduling.admission import pause_of
 
 
 @dataclass(frozen=True, slots=True)

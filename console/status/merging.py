@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from console.status.row import Waiting, Whom
 from reviewer_agent.comments import FORK_MOVED, HEAD_MOVED
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
-from shared import comment_signatures
 from shared.ci.verdict import Verdict
 from shared.github import status, status_record
 from shared.lock.record import Fence
 from shared.models import Comment
+from shared.text import comment_signatures
 from shared.workflow import Role
 
 CONFIGURED = {

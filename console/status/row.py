@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.ci.verdict import Verdict
-from shared.governance.commands import Verb
-from shared.labels import Flag, Labels
+from shared.commands.command import Verb
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Comment, Issue
 from shared.workflow import Stage, Track
+from shared.workflow.labels import Flag, Labels
 
 
 class Whom(StrEnum):

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from console.status.merging import CONFIGURED
 from console.status.row import Waiting, Whom
-from shared.labels import Flag
 from shared.lock.record import Fence
 from shared.workflow import HALTED, Role, Stage, Track, owner
+from shared.workflow.labels import Flag
 
 _AGENTS = {Role.PLANNER: Whom.PLANNER, Role.WORKER: Whom.WORKER, Role.REVIEWER: Whom.REVIEWER}
 

@@ -22,10 +22,10 @@ from lab.github.server import Lab
 from reviewer_agent.build import build as build_reviewer
 from runtime.building.assembly import Parts, Process, opened
 from runtime.building.telemetry import observed
-from shared import directories
 from shared.errors import Blocked, Misconfigured
-from shared.items import Agent
+from shared.filesystem import directories
 from shared.loop import Loop, RealClock
+from shared.scheduling.items import Agent
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 

@@ -11,12 +11,12 @@ from lab.github.server import Lab
 from lab.github.world.comments import CommentRecord
 from lab.github.world.issues import IssueRecord
 from lab.github.world.repository import RepositoryRecord
+from shared.commands.command import Verb
 from shared.github import status_record
-from shared.governance.commands import Verb
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.specification import body_sha256, plain_title
 from shared.workflow import HALTED, Role, Stage
+from shared.workflow.labels import Labels
 
 ISSUE = 1
 """The number of the one specification."""

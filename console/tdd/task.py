@@ -12,8 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from console.tdd.checkout import RECORDS
 from runtime.telemetry.cost import TaskCost
-from shared import directories
 from shared.errors import Misconfigured
+from shared.filesystem import directories
 from shared.text import slug
 
 VERSION = 1

@@ -32,12 +32,12 @@ from lab.github.world.pulls import ReviewRecord
 from lab.github.world.repository import RepositoryRecord
 from runtime.telemetry.cost import TaskCost, reckoned
 from runtime.telemetry.progress import Progress, Trail
-from shared import directories
+from shared.budget import ledger_lines
+from shared.budget.ledger import REF
+from shared.budget.ledger_lines import Entry
 from shared.errors import Blocked, Misconfigured
+from shared.filesystem import directories
 from shared.github.status_record import untold
-from shared.governance import ledger_lines
-from shared.governance.ledger import REF
-from shared.governance.ledger_lines import Entry
 from shared.lock import comment as layout
 from shared.lock.codec import ItemKey
 from shared.loop import Loop, RealClock

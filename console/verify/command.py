@@ -23,8 +23,8 @@ from console.verify.pull import fetched
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
-from shared import directories
 from shared.errors import EngineError, Misconfigured
+from shared.filesystem import directories
 from shared.git.command import Git
 from shared.sandbox.self_test import conceal
 from shared.specification import Kind, Specification, read

@@ -13,7 +13,6 @@ from config.state import StateDirectory
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.connections import web_session
 from runtime.building.sign_in import SignedIn, signed_in
-from shared.comment_signatures import CommentSignatures, Key, Keyring
 from shared.git.mirror import Mirror
 from shared.git.workspace import Workspace
 from shared.github.issues import Issues
@@ -25,6 +24,7 @@ from shared.loop import RealClock
 from shared.models import PullRequest
 from shared.pending import mark
 from shared.specification import read
+from shared.text.comment_signatures import CommentSignatures, Key, Keyring
 from shared.workflow import Role
 from worker_agent import links
 from worker_agent.phase_commits import texts

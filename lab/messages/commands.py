@@ -8,19 +8,19 @@ from datetime import timedelta
 
 from lab.messages.samples import OPENED, PULL
 from lab.messages.text import Message
-from shared.github.labels import LOOKS
-from shared.governance import (
-    approvals,
+from shared.commands import (
     command_loop,
     command_reader,
     command_rules,
-    end_message,
     one_time_replies,
     text_unchanged,
     unavailable_commands,
     untrusted_comments,
 )
-from shared.governance.command_rules import Refused
+from shared.commands.command_rules import Refused
+from shared.escalation import approvals
+from shared.github.labels import LOOKS
+from shared.reconcile import end_message
 from shared.workflow import Stage, Track
 
 

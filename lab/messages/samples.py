@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from shared import change_summary
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue, PullRequest
+from shared.text import change_summary
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 AT = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 UNTIL = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

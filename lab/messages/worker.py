@@ -8,12 +8,12 @@ from dataclasses import replace
 from lab.messages.samples import AT, BASE, FAILED, HEAD, ISSUE, LATER, NAMES, OPENED, PULL, ROUND, WORK
 from lab.messages.text import Message
 from shared.ci.round import Reading
-from shared.comment_signatures import Keyring
 from shared.errors import Misconfigured
 from shared.git.notes import Answer, ProofNote
-from shared.governance.failures import Category
-from shared.governance.run_errors import RunEnded
 from shared.models import Check, CheckOutcome
+from shared.retry.failures import Category
+from shared.retry.run_errors import RunEnded
+from shared.text.comment_signatures import Keyring
 from worker_agent import comments, errors, pull_request_body
 from worker_agent.branch import comments as branch
 from worker_agent.ci import ci_comments

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shared.comment_signatures import Keyring
 from shared.pending import mark
 from shared.pending.marked import Marked
 from shared.pending.source import path_of
 from shared.specification import Criterion, Specification, content
 from shared.text import neutralise, one_line
+from shared.text.comment_signatures import Keyring
 
 ID_CHARS = 180
 """Of a test's id in a title, so that GitHub takes it with its counter."""

@@ -19,18 +19,18 @@ from anyio import to_thread
 
 from planner_agent.pending import issue_text
 from planner_agent.pending.register import Entry, Register
-from shared.comment_signatures import Keyring
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.github.base_branch import BaseBranch
 from shared.github.ports import SingleIssues
-from shared.labels import Labels
 from shared.lock.write_permit import RegisterPermit, WritePermit
 from shared.models import Account, Issue
 from shared.pending import mark
 from shared.pending.marked import Marked
 from shared.pending.source import path_of, scan
+from shared.text.comment_signatures import Keyring
 from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
+from shared.workflow.labels import Labels
 
 FILES = 5_000
 """Files that are looked through at most, the first by path."""

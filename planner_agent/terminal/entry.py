@@ -33,8 +33,8 @@ from planner_agent.terminal.session import Desk, Session
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.launch import LeftOff
-from shared.items import Agent
 from shared.process import attended
+from shared.scheduling.items import Agent
 from shared.specification import body_sha256
 
 OK, CANCELLED = 0, 130

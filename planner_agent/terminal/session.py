@@ -26,8 +26,8 @@ from planner_agent.terminal import views
 from planner_agent.terminal.console import Console, EditorUnusable
 from planner_agent.terminal.subject import Subject
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
-from shared.governance.answer_retry import AnswerUnusable
 from shared.models import Issue
+from shared.retry.answer_retry import AnswerUnusable
 from shared.specification import body_sha256
 from shared.text import printable
 

@@ -14,11 +14,11 @@ from planner_agent.ports import Issues
 from planner_agent.story import split
 from planner_agent.terminal.console import Console, EditorUnusable
 from shared.errors import Gone, Misconfigured
-from shared.labels import Flag
 from shared.models import Issue
-from shared.order import excluded
+from shared.scheduling.order import excluded
 from shared.text import printable
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 QUESTION = "Story (what is wanted, the number of an open issue, or 'edit' for your editor):"
 MORE = "..."

@@ -9,11 +9,11 @@ from enum import StrEnum
 from reviewer_agent import links
 from reviewer_agent.ports import Comments
 from reviewer_agent.review.verdict import Reader, ReviewVerdict, standing_approvals
-from shared import comment_signatures
+from shared.commands.command import Verb, commands
 from shared.github.ports import People
-from shared.governance.commands import Verb, commands
 from shared.models import Account, Issue, PullRequest, Review
 from shared.specification import Provenance, authentic, read
+from shared.text import comment_signatures
 
 _APP = "[bot]"
 """How the login of an App ends. Its reviews are a program's, whatever it may write."""

@@ -20,14 +20,14 @@ from reviewer_agent.ports import Forge
 from reviewer_agent.stop_requests import order
 from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.github.errors import Refused
-from shared.items import Ended, Rest, Result, Step
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, conclude, write_tombstone
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
 from shared.models import PullRequest
-from shared.order import excluded
+from shared.scheduling.items import Ended, Rest, Result, Step
+from shared.scheduling.order import excluded
 from shared.workflow import TERMINAL, Role, Stage
 
 _OF_BASE = ("not mergeable", "merge conflict", "out of date", "not up to date", "status checks are expected")

@@ -16,12 +16,12 @@ from reviewer_agent.review.verdict import branch_key
 from shared.errors import Gone
 from shared.git.ports import Refs
 from shared.github.ports import SinglePulls
-from shared.labels import Labels
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
 from shared.lock.port import ForeignFence
-from shared.order import excluded
+from shared.scheduling.order import excluded
 from shared.workflow import HALTED
+from shared.workflow.labels import Labels
 
 PREFIX = f"{FENCE_NAMESPACE}/updates/"
 """Below this is a ref for each base branch, by a hash of its name."""

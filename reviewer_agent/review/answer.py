@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shared.governance.answer_retry import Unusable
+from shared.retry.answer_retry import Unusable
 from shared.text import one_line
 
 FINDINGS_LIMIT = 50

@@ -7,12 +7,12 @@ from typing import Protocol
 
 from reviewer_agent import links
 from reviewer_agent.review.questions import Recorded, asked
-from shared import proof_claim
-from shared.comment_signatures import CommentSignatures, Keyring
+from shared.git import proof_claim
 from shared.git.notes import Note, ProofNote, read
-from shared.markdown import heading, lines
+from shared.git.proof_claim import Claim, ClaimedProof, NoClaim
 from shared.models import PullRequest
-from shared.proof_claim import Claim, ClaimedProof, NoClaim
+from shared.text.comment_signatures import CommentSignatures, Keyring
+from shared.text.markdown import heading, lines
 
 TESTS = 100
 """So many tests of one run are named."""

@@ -14,10 +14,10 @@ from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInput, ReviewInputs
 from reviewer_agent.review.verdict import Judgement
-from shared.governance.retry_command import reviewed_again
-from shared.governance.run_limit import begin_run
+from shared.commands.retry_command import reviewed_again
 from shared.lock.hold import Held
 from shared.models import PullRequest
+from shared.retry.run_limit import begin_run
 
 log = structlog.get_logger()
 

@@ -10,8 +10,8 @@ from functools import partial
 from reviewer_agent.ports import Reviews
 from reviewer_agent.review.convergence import NOTHING, Earlier
 from reviewer_agent.review.verdict import Judgement, Reader, ReviewVerdict
-from shared.comment_signatures import CommentSignatures
 from shared.models import PullRequest, Review, ReviewComment
+from shared.text.comment_signatures import CommentSignatures
 
 ANSWER = "<!-- engine-answer/1 "
 """How an answer of the worker's in a review thread begins."""

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from reviewer_agent.review.answer import ExpectationAnswer, FindingAnswer
 from shared.git.notes import ProofNote
-from shared.proof_claim import ClaimedProof
+from shared.git.proof_claim import ClaimedProof
 from shared.text import neutralise, one_line, redact
 
 NAME_CHARS = 200

@@ -13,11 +13,11 @@ from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.placement import place
 from reviewer_agent.review.review_input import ReviewInput
 from reviewer_agent.review.second_pass import Checked
-from shared.governance.answer_retry import Unusable, asked
-from shared.governance.run_errors import completed
 from shared.llm.port import Call, Coder, Ending, Outcome, Request
-from shared.prompts import Prompts
+from shared.retry.answer_retry import Unusable, asked
+from shared.retry.run_errors import completed
 from shared.text import excerpt
+from shared.text.prompts import Prompts
 
 EVIDENCE_BYTES = 20_000
 EARLIER_BYTES = 20_000

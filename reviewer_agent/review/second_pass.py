@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reviewer_agent.review.answer import CriterionAnswer, sentences
-from shared.governance.answer_retry import Unusable
+from shared.retry.answer_retry import Unusable
 from shared.text import one_line
 
 

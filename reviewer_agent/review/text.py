@@ -8,9 +8,9 @@ from reviewer_agent.review.answer import Answer, CriterionAnswer, EarlierAnswer,
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.questions import Answered
 from reviewer_agent.review.verdict import Judgement, PersonOnly
-from shared.markdown import open_fence
 from shared.models import Finding
 from shared.text import neutralise, one_line, redact
+from shared.text.markdown import open_fence
 
 SUMMARY_CHARS = 3000
 REASON_CHARS = 400

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
 from shared.models import Review, ReviewState
+from shared.text import comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Keyring
 
 MARK = "engine-review"
 PURPOSE = "review"

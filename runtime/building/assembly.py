@@ -25,9 +25,10 @@ from runtime.building.sign_in import Identities, SignedIn, git_server
 from runtime.building.telemetry import ProcessTelemetry, observed_hub, queue
 from runtime.telemetry.observed_people import ObservedStatus
 from runtime.telemetry.observed_port import ObservedPort
-from shared.active_agents import ActiveAgents
 from shared.clock import Clock
-from shared.comment_signatures import Keyring
+from shared.commands.text_history import Texts
+from shared.commands.untrusted_comments import UntrustedComments
+from shared.escalation.delivery import Outbox
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.fences import Fences
@@ -36,23 +37,22 @@ from shared.git.names import mirror_path
 from shared.github.base_branch import BaseBranch
 from shared.github.inbox import Inbox, Ties
 from shared.github.status import StatusBoard
-from shared.governance.end_message import Closing, Spent
-from shared.governance.end_message import Sources as ClosingSources
-from shared.governance.escalation import Outbox
-from shared.governance.text_history import Texts
-from shared.governance.untrusted_comments import UntrustedComments
 from shared.llm.port import Coder, Limits
+from shared.lock.active_agents import ActiveAgents
 from shared.lock.claimant import Claimant
 from shared.lock.gateway import Gateway
 from shared.lock.port import Port
 from shared.models import Issue
 from shared.outgoing.outbound_filter import Outgoing
+from shared.reconcile.end_message import Closing, Spent
+from shared.reconcile.end_message import Sources as ClosingSources
 from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import ReconcileRules
 from shared.reconcile.sweep import Sources, Sweep
 from shared.reconcile.watch import Hints, Watch
 from shared.sandbox.confinement import Confinement
 from shared.telemetry.event_recorder import EventRecorder
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
 __all__ = ["Parts", "PartsOf", "Process", "mirror_of", "opened", "reached"]
@@ -198,7 +198,6 @@ async def _parts(
     board = claimant.accounts, claimant.keys, spending.credit
     strangers = UntrustedComments(seen.people, claimant.accounts)
     status = ObservedStatus(seen.comments, process.role, *board, strangers.ignored).observed_by(event_recorder)
-    status.beside(claimant.holding)
     roll = ActiveAgents(fences, seen.account.id, lambda: me.github.server_time, _noted(process, me, configured.name))
     return Parts(
         **vars(seen),

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runtime.building.sign_in import git_server
-from shared.governance.budgeted_coder import BudgetedCoder
-from shared.governance.budgets import Limits
-from shared.governance.ledger import BudgetCheck, Ledger
-from shared.governance.unpriced_runs import Unpriced
+from shared.budget.budgeted_coder import BudgetedCoder
+from shared.budget.budgets import Limits
+from shared.budget.ledger import BudgetCheck, Ledger
+from shared.budget.unpriced_runs import Unpriced
 from shared.llm import cli_spec
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN

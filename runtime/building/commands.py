@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runtime.telemetry.observed_people import ObservedSink
-from shared.governance.approvals import Approvals
-from shared.governance.command_loop import CommandLoop, CommandProfile
-from shared.governance.command_reader import CommandReader
-from shared.governance.command_target import CommandTargets
-from shared.governance.commanded_agent import CommandedAgent, CommandServices, Lists
-from shared.governance.commands import Verb
-from shared.governance.diagnosis import Diagnosis
-from shared.governance.notifier import Notifier, Whom
-from shared.governance.one_time_replies import Replies
-from shared.governance.recovery import Recovery
-from shared.governance.text_unchanged import TextUnchanged
+from shared.commands.command import Verb
+from shared.commands.command_loop import CommandLoop, CommandProfile
+from shared.commands.command_reader import CommandReader
+from shared.commands.command_target import CommandTargets
+from shared.commands.one_time_replies import Replies
+from shared.commands.recovery import Recovery
+from shared.commands.text_unchanged import TextUnchanged
+from shared.escalation.approvals import Approvals
+from shared.escalation.diagnosis import Diagnosis
+from shared.escalation.notifier import Notifier, Whom
+from shared.loop.commanded_agent import CommandedAgent, CommandServices, Lists
 from shared.workflow import Role
 
 if TYPE_CHECKING:
     from runtime.building.assembly import Parts
-    from shared.items import Agent
+    from shared.scheduling.items import Agent
 
 
 def attended(parts: Parts, agent: Agent, lists: Lists) -> Agent:

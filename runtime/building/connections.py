@@ -11,12 +11,12 @@ import aiohttp
 
 from config.proxies import proxy_for
 from config.settings import GitHubSettings, Settings
-from shared.active_agents import Presence
 from shared.clock import Clock
 from shared.github.client import GitHub, TokenSource
 from shared.github.pacing import Pacing
 from shared.github.tokens import Installation
 from shared.github.transport import Renewable
+from shared.lock.active_agents import Presence
 from shared.outgoing.outbound_filter import Outgoing
 
 if TYPE_CHECKING:

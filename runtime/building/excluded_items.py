@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import structlog
 
 from config.repository import LabelSettings
-from shared.labels import Flag, Labels
 from shared.models import Issue
-from shared.order import excluded
+from shared.scheduling.order import excluded
 from shared.workflow import Role
+from shared.workflow.labels import Flag, Labels
 
 log = structlog.get_logger()
 

@@ -18,9 +18,9 @@ from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
-from shared.labels import Labels
 from shared.models import Account, Repository
 from shared.workflow import Role
+from shared.workflow.labels import Labels
 
 
 @dataclass(frozen=True)

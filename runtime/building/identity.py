@@ -12,9 +12,9 @@ from runtime.building.nonces import NonceBook
 from runtime.building.secrets import keys_of
 from runtime.building.sign_in import pace_of, siblings_of
 from runtime.building.start_message import beginning
-from shared.comment_signatures import Key, Keyring
 from shared.lock.breaker import Breaker
 from shared.lock.claimant import BudgetCheck, Claimant, Terms
+from shared.text.comment_signatures import Key, Keyring
 
 if TYPE_CHECKING:
     from runtime.building.github_adapters import Hub

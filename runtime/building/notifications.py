@@ -9,8 +9,8 @@ import aiohttp
 
 from config.credentials import webhook_secret
 from config.proxies import proxy_for
-from shared.governance.channels import Mail, Webhook
-from shared.governance.escalation import Channel, Outbox
+from shared.escalation.channels import Mail, Webhook
+from shared.escalation.delivery import Channel, Outbox
 
 if TYPE_CHECKING:
     from runtime.building.process import Process

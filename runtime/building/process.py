@@ -16,7 +16,7 @@ from runtime.building.notifications import outbox
 from runtime.building.secrets import RememberedSecrets, known_secrets
 from runtime.building.telemetry import ProcessTelemetry
 from shared.clock import Clock
-from shared.governance.escalation import Outbox
+from shared.escalation.delivery import Outbox
 from shared.llm.circuit_breaker import Breaker
 from shared.llm.endpoint import Endpoints
 from shared.outgoing.outbound_filter import Outgoing

@@ -20,9 +20,8 @@ from runtime.telemetry.observed_agent import ObservedAgent
 from runtime.telemetry.observed_hub import ObservedChecks, ObservedLabels, ObservedReviews
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
-from shared.items import Agent
-from shared.labels import Labels
 from shared.models import Issue
+from shared.scheduling.items import Agent
 from shared.telemetry.event_log import Copied, Written
 from shared.telemetry.event_recorder import EventRecorder, Telemetry
 from shared.telemetry.events import EventLog
@@ -30,6 +29,7 @@ from shared.telemetry.fold import Tallies
 from shared.telemetry.health_state import HealthState
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.workflow import UNLABELLED, Stage
+from shared.workflow.labels import Labels
 
 if TYPE_CHECKING:
     from runtime.building.assembly import Parts, Process

@@ -21,10 +21,10 @@ from runtime.daemon.repository_loops import RepositoryLoops
 from runtime.daemon.start import Job, furnished, patiently
 from runtime.daemon.webhook_hints import WebhookHints
 from runtime.signals import Orders
-from shared.admission import Admission, Tell
-from shared.disk_space import DiskSpace
 from shared.errors import EngineError
+from shared.filesystem.disk_space import DiskSpace
 from shared.process import CommandFailed
+from shared.scheduling.admission import Admission, Tell
 from shared.telemetry.logging import bind_agent, hide_also
 
 log = structlog.get_logger()

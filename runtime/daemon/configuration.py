@@ -13,7 +13,7 @@ from config.settings import Settings
 from config.state import replace_file
 from shared.clock import Clock
 from shared.errors import EngineError
-from shared.redaction import redact
+from shared.text.redaction import redact
 
 log = structlog.get_logger()
 

@@ -13,11 +13,11 @@ from runtime.building.assembly import Parts, Process
 from runtime.building.telemetry import observed
 from runtime.daemon.start import Job, Site, loop_of, slots_of
 from runtime.daemon.webhook_hints import WebhookHints
-from shared.admission import Admission
 from shared.errors import EngineError, Transient
 from shared.loop import Loop
 from shared.process import CommandFailed
 from shared.reconcile.definitions import restore
+from shared.scheduling.admission import Admission
 from shared.telemetry.events import Kind
 
 log = structlog.get_logger()

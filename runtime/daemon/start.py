@@ -22,15 +22,15 @@ from config.settings import Settings
 from config.state import VERSION
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts, Process, reached
-from shared.admission import Admission
 from shared.clock import Clock
 from shared.errors import Blocked, EngineError, Transient, Unauthorized
 from shared.git.probe import try_server
-from shared.items import Agent
 from shared.lock.write_permit import OperatorPermit
 from shared.loop import Loop
 from shared.process import CommandFailed
-from shared.slots import Slots
+from shared.scheduling.admission import Admission
+from shared.scheduling.items import Agent
+from shared.scheduling.slots import Slots
 from shared.workflow import Role
 
 TRUSTED_SECONDS = 24 * 3600.0

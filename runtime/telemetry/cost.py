@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.governance import ledger_lines
-from shared.governance.ledger_lines import Entry
+from shared.budget import ledger_lines
+from shared.budget.ledger_lines import Entry
 from shared.telemetry.events import Event, Kind
 
 NOT_MADE = "not made"

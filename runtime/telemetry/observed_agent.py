@@ -9,9 +9,9 @@ import anyio
 
 from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
 from shared.github.pacing import heard
-from shared.items import Agent, Candidate, Ended, Result, Skip, Step
-from shared.lock.claim import Lease
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
+from shared.scheduling.items import Agent, Candidate, Ended, Result, Skip, Step
 from shared.telemetry.event_recorder import EventRecorder, working_on
 from shared.telemetry.events import Kind
 from shared.telemetry.health_state import HealthState
@@ -19,7 +19,7 @@ from shared.workflow import Role, Stage
 
 
 class ObservedAgent:
-    """Passes everything on; satisfies `shared.items.Agent`."""
+    """Passes everything on; satisfies `shared.scheduling.items.Agent`."""
 
     def __init__(self, agent: Agent, event_recorder: EventRecorder, vitals: HealthState) -> None:
         self._agent, self._scribe, self._vitals = agent, event_recorder, vitals

@@ -9,12 +9,12 @@ from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.labels import LabelBoard
 from shared.github.reviews import Reviews
-from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Check, Finding, Review, ReviewState
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import Kind
+from shared.workflow.labels import Labels
 
 MOST_COMMITS = 1024
 """Commits of which the last verdict is remembered."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from runtime.telemetry.observed_port import APPROVALS
+from shared.escalation.delivery import Escalation
+from shared.escalation.notifier import Sink
 from shared.github.status import StatusBoard
-from shared.governance.escalation import Escalation
-from shared.governance.notifier import Sink
 from shared.lock.write_permit import WritePermit
 from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import Kind

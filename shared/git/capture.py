@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared import directories
+from shared.filesystem import directories
 from shared.git import objects
 from shared.git.command import Git
 from shared.git.output import fields, joined

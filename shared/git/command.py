@@ -17,8 +17,8 @@ from types import MappingProxyType
 import anyio
 
 from shared import process
-from shared.disk_space import full
 from shared.errors import Misconfigured, Transient, UnknownOutcome
+from shared.filesystem.disk_space import full
 from shared.git import failures, names, push_report
 from shared.git.credentials import Credentials
 from shared.lock.port import RefUpdate

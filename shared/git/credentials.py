@@ -14,7 +14,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared import directories
+from shared.filesystem import directories
 
 _SERVER = re.compile(r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9.:\[\]-]+)")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio.to_thread
 import structlog
 
-from shared import directories
 from shared.clock import Clock
 from shared.errors import EngineError
+from shared.filesystem import directories
 from shared.git.mirror import Mirror
 from shared.process import CommandFailed
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from shared.active_agents import AgentSeen
 from shared.errors import EngineError, Transient, UnknownOutcome
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
+from shared.lock.active_agents import AgentSeen
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit

@@ -14,8 +14,8 @@ import anyio
 import anyio.to_thread
 import structlog
 
-from shared import directories
-from shared.file_lock import FetchLock
+from shared.filesystem import directories
+from shared.filesystem.file_lock import FetchLock
 from shared.git import names, objects
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock

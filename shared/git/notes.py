@@ -11,11 +11,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Gate, Keyring
 from shared.git import names, objects
 from shared.git.command import Git, Identity, Signature
-from shared.text import one_line, printable
+from shared.text import comment_signatures, one_line, printable
+from shared.text.comment_signatures import CommentSignatures, Gate, Keyring
 
 VERSION = 1
 

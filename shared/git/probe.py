@@ -17,8 +17,8 @@ import anyio
 import anyio.to_thread
 import structlog
 
-from shared import directories
 from shared.errors import EngineError, NotAllowed, Transient, Unauthorized
+from shared.filesystem import directories
 from shared.git.command import Git, Identity, Signature
 from shared.git.failures import NotAtomic
 from shared.git.push_report import PushRefused

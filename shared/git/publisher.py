@@ -13,8 +13,8 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared import directories
-from shared.disk_space import no_room
+from shared.filesystem import directories
+from shared.filesystem.disk_space import no_room
 from shared.git import changes, names, objects
 from shared.git.command import Git
 from shared.git.mirror import Mirror

@@ -16,7 +16,7 @@ from typing import Literal
 
 import anyio.to_thread
 
-from shared import directories
+from shared.filesystem import directories
 from shared.git import capture, changes, names
 from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks

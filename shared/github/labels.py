@@ -11,9 +11,9 @@ from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
 from shared.github.fresh import LABEL, YOUNG_SECONDS
 from shared.github.label_switch import LabelSwitch
-from shared.labels import Flag, Labels
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.workflow import UNLABELLED, Stage
+from shared.workflow.labels import Flag, Labels
 
 LOOKS: dict[Stage | Flag, tuple[str, str]] = {
     Stage.PLANNING: ("c5def5", "The planner is at work"),

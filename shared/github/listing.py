@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from shared.github import wire
-from shared.markdown import unticked
 from shared.models import Account, Issue
 from shared.specification import touched
+from shared.text.markdown import unticked
 
 BRIEF = 2000
 """Characters that are kept of a body at most."""

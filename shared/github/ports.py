@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from shared.github.status import Status
-from shared.labels import Flag
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Check, Comment, Issue, LabelEvent, Permission, PullRequest
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 
 class People(Protocol):

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import structlog
 
-from shared.comment_signatures import Keyring
 from shared.github import status_record
 from shared.lock.codec import AckState, ItemKey, Shown, carried, write_ack, write_words
 from shared.lock.comment import MARK, NO_WORDS, Words
@@ -21,6 +20,7 @@ from shared.lock.hold import Held, tell
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment
 from shared.text import neutralise
+from shared.text.comment_signatures import Keyring
 from shared.workflow import AGENTS, TERMINAL, Role, Stage
 
 __all__ = ["MARK", "Status", "StatusBoard", "Thread"]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from shared import comment_signatures
 from shared.errors import UnknownOutcome
 from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS
+from shared.text import comment_signatures
 
 _What = tuple[int, str]
 """The thread, and what stands in it once."""

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from shared.directories import open_regular
 from shared.errors import Misconfigured, MissingCredentials
+from shared.filesystem.directories import open_regular
 from shared.llm import codex_login
 from shared.llm.backend import BackendSpec, CliSpec, Environment, LoginFile, Package, Probe, Probed, Setup
 from shared.llm.cli import probe

@@ -22,7 +22,7 @@ import anyio
 import structlog
 
 from shared.errors import Misconfigured
-from shared.file_lock import FetchLock
+from shared.filesystem.file_lock import FetchLock
 from shared.llm.cli import directory
 from shared.llm.endpoint import Endpoint, Fixed
 from shared.llm.port import Request

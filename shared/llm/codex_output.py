@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from shared.directories import open_regular, walk
+from shared.filesystem.directories import open_regular, walk
 from shared.llm.cli.stream import Event
 from shared.llm.port import DISABLED, Ending, Usage
 from shared.llm.prices import MOST_TOKENS, Prices, Tokens

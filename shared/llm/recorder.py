@@ -12,8 +12,8 @@ from typing import Any
 import anyio.to_thread
 import structlog
 
-from shared import directories
 from shared.clock import Clock
+from shared.filesystem import directories
 from shared.llm import recording
 from shared.llm.port import Call, Coder, Outcome, Request
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from shared.errors import Blocked, EngineError, Lost, NotAllowed, Transient, UnknownOutcome
 from shared.lock.claimant import Claimant
@@ -16,13 +15,11 @@ from shared.lock.codec import AckState, ItemKey, Shown, carried, shown, trusted,
 from shared.lock.comment import NO_WORDS, Words
 from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, PostComment, ReadComment, ReadComments
 from shared.lock.record import Fence
 from shared.lock.view import View
 from shared.models import Comment
-
-if TYPE_CHECKING:
-    from shared.lock.claim import Lease
 
 TRIES = 3
 """So often it is tried to show an epoch in its comment; after that the fence alone is the sign of life."""

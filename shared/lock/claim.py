@@ -13,9 +13,9 @@ from shared.errors import EngineError, Lost, Transient, UnknownOutcome
 from shared.lock.announce import Announcement, adoptable
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack
-from shared.lock.comment import NO_WORDS, Words
 from shared.lock.compare_and_swap import swap
 from shared.lock.conclude import Standing
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, ProbeRefs
 from shared.lock.record import Fence
 from shared.lock.view import View
@@ -41,24 +41,6 @@ class Intent:
     work_head: str | None = None
     body_sha256: str = ""
     approved_by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """A won claim: our ACK as its comment shows it (id 0: none does), and the fence of our epoch.
-
-    `at` and `boot` are times right before the fence was moved, `posted` the boot time at which the comment was made,
-    `edited_at` the server's time of its last edit, where these are known; `before` is the nonce of the epoch before.
-    """
-
-    ack: Ack
-    fence: Fence
-    at: datetime
-    boot: float
-    words: Words = NO_WORDS
-    posted: float | None = None
-    edited_at: datetime | None = None
-    before: str = ""
 
 
 async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> Lease | None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from shared.comment_signatures import Keyring
 from shared.lock.breaker import Breaker
+from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-
-if TYPE_CHECKING:
-    from shared.lock.codec import ItemKey
-    from shared.lock.hold import Held
+from shared.text.comment_signatures import Keyring
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ class Claimant:
     read_up_to: Callable[[int], int] = lambda number: 0
     breaker: Breaker = field(default_factory=Breaker)
     suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
-    holding: dict[ItemKey, Held] = field(default_factory=dict)
+    holding: set[ItemKey] = field(default_factory=set)
     ended: dict[str, str] = field(default_factory=dict)
     told: dict[str, str] = field(default_factory=dict)
 

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
 from shared.lock import comment as layout
 from shared.lock.comment import NO_WORDS, Layout, Words, first_line, read_first_line, spell, summed
 from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Line, Trailer, parse, parse_foreign
 from shared.models import Comment
+from shared.text import comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.workflow import AGENTS, Role
 
 FENCE_NAMESPACE = "refs/ack"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shared.comment_signatures import Keyring
 from shared.errors import Blocked, Gone, NotAllowed, Unauthorized
 from shared.lock.codec import Ack, write_ack
 from shared.lock.comment import Words
 from shared.lock.port import EditComment, Port
 from shared.models import Comment
+from shared.text.comment_signatures import Keyring
 
 
 async def edit(port: Port, id: int, ack: Ack, keys: Keyring, words: Words) -> Comment | None:

@@ -7,22 +7,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from shared.errors import Blocked, Lost, NotAllowed, Transient, Unauthorized
+from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, AckState, carried, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words, normal
 from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
-from shared.lock.lease_memory import LeaseMemory
+from shared.lock.lease import Lease, LeaseMemory
 from shared.lock.port import AdvanceFence, Port, ReadComment, ReadFence
 from shared.lock.record import Fence
 from shared.models import Comment
 from shared.workflow import TERMINAL, Stage, works_at
-
-if TYPE_CHECKING:
-    from shared.lock.claim import Lease
-    from shared.lock.claimant import Claimant
 
 _SEAL = object()
 

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import anyio
 
 from shared.errors import Lost
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import RELEASED, Held, begin, keep, release
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 
 RELEASE_SECONDS = 10.0
@@ -26,7 +26,8 @@ async def hold(
     Raises `Lost` out of the block when the lease was lost while it ran; what the block itself
     raises comes out unchanged. A block that has itself called `release` ends quietly.
     """
-    held = claimant.holding[lease.fence.key] = begin(port, lease, claimant)
+    held = begin(port, lease, claimant)
+    claimant.holding.add(lease.fence.key)
     failure: Exception | None = None
     try:
         async with anyio.create_task_group() as group:
@@ -51,7 +52,7 @@ async def hold(
         lost = held.lost
         with anyio.move_on_after(release_seconds, shield=True):
             await release(held)
-        claimant.holding.pop(lease.fence.key, None)
+        claimant.holding.discard(lease.fence.key)
     if failure is not None:
         raise failure
     if lost not in {"", RELEASED}:

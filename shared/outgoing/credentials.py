@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Protocol
 
 from shared.light_imports import standing_in
-from shared.redaction import CREDENTIALS
+from shared.text.redaction import CREDENTIALS
 
 PLUGINS = {
     "aws": "AWSKeyDetector",

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shared.outgoing.credentials import credentials
-from shared.redaction import REDACTED, holds, redact
 from shared.text import JOINER, harmless
+from shared.text.redaction import REDACTED, holds, redact
 
 BODY_LIMIT = 65_536
 """Characters that GitHub accepts in a body."""

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
-from shared.markdown import unticked
+from shared.text import comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Keyring
+from shared.text.markdown import unticked
 
 NAME = "engine-pending"
 _PURPOSE = "pending"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 
-from shared.labels import Labels
 from shared.models import LabelEvent
 from shared.workflow import TRANSITIONS, UNLABELLED, Event, Role, Stage, Track
+from shared.workflow.labels import Labels
 
 
 class Sign(StrEnum):

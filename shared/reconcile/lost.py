@@ -11,10 +11,10 @@ import structlog
 
 from shared.errors import Transient
 from shared.github.ports import LabelDefinitions, LabelEvents, SingleIssues
-from shared.labels import Labels
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.reconcile.labels import is_half_a_move, was_taken_off
 from shared.workflow import UNLABELLED, Stage
+from shared.workflow.labels import Labels
 
 Item = TypeVar("Item", Issue, PullRequest)
 

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 
 from shared.github.status import Status
-from shared.labels import Flag, Labels
 from shared.lock.record import Fence
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue, PullRequest
 from shared.reconcile.labels import Sign, sign
 from shared.workflow import HALTED, TERMINAL, Role, Stage
+from shared.workflow.labels import Flag, Labels
 
 KEPT = timedelta(days=30)
 """How long the fence of a closed item is kept, by GitHub's clock."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from shared.github.ports import LabelEvents, LabelExchange
-from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 log = structlog.get_logger()
 

@@ -8,10 +8,10 @@ from typing import Protocol
 
 import structlog
 
-from shared.labels import Labels
 from shared.models import Issue
 from shared.reconcile.labels import unknown
 from shared.reconcile.sweep import Sweep
+from shared.workflow.labels import Labels
 
 log = structlog.get_logger()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from shared.directories import walk
+from shared.filesystem.directories import walk
 from shared.sandbox.cgroup import Delegated
 from shared.sandbox.limits import Limits
 from shared.sandbox.view import View

@@ -17,7 +17,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
-from shared.directories import walk
+from shared.filesystem.directories import walk
 from shared.sandbox.cgroup import Box, Delegated
 from shared.sandbox.hidden_usage import Held, held
 from shared.sandbox.limits import Limits, Usage, passed

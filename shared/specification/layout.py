@@ -10,9 +10,9 @@ import hashlib
 import re
 from enum import StrEnum
 
-from shared.markdown import lines, unticked
 from shared.specification.kind import LOUD_LINE
 from shared.specification.model import Trailer
+from shared.text.markdown import lines, unticked
 
 MARK = "engine-spec"
 PURPOSE = "spec"

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
-from shared.markdown import open_fence
 from shared.specification import permission
 from shared.specification.kind import Kind
 from shared.text import clean
+from shared.text.markdown import open_fence
 
 BODY_LIMIT = 65_536
 """Characters that GitHub accepts in an issue's body."""

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from shared.markdown import Line, lines
 from shared.specification.kind import Kind, kind_of, word_of
 from shared.specification.layout import TDD_LINE
 from shared.specification.model import Settings
+from shared.text.markdown import Line, lines
 
 _COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
 _WORKFLOW = re.compile(r"\s*workflow:(.*)", re.DOTALL)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from shared.markdown import lines
+from shared.text.markdown import lines
 
 _PARTS = re.compile(r"::| > |(?<=\w)[.#](?=\w)")
 _CASES = re.compile(r"(?<=\S)\[.*\]$")

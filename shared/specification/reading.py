@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from shared.markdown import Item, Line, heading, items, lines
 from shared.specification import model
 from shared.specification.kind import says_kind
 from shared.specification.layout import (
@@ -22,6 +21,7 @@ from shared.specification.layout import (
 from shared.specification.model import Criterion, Specification
 from shared.specification.overrides import overrides
 from shared.text import visible
+from shared.text.markdown import Item, Line, heading, items, lines
 
 _CRITERION = re.compile(r"(\*\*|__|)(AC[1-9]\d{0,3})(?:[:.)]\1|\1[:.)])\s+(.*)", re.IGNORECASE)
 _NAMES_FILES = re.compile(r"^ {0,3}#{1,6}[ \t].*(?:files|tests that may change)", re.IGNORECASE | re.MULTILINE)

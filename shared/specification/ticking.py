@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from shared.markdown import ticked
 from shared.specification.layout import unescape
 from shared.specification.model import CRITERION_LIMIT, line_of
 from shared.specification.reading import read
+from shared.text.markdown import ticked
 
 _BOXED = re.compile(r"(?:[ \t]|>)*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(?:(?:\*\*|__)?(AC[1-9]\d{0,3})\b)?(.*)", re.I)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from enum import StrEnum
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
 from shared.errors import Blocked
-from shared.markdown import unticked
 from shared.specification.kind import Kind
 from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
 from shared.specification.model import BODY_LIMIT, Settings, Specification
-from shared.text import neutralise
+from shared.text import comment_signatures, neutralise
+from shared.text.comment_signatures import CommentSignatures, Keyring
+from shared.text.markdown import unticked
 
 LINKED = frozenset({"github.com"})
 """The hosts that every specification may link to."""

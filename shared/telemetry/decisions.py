@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.lock.view import View
 
 log = structlog.get_logger()

@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from shared.redaction import redact
+from shared.text.redaction import redact
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 """Written out, so that a title from GitHub can neither forge a line nor drive a terminal."""

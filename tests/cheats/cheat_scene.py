@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from lab.github.repositories.bare import Bare
-from shared.comment_signatures import Key, Keyring
 from shared.git.command import Git, Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
@@ -21,16 +20,17 @@ from shared.git.publisher import Publisher
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status
 from shared.llm.port import Call, Ending, Limits, Outcome, Request, Usage
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.loop import RealClock
 from shared.models import Account, Issue
-from shared.prompts import Prompts
+from shared.text.comment_signatures import Key, Keyring
+from shared.text.prompts import Prompts
 from shared.workflow import Role, Stage
 from worker_agent import build
 from worker_agent.coding_session import CodingSession

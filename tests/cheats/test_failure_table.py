@@ -10,9 +10,9 @@ from cheat_scene import PROJECT, Files, scene_of
 from python_corpus import CODE, NEW, SEARCH
 
 from shared.errors import RunFailed
-from shared.governance.failures import Category
-from shared.labels import Flag
 from shared.llm.port import Call
+from shared.retry.failures import Category
+from shared.workflow.labels import Flag
 from worker_agent.errors import CycleAborted
 from worker_agent.tdd.judging.verdict import ErrorType
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from doubt_scene import proved
 from doubts_corpus import PROJECTS
 from inputs_corpus import DONE, HALF_DONE, PLACES, Work
-from test_doubts import proved
 
 from shared.specification import read
 from worker_agent.verify.repeat import Repeated

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from doubt_scene import proved
 from doubts_corpus import PROJECTS
-from test_doubts import proved
 from unshown_corpus import PAIRS, Pair
 
 from shared.specification import read

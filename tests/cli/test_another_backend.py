@@ -8,7 +8,7 @@ from worker_scene import TESTS, WRONG, calls, fence, pulls, status
 from cli.coding import TOKEN, program
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.items import Result
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 WRITES = {

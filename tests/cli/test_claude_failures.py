@@ -6,21 +6,11 @@ from typing import Any
 
 import pytest
 
+from cli.claude_calls import bash
 from cli.coding import CLAUDE_VERSIONS, TOKEN, Desk, rows
-from cli.test_claude_runs import bash
+from cli.refusals import broken, refused
 from lab.model.script import Tokens
 from shared.llm.port import Ending, Limits
-
-
-def refused(status: int, **more: Any) -> dict[str, Any]:
-    """A turn that is refused with a status."""
-    return {"trouble": {"kind": "status", "status": status, **more}}
-
-
-def broken(kind: str) -> dict[str, Any]:
-    """A turn that goes wrong on the wire."""
-    return {"trouble": {"kind": kind}}
-
 
 CREDIT = "Your credit balance is too low to access the Anthropic API."
 

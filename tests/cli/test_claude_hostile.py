@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.claude_calls import bash
 from cli.coding import TOKEN, Desk
-from cli.test_claude_runs import bash
+from cli.hostile_canary import CANARY, fired
 from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.llm.claude import ENVIRONMENT
@@ -17,8 +18,6 @@ from shared.llm.cli.directory import opened
 from shared.llm.cli.launch import Command
 from shared.llm.port import Ending
 from shared.process import Patience
-
-CANARY = "c4n4ry-7f3a"
 
 SKILL = f"---\nname: evil\ndescription: {CANARY}\n---\n{CANARY}"
 
@@ -69,11 +68,6 @@ def _hostile(tree: Path, url: str) -> None:
         place = tree / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(content)
-
-
-def fired(desk: Desk) -> list[str]:
-    """What of the repository has run."""
-    return sorted(path.name for path in desk.tree.glob("FIRED-*"))
 
 
 async def test_nothing_of_it_fires_while_files_are_edited(desk: Desk, thief: ModelServer) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from cli.claude_calls import bash, write
 from cli.coding import SCHEMA, Desk
-from cli.test_claude_failures import refused
-from cli.test_claude_runs import bash, write
+from cli.refusals import refused
 from lab.model.script import Tokens
 from shared.llm import coder
 from shared.llm.backend import Program, Setup

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from cli.claude_calls import bash, write
 from cli.coding import TOKEN, Desk
 from shared.llm.port import Ending, Limits
 from shared.sandbox.wrap import Kind, Wrap
-
-
-def write(path: str, content: str) -> dict[str, Any]:
-    """A turn that writes a file of the tree."""
-    return {"tools": [{"name": "Write", "input": {"file_path": f"{{cwd}}/{path}", "content": content}}]}
-
-
-def bash(command: str) -> dict[str, Any]:
-    """A turn that runs a command in the tree."""
-    return {"tools": [{"name": "Bash", "input": {"command": command, "description": "try"}}]}
 
 
 async def test_it_edits_files_and_runs_tests(desk: Desk) -> None:

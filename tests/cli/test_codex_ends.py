@@ -10,9 +10,9 @@ from dataclasses import replace
 import anyio
 import pytest
 
+from cli.codex_calls import shell
 from cli.coding import Desk, left_behind, related
-from cli.test_claude_ends import FAMILY, a_daemon, programs_of, until
-from cli.test_codex_runs import shell
+from cli.killed_daemon import FAMILY, a_daemon, programs_of, until
 from shared.errors import Misconfigured
 from shared.llm.cli.directory import sweep
 from shared.llm.codex import Codex

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from cli.codex_calls import shell, write
 from cli.coding import CODEX_VERSIONS, TOKEN, Desk, rows
-from cli.test_claude_failures import broken, refused
-from cli.test_codex_runs import shell, write
+from cli.refusals import broken, refused
 from shared.llm.port import Ending, Limits
 
 LATER = "You exceeded your current quota, please check your plan and billing details."

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.codex_calls import shell
 from cli.coding import TOKEN, Desk
-from cli.test_claude_hostile import CANARY, fired
-from cli.test_codex_runs import shell
+from cli.hostile_canary import CANARY, fired
 from lab.model.script import Script
 from lab.model_server import ModelServer
 from shared.llm.cli.directory import opened

@@ -11,8 +11,8 @@ from typing import Any
 import anyio
 import pytest
 
+from cli.codex_calls import shell
 from cli.coding import SCHEMA, Desk, left_behind
-from cli.test_codex_runs import shell
 from lab.model.script import Script
 from lab.model_server import Issuer, ModelServer
 from shared.llm import coder, codex_login

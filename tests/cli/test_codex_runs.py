@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from cli.codex_calls import shell, write
 from cli.coding import TOKEN, Desk
 from shared.llm.codex import KEY
 from shared.llm.port import Ending
 from shared.sandbox.wrap import Kind, Wrap
 
 LISTEN = """python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print("bound")' > bound"""
-
-
-def write(path: str, content: str) -> dict[str, Any]:
-    """A turn that adds a file of the tree, of one line."""
-    patch = f"*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch\n"
-    return {"tools": [{"name": "apply_patch", "input": patch}]}
-
-
-def shell(command: str) -> dict[str, Any]:
-    """A turn that runs a command in the tree, and waits for it as long as Codex allows."""
-    return {"tools": [{"name": "exec_command", "input": {"cmd": command, "yield_time_ms": 30_000}}]}
 
 
 async def test_it_edits_files_and_runs_tests(codex: Desk) -> None:

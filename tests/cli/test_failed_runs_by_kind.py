@@ -13,10 +13,10 @@ import pytest
 from engine import REPOSITORY, Engine
 from worker_scene import labels
 
+from cli.claude_calls import bash
+from cli.codex_calls import shell
 from cli.coding import program, related
-from cli.test_claude_runs import bash
-from cli.test_codex_runs import shell
-from cli.test_failed_runs_end_to_end import CLAUDE_202, CLAUDE_330, CODEX_163, CODEX_169, PERSON, refused, shift
+from cli.failed_shift import CLAUDE_202, CLAUDE_330, CODEX_163, CODEX_169, PERSON, refused, shift
 from shared.workflow import Role
 
 Row = tuple[tuple[str, str], Mapping[str, Any]]

@@ -2,92 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
-
 import pytest
-from engine import OWNER, REPOSITORY, Engine
-from worker_scene import fence, labels, status
+from engine import Engine
+from worker_scene import fence, status
 
-from cli.coding import TOKEN, left_behind, program
-from lab.github.clock import LabClock
-from lab.model.script import Script, Tokens
-from lab.model_server import ModelServer
-from shared.governance.failures import SCHEDULE_SECONDS, TIMEOUT_REPEATS
-from shared.items import Result
-from shared.loop import Loop
+from cli.coding import TOKEN
+from cli.failed_shift import CLAUDE_202, CLAUDE_330, CODEX_163, CODEX_169, PERSON, refused, shift
+from lab.model.script import Tokens
+from shared.retry.failures import SCHEDULE_SECONDS, TIMEOUT_REPEATS
+from shared.scheduling.items import Result
 from shared.workflow import Role
-
-CLAUDE_330, CLAUDE_202 = ("claude", "0.2.187"), ("claude", "0.2.111")
-CODEX_163, CODEX_169 = ("codex", "0.163.0"), ("codex", "0.169.0")
-
-VARIABLES = {"claude": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"), "codex": ("OPENAI_API_KEY", "OPENAI_BASE_URL")}
 
 FOR_EVER = {"tools": [{"name": "Bash", "input": {"command": "date >> seen", "description": "go on"}}]}
 DEAR = {**FOR_EVER, "usage": Tokens(input=200_000, output=20_000).model_dump()}
-PERSON = "flag:manual-intervention"
-
-
-def refused(status: int, **more: Any) -> dict[str, Any]:
-    """A turn that is refused with a status."""
-    return {"trouble": {"kind": "status", "status": status, **more}}
-
-
-@dataclass
-class Shift:
-    """One agent with a real CLI at one scripted model, and a clock that the test moves."""
-
-    engine: Engine
-    server: ModelServer
-    loop: Loop
-    number: int
-
-    async def waits(self, seconds: float, within: float = 1) -> tuple[str, str]:
-        """That it waits so long; for what reason, and after which failures, as the fence says it."""
-        seen = await fence(self.engine, self.number)
-        assert seen.wait is not None, self.loop.ended
-        assert (seen.wait.until - seen.at).total_seconds() == pytest.approx(seconds, abs=within)
-        assert seen.attempt == 0, "a failed run spends no attempt"
-        return seen.wait.reason, seen.failures
-
-    async def after(self, seconds: float) -> None:
-        """The next try, when this time has passed."""
-        assert isinstance(self.engine.clock, LabClock)
-        self.engine.clock.advance(seconds + 2)
-        self.engine.lab.clock.advance(seconds + 2)
-        await self.engine.tick(self.loop)
-
-    async def given_up(self, flag: str, category: str) -> None:
-        """It is a person's, with this flag alone, the reason, and no attempt spent."""
-        assert [end.result for end in self.loop.ended] == [Result.FAILED]
-        assert labels(self.engine, self.number) == {"status:failed", flag}
-        assert f"| Category | {category} |" in status(self.engine, self.number)
-        assert (await fence(self.engine, self.number)).attempt == 0
-
-
-@asynccontextmanager
-async def shift(
-    engine: Engine, backend: tuple[str, str], *turns: Mapping[str, Any], **settings: Any
-) -> AsyncIterator[Shift]:
-    """An agent as far as its first rest; at the end no process of its runs is left and every request was scripted."""
-    name, version = backend
-    role = settings.pop("role", Role.WORKER)
-    executable = program(name, version).resolve()
-    engine.clock = LabClock()
-    async with ModelServer(Script.of(*turns)) as server:
-        key, url = VARIABLES[name]
-        engine.variables = {key: TOKEN, url: server.url}
-        engine.more_settings = {f"{name}_cli": str(executable), **settings.pop("more", {})}
-        engine.repository_settings |= {"llm_backend": name, **settings}
-        asks = "story" if role is Role.PLANNER else "status:ready"
-        number = engine.lab.issue(REPOSITORY, "Greet people", "By name.", author=OWNER, labels=(asks,)).number
-        async with engine.agent(role) as loop:
-            await engine.tick(loop)
-            yield Shift(engine, server, loop, number)
-        assert server.unscripted == []
-        assert await left_behind(engine.directory / "machine-1") == []
 
 
 async def test_turns_used_up(engine: Engine) -> None:

@@ -22,10 +22,10 @@ from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from runtime.building.assembly import Parts, Process, opened
 from runtime.building.telemetry import observed
-from shared.items import Agent
 from shared.llm.port import Coder, Outcome, Request
 from shared.loop import Loop
 from shared.outgoing.credentials import credentials
+from shared.scheduling.items import Agent
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
 from worker_agent.build import build as build_worker

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from shared.governance.failures import Category
-from shared.governance.run_errors import advice
 from shared.llm.port import Ending
+from shared.retry.failures import Category
+from shared.retry.run_errors import advice
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("planner_agent", "worker_agent", "reviewer_agent", "shared")
@@ -23,7 +23,7 @@ def places() -> frozenset[str]:
     return frozenset(found - PASSED_ON)
 
 
-PASSED_ON = frozenset({"shared.governance.run_errors.RunEnded", "shared.errors.EngineError"})
+PASSED_ON = frozenset({"shared.retry.run_errors.RunEnded", "shared.errors.EngineError"})
 """What only carries an advice that was composed elsewhere."""
 
 

@@ -10,7 +10,7 @@ from engine import ENGINE, WRITES, Engine
 from console.history.repository_reader import OpenRepository, visits
 from console.status.gather import Looking
 from console.status.row import Row
-from shared.governance.budgets import Limits
+from shared.budget.budgets import Limits
 
 
 @asynccontextmanager

@@ -11,18 +11,19 @@ from pathlib import Path
 from git_remote import ENVIRONMENT, fences_of
 from github_bench import NAME, Bench, bench
 
-from shared.comment_signatures import Key, Keyring
 from shared.errors import Transient
 from shared.git.command import Git
 from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror
 from shared.github.comments import Comments
-from shared.lock.claim import Intent, Lease, claim
+from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.codec import ItemKey
 from shared.lock.gateway import Gateway
+from shared.lock.lease import Lease
 from shared.lock.record import read_fence
 from shared.lock.view import observe
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 KEY = ItemKey(Role.WORKER, 1)

@@ -25,11 +25,11 @@ from runtime.building.assembly import Parts, Process, opened
 from runtime.building.telemetry import ProcessTelemetry, observed
 from shared.clock import Clock
 from shared.errors import Transient
-from shared.items import Agent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.loop import Loop, RealClock
-from shared.slots import Slots
+from shared.scheduling.items import Agent
+from shared.scheduling.slots import Slots
 from shared.workflow import Role
 from worker_agent.build import build as build_worker
 

@@ -14,15 +14,15 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from shared.comment_signatures import Keyring
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.port import Operation, Reply
 from shared.lock.record import Fence
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from engine import ENGINE, REVIEWER
 
 from lab.github.world.issues import EventRecord
 from lab.github.world.repository import RepositoryRecord
-from shared.labels import Labels
 from shared.workflow import TRANSITIONS, UNLABELLED, Event, Stage, Track
+from shared.workflow.labels import Labels
 
 Edge = tuple[Track, Stage, Event]
 Step = tuple[Track, Stage, Stage]

@@ -24,11 +24,11 @@ from console.status.document import document
 from console.status.machine import Agent, Machine
 from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
 from shared.ci.verdict import Verdict
-from shared.governance.command_rules import fitting
-from shared.labels import Flag
+from shared.commands.command_rules import fitting
 from shared.loop import RealClock
 from shared.telemetry.events import Event, Kind
 from shared.workflow import Role, Stage, Track
+from shared.workflow.labels import Flag
 
 NOW = datetime(2026, 11, 26, 8, 30, 12, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from page_scene import BOARDS, NAME, Scene, chromium, dashboard
 from playwright.async_api import Page, expect
 
 from console.orders import Order
-from shared.governance.commands import Verb
+from shared.commands.command import Verb
 
 ROOT = Path(__file__).parents[2]
 

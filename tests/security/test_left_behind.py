@@ -15,7 +15,7 @@ from git_remote import machine, remote_at, workspace_of
 from hostile_files import DEPTH, STACK, deep, odd
 
 from lab.github.clock import LabClock
-from shared import directories
+from shared.filesystem import directories
 from shared.git import disk
 from shared.git.disk import IDLE_SECONDS, Disk
 from shared.git.patch_policy import PatchRefused

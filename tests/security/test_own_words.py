@@ -21,12 +21,12 @@ from runtime.building.process import Process
 from runtime.building.secrets import known_secrets, secret
 from security.canaries import Canaries
 from security.detector import FORMS, Detector
-from shared.comment_signatures import Key, Keyring
-from shared.governance.channels import Webhook
+from shared.escalation.channels import Webhook
 from shared.llm.claude import anthropic
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop import RealClock
 from shared.telemetry.logging import configure
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
 
 

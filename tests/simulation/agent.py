@@ -69,9 +69,10 @@ class Agent:
         self.port = lock.Gateway(comments, self.fences, process, process.server_time, **more)
         terms = lock.Terms()
         self.claimant = lock.Claimant(identity.name, ACCOUNTS, identity.keys, identity.nonces, terms)
+        self._holding: dict[Any, Any] = {}
         self.board = lock.Board(comments, duty.role, ACCOUNTS, identity.keys)
         if not identity.first_format:
-            self.board.beside(self.claimant.holding)
+            self.board.beside(self._holding)
         self.held: Any = None
         self._heard = 0
         self._run: PaidRun | None = None
@@ -196,7 +197,8 @@ class Agent:
     def _begin(self, lease: Any) -> None:
         held = self.held = self.lock.begin(self.port, lease, self.claimant)
         if not self.identity.first_format:
-            self.claimant.holding[held.fence.key] = held
+            self.claimant.holding.add(held.fence.key)
+            self._holding[held.fence.key] = held
         ack = held.ack
         self.hold_record = Hold(
             held.fence.key.ref, self.process.sender, ack.agent, ack.id, ack.nonce, self.process.kernel.now
@@ -259,6 +261,7 @@ class Agent:
     def _left(self, value: object, error: BaseException | None) -> None:
         if not self.identity.first_format:
             self.claimant.holding.clear()
+        self._holding.clear()
         self.held = self.hold_record = None
         self._leaving = False
 

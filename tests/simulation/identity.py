@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.comment_signatures import Keyring
 from shared.models import Account
+from shared.text.comment_signatures import Keyring
 
 
 class Nonces:

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from random import Random
 
-from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
 from shared.models import Account
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent.expected_labels import projection
 

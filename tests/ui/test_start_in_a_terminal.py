@@ -11,7 +11,7 @@ from tmux_terminal import terminal
 from ui_scene import variables
 
 from shared.github.labels import LOOKS, STORY_LOOK
-from shared.labels import Labels
+from shared.workflow.labels import Labels
 
 
 def words(engine: Engine) -> tuple[str, ...]:

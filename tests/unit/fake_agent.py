@@ -12,12 +12,12 @@ from fake_server import BOT, EPOCH, Server
 from reviewer_lock import FakePort
 
 from shared.errors import Blocked
-from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.record import Fence
+from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
 from shared.workflow import Role, Stage
 
 DONE = Ended(Result.HANDED_OVER, "done")

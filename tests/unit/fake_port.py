@@ -12,14 +12,15 @@ from typing import Any, Generic, TypeVar, cast
 
 from fake_server import BOT, Fault, Plan, Server
 
-from shared.comment_signatures import Key, Keyring
 from shared.errors import EngineError, Transient, UnknownOutcome
-from shared.lock.claim import Intent, Lease, claim
+from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.port import Operation, Reply
 from shared.lock.view import View, observe
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 T = TypeVar("T")

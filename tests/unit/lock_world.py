@@ -10,12 +10,12 @@ from dataclasses import replace
 from fake_port import KEY, KEYS
 from fake_server import BOT, Server
 
-from shared.comment_signatures import Keyring
 from shared.lock.claimant import Terms
 from shared.lock.codec import Ack, AckState, read_ack, trusted
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, PostComment, ReadComments, ReadFence
 from shared.lock.record import Fence
+from shared.text.comment_signatures import Keyring
 
 TERMS = Terms()
 AN_ATTEMPT = (ReadFence, ReadComments, AdvanceFence, AdvanceFence, PostComment, AdvanceFence)

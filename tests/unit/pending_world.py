@@ -9,13 +9,13 @@ from typing import Any
 
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
-from shared.comment_signatures import Key, Keyring
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
 from shared.pending import mark
+from shared.text.comment_signatures import Key, Keyring
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 KEYS = Keyring(99, (Key.of(b"p" * 32),))

@@ -21,10 +21,10 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.terminal.console import Cancelled
 from planner_agent.terminal.session import Desk, Session
+from shared.commands.text_history import Texts
 from shared.errors import EngineError
 from shared.github.base_branch import BaseBranch
 from shared.github.status import StatusBoard
-from shared.governance.text_history import Texts
 from shared.lock.claimant import Claimant
 from shared.workflow import Role
 

@@ -22,18 +22,18 @@ from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
+from shared.commands.text_history import Texts
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
 from shared.github.status import StatusBoard
-from shared.governance.text_history import Texts
-from shared.items import Ended
-from shared.labels import Flag
 from shared.lock.claimant import Claimant
 from shared.lock.port import EditComment, Operation, Reply
 from shared.lock.write_permit import WritePermit
 from shared.loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission
+from shared.scheduling.items import Ended
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Flag
 
 T = TypeVar("T")
 
@@ -249,11 +249,12 @@ class Bench:
         github, name = FakeGitHub(self.world, self.unlisted), f"planner-{self.agents}"
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
         status = StatusBoard(Thread(github), Role.PLANNER, claimant.accounts, KEYS)
-        status.beside(claimant.holding)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
         forge = Forge(github, github, github, github, github, status, Texts(), self.closing, FakeReplies())
         rules = Policy(REPOSITORY, BOT, BaseBranch(self.branch), **policy)
-        return Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
+        agent = Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
+        status.beside(agent.holding)
+        return agent
 
     async def tick(self) -> list[Ended]:
         """A new process looks once, works until everything rests or has ended, and is gone."""

@@ -10,11 +10,11 @@ from typing import Any
 from fake_server import BOT, Server
 
 from shared.errors import EngineError, UnknownOutcome
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue, LabelEvent
 from shared.workflow import Role
+from shared.workflow.labels import Labels
 
 ADA = Account(1, "ada")
 MALLORY = Account(666, "mallory")

@@ -10,14 +10,13 @@ from typing import Any
 from fake_server import EPOCH
 from reviewer_world import HEAD, KEYS, OPENED
 
-from shared.governance.command_loop import CommandLoop, CommandProfile
-from shared.governance.command_reader import CommandReader
-from shared.governance.command_target import CommandTargets
-from shared.governance.one_time_replies import Replies
-from shared.governance.recovery import Recovery
-from shared.governance.text_history import Texts
-from shared.governance.text_unchanged import TextUnchanged
-from shared.labels import Labels
+from shared.commands.command_loop import CommandLoop, CommandProfile
+from shared.commands.command_reader import CommandReader
+from shared.commands.command_target import CommandTargets
+from shared.commands.one_time_replies import Replies
+from shared.commands.recovery import Recovery
+from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import TextUnchanged
 from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
 from shared.lock.record import Fence
@@ -25,6 +24,7 @@ from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment, Issue, Permission, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 ADA, MALLORY = Account(1, "ada"), Account(2, "mallory")
 ISSUE = Issue(42, "Title", "Innocent.", frozenset({"status:failed"}), ADA, EPOCH, EPOCH)

@@ -25,15 +25,15 @@ from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
 from shared.git.failures import NoSuchRef
 from shared.github.merge_rules import MergeRules
-from shared.items import Ended, Skip
-from shared.labels import Labels
 from shared.llm.port import Call, Ending, Outcome, Request
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.loop import Loop
-from shared.prompts import Prompts
+from shared.scheduling.items import Ended, Skip
+from shared.text.prompts import Prompts
+from shared.workflow.labels import Labels
 
 PROMPTS = Path(__file__).parents[2] / "reviewer_agent" / "prompts"
 

@@ -15,7 +15,6 @@ from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
 from shared.github.status import Status
-from shared.labels import Flag
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit
@@ -33,6 +32,7 @@ from shared.models import (
     ReviewState,
 )
 from shared.workflow import UNLABELLED, Stage
+from shared.workflow.labels import Flag
 
 
 class FakeInbox:

@@ -11,10 +11,8 @@ from typing import Any
 from fake_server import BOT, EPOCH, Server
 
 from reviewer_agent.review.questions import Recorded
-from shared.comment_signatures import Key, Keyring
 from shared.github.merge_rules import MergeRules
 from shared.github.status import Status
-from shared.labels import Labels
 from shared.llm.port import Request
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -30,7 +28,9 @@ from shared.models import (
     ReviewComment,
     ReviewState,
 )
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 PULL, ISSUE = 57, 42
 BASE, HEAD, NEXT = "b" * 40, "a" * 40, "c" * 40

@@ -15,13 +15,13 @@ from shared.git.merging import Merged, merge
 from shared.git.notes import Note, NoteError, Phase
 from shared.git.patch_policy import PatchRefused
 from shared.github.ports import StatusComments
-from shared.labels import Flag
 from shared.llm.port import Call
 from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange
 from shared.models import Issue
 from shared.text import excerpt
 from shared.workflow import Event, Stage, Track, move
+from shared.workflow.labels import Flag
 from worker_agent import comments, decide
 from worker_agent.branch.comments import adopted, in_step
 from worker_agent.branch.merge_check import described, lost, unresolved

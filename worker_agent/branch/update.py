@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shared.items import Rest, Step
 from shared.lock.hold import Held
+from shared.scheduling.items import Rest, Step
 from worker_agent.branch.sync import ExternalCommits, Sync
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Phase, Snapshot

@@ -11,10 +11,10 @@ from shared.ci.presence import Presence
 from shared.ci.round import Reading, Rerun
 from shared.ci.triage import Cause, Failure, triage
 from shared.ci.verdict import Verdict, failed, fold
-from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Check, CheckOutcome
+from shared.scheduling.items import Skip
 from worker_agent.ci import reruns
 from worker_agent.ci.logs import failures
 from worker_agent.decide import RED_BASE

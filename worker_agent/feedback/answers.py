@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from textwrap import indent
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
 from shared.git.notes import Answer
-from shared.text import clean, neutralise, one_line
+from shared.text import clean, comment_signatures, neutralise, one_line
+from shared.text.comment_signatures import CommentSignatures, Keyring
 from worker_agent.feedback.items import Item, Page, Remark
 
 MARK = "engine-answer"

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
-from shared.governance.commands import commands
+from shared.commands.command import commands
 from shared.models import Account, Comment, Review, ReviewComment, ReviewState
-from shared.text import clean
+from shared.text import clean, comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Keyring
 
 REVIEW_MARK = "<!-- engine-review/1 "
 """How the engine's own review begins; its `verdict` counts where GitHub allows no other state than a comment."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from shared.comment_signatures import Keyring
 from shared.github.ports import Conversation
 from shared.models import GHOST_ID, Account
+from shared.text.comment_signatures import Keyring
 from worker_agent.feedback import answers
 from worker_agent.feedback.items import AnswerRecord, Item, Page, open_items
 from worker_agent.intake.trusted_writers import TrustedWriters

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from shared.dependencies import holding, written
 from shared.errors import Gone
 from shared.github.ports import SingleIssues
 from shared.models import Blocker, Issue
+from shared.specification.dependencies import holding, written
 
 MOST_WATCHED = 20
 """So many blockers are looked at for one poll; where there are more, the others come with the next ones."""

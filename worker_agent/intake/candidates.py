@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from shared.items import Candidate
-from shared.labels import Flag
 from shared.models import Issue
-from shared.order import urgency
+from shared.scheduling.items import Candidate
+from shared.scheduling.order import urgency
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 from worker_agent import links
 from worker_agent.decide import WORKING
 from worker_agent.expected_labels import is_doubled

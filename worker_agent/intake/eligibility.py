@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from shared.commands.command import Verb, commands
+from shared.commands.one_time_replies import untrusted_label
 from shared.github.ports import Conversation
-from shared.governance.commands import Verb, commands
-from shared.governance.one_time_replies import untrusted_label
-from shared.items import Candidate
-from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
+from shared.loop.read_cache import ReadCache
 from shared.models import Account, Issue, LabelEvent, PullRequest
-from shared.order import assigned, excluded
-from shared.read_cache import ReadCache
+from shared.scheduling.items import Candidate
+from shared.scheduling.order import assigned, excluded
 from shared.workflow import TERMINAL, UNLABELLED, Stage
+from shared.workflow.labels import Flag, Labels
 from worker_agent import comments, links
 from worker_agent.decide import WORKING, Phase
 from worker_agent.intake import dependency_cycles, same_files

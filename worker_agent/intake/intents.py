@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.comment_signatures import Keyring
-from shared.labels import Flag, Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.pending import mark
 from shared.specification import Provenance, authentic, body_sha256
+from shared.text.comment_signatures import Keyring
 from shared.workflow import HALTED, Event, Stage, Track, move
+from shared.workflow.labels import Flag, Labels
 from worker_agent.decide import SETTLED, WORKING, Phase
 from worker_agent.expected_labels import is_doubled
 from worker_agent.policy import Policy

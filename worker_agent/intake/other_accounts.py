@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol, TypeVar
 
-from shared.comment_signatures import Keyring
 from shared.lock.codec import ItemKey
 from shared.lock.port import Operation, ReadFence, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.specification import Provenance, authentic
 from shared.specification.layout import trailer_of
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from worker_agent.intake.intents import Cause
 

@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Protocol
 
 from shared.ci.round import BASE_MOVED, SENT_BACK
-from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 from worker_agent.decide import Head, Phase
 from worker_agent.feedback.reading import Feedback
 from worker_agent.intake.other_accounts import OtherAccounts

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from shared.github.status import Status
-from shared.labels import Labels
 from shared.models import Issue
-from shared.order import urgency
+from shared.scheduling.order import urgency
 from shared.specification import touched
 from shared.text import neutralise, one_line
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 BEGUN = frozenset({Stage.IMPLEMENTING, Stage.TESTING, Stage.AWAITING_APPROVAL, Stage.REVIEWING})
 """Stages of an issue whose work will be merged if nothing happens; what was given up holds nothing up."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.github.status import Status
-from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 from worker_agent.intake.intents import UNAPPROVED
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.ports import Forge

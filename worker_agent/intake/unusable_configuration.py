@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import structlog
 
-from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.hold import Held
+from shared.scheduling.items import Skip
 from shared.workflow import Stage
 from worker_agent.decide import Phase
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
-from shared import comment_signatures
-from shared.comment_signatures import Keyring
-from shared.proof_claim import NAME, PURPOSE, VERSION, Claim, ClaimedProof, NoClaim, digest, read
+from shared.git.proof_claim import NAME, PURPOSE, VERSION, Claim, ClaimedProof, NoClaim, digest, read
+from shared.text import comment_signatures
+from shared.text.comment_signatures import Keyring
 from worker_agent.tdd.runners.report import TestId
 
 __all__ = ["LIMIT", "Claim", "ClaimedProof", "NoClaim", "digest", "read", "write"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared.git.notes import ChangedTest, ProofNote
-from shared.proof_claim import ClaimedProof
+from shared.git.proof_claim import ClaimedProof
 
 
 def together(proofs: Sequence[ProofNote]) -> ProofNote | None:

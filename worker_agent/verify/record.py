@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from shared.comment_signatures import Keyring
 from shared.git.mirror import Mirror
 from shared.git.notes import Note, Notes, read
+from shared.text.comment_signatures import Keyring
 from worker_agent.tdd.claim import Claim
 from worker_agent.verify.clone import NOBODY
 from worker_agent.verify.compare import Falsehood

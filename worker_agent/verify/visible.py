@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from shared.git.proof_claim import Claim
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.proof_claim import Claim
 from shared.specification import body_sha256
 from shared.text import one_line
 from worker_agent.tdd.inert_markdown import ID_CHARS, code

@@ -15,7 +15,7 @@ from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint, Endpoints
 from shared.llm.port import NOT_RUN, Ending, Outcome, Request
 from shared.process import Cut, Patience
-from shared.redaction import redact
+from shared.text.redaction import redact
 
 
 class Session(Protocol):

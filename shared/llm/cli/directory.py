@@ -15,7 +15,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared import directories
+from shared.filesystem import directories
 
 
 @dataclass(frozen=True, slots=True)

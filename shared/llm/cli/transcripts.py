@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from shared import directories
+from shared.filesystem import directories
 
 FILES = 200
 """Transcripts in one directory; the oldest go first."""

@@ -27,8 +27,8 @@ from console.dashboard.site import Site
 from console.orders import Answer, Order
 from console.status.row import Board, Row
 from shared import process
+from shared.commands.command import Verb
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient
-from shared.governance.commands import Verb
 from shared.loop import RealClock
 from shared.workflow import Role, Stage, Track
 

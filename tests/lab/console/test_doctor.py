@@ -19,13 +19,13 @@ from console.doctor.finding import Finding, Status
 from console.doctor.report import total
 from lab.github.server import Lab
 from lab.github.world.repository import Protection
-from shared.comment_signatures import Key, Keyring
 from shared.errors import Misconfigured
 from shared.github.labels import LOOKS, STORY_LOOK
-from shared.labels import Labels
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.process import run
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
+from shared.workflow.labels import Labels
 
 FILES = {
     ".github/workflows/ci.yml": "on: push\n",

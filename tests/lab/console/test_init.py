@@ -16,9 +16,9 @@ from config.loading import load
 from console.init.command import Ask, InitOptions, initialise
 from lab.github.server import Lab
 from shared.github.labels import LOOKS, STORY_LOOK
-from shared.labels import Labels
 from shared.process import run
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 READY = Labels().of(Stage.READY)
 

@@ -22,9 +22,9 @@ from lab import locks, stub_project
 from lab.github.server import Lab
 from lab.github.world.issues import IssueRecord
 from shared.github.labels import LOOKS, STORY_LOOK
-from shared.labels import Labels
 from shared.process import Finished, run
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 READY, FAILED = Labels().of(Stage.READY), Labels().of(Stage.FAILED)
 REFACTOR = "- call: refactor\n  for: greet kim\n  edits: []\n"

@@ -17,11 +17,11 @@ from console.report.item import Outcome, Touch
 from console.report.rework import Reason
 from console.status.command import StatusOptions, told
 from console.status.row import Waiting, Whom
+from shared.budget.budgets import Limits
+from shared.budget.ledger import Ledger
+from shared.budget.ledger_lines import Played
 from shared.git.command import Identity
 from shared.git.fences import Fences
-from shared.governance.budgets import Limits
-from shared.governance.ledger import Ledger
-from shared.governance.ledger_lines import Played
 from shared.loop import RealClock
 from shared.workflow import Role, Stage, Track
 

@@ -10,8 +10,8 @@ from config.loading import VARIABLE
 from console.uninstall import Ask, UninstallOptions, removed
 from lab import locks, stub_project
 from shared.github.labels import LOOKS
-from shared.labels import Labels
 from shared.workflow import Role
+from shared.workflow.labels import Labels
 
 
 async def uninstall(engine: Engine, wishes: UninstallOptions, ask: Ask | None = None) -> int:

@@ -14,7 +14,7 @@ from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
 from worker_scene import CODE, TESTS, comments, once, pulls
 
 from console.verify.command import VerifyOptions, verified
-from shared.comment_signatures import Keyring
+from shared.text.comment_signatures import Keyring
 from worker_agent.tdd import claim as claims
 from worker_agent.tdd.claim import NoClaim
 

@@ -12,7 +12,7 @@ from git_remote import ENVIRONMENT, commit_to, machine, remote_at, work, workspa
 
 from config.state import StateDirectory
 from shared import process
-from shared.disk_space import DiskFull, free_bytes, mount_of
+from shared.filesystem.disk_space import DiskFull, free_bytes, mount_of
 from shared.git.publisher import keep
 from shared.workflow import Role
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import anyio
 import pytest
+from daemon_lives import OTHER, Scene, daemon
 from engine import ENGINE, REPOSITORY, WRITES, Engine
 from structlog.testing import capture_logs
-from test_daemon_lives import OTHER, Scene, daemon
 
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts

@@ -5,21 +5,18 @@ from __future__ import annotations
 import hashlib
 import hmac
 import io
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import aiohttp
 import pytest
 from hand_clock import HandClock
+from webhook_scene import PUSH, SECRET
 
 from config.credentials import hook_secret
 from config.settings import WebhookSettings
 from runtime.daemon.webhook import MOST_BYTES, Webhook
 from shared.errors import Misconfigured, MissingCredentials
-
-SECRET = b"a-secret-of-the-webhook"
-PUSH = json.dumps({"repository": {"full_name": "ada/thing"}, "action": "labeled"}).encode()
 
 
 @dataclass

@@ -13,7 +13,7 @@ import pytest
 from anyio.abc import SocketStream
 from hand_clock import HandClock
 from structlog.testing import capture_logs
-from test_webhook import PUSH, SECRET
+from webhook_scene import PUSH, SECRET
 
 from runtime.daemon.webhook import MOST_BODIES, MOST_BYTES, MOST_CONNECTIONS, TOLD_SECONDS, Refusals, Webhook
 

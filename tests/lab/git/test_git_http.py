@@ -15,8 +15,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from git_remote import ENVIRONMENT, TOKEN, fences_of, machine, remote_at, served
 
-from shared import directories
 from shared.errors import Gone, NotAllowed, Transient, Unauthorized, UnknownOutcome
+from shared.filesystem import directories
 from shared.git.command import Git
 from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror

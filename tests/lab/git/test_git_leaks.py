@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from git_remote import AT, TOKEN, machine, put, remote_at, work, workspace_of
 
-from shared import directories
+from shared.filesystem import directories
 from shared.git.mirror import Mirror
 from shared.git.patch_policy import PatchRefused, Policy
 from shared.git.publisher import Publisher, keep

@@ -10,7 +10,7 @@ import pytest
 from git_remote import ENVIRONMENT, commit_to, machine, remote_at, work, workspace_of
 
 from shared.errors import Gone, Misconfigured
-from shared.file_lock import FetchLock
+from shared.filesystem.file_lock import FetchLock
 from shared.git.command import Git
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.git.mirror import Mirror

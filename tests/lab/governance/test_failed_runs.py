@@ -10,9 +10,9 @@ from engine import Engine
 from worker_scene import CODE, TESTS, calls, fence, labels, once, status
 
 from lab.github.clock import LabClock
-from shared.governance.failures import SCHEDULE_SECONDS
-from shared.items import Result
 from shared.loop import Loop
+from shared.retry.failures import SCHEDULE_SECONDS
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
 import pytest
 from git_remote import fences_of, machine, remote_at
+from ledger_scene import START, Times, ledger_on, written
 
-from lab.github.repositories.bare import Bare
+from shared.budget.budgets import Limits, Period, Refusal
+from shared.budget.ledger import REF, BudgetCheck, Ledger
+from shared.budget.ledger_lines import Reservation, Settlement
 from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
-from shared.governance import ledger_lines
-from shared.governance.budgets import Limits, Period, Refusal
-from shared.governance.ledger import REF, BudgetCheck, Ledger
-from shared.governance.ledger_lines import Reservation, Settlement
 from shared.lock.port import RefUpdate
-
-START = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
-
-
-class Times:
-    """GitHub's time, moved by hand."""
-
-    def __init__(self) -> None:
-        self.at = START
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
-async def ledger_on(directory: Path, remote: Bare, times: Times, limits: Limits, kind: str = "worker") -> Ledger:
-    """The ledger as one machine sees it."""
-    mirror = await machine(directory, str(remote.path))
-    return Ledger(fences_of(mirror), mirror, times, limits, kind)
-
-
-async def written(remote: Bare) -> list[ledger_lines.Entry]:
-    """The lines that stand on the server, oldest first."""
-    oid = await remote.sha(REF)
-    commits = await remote.log(None, oid, 1000) if oid else []
-    entries = [ledger_lines.read(commit.message.strip()) for commit in commits]
-    return [entry for entry in reversed(entries) if entry is not None]
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 from git_remote import fences_of, machine, remote_at
-from test_ledger import START, Times, ledger_on, written
-from test_paid import REQUEST, Priced, Told
+from ledger_scene import START, Times, ledger_on, written
+from paid_scene import REQUEST, Priced, Told
 
 from lab.github.repositories.bare import Bare
+from shared.budget import ledger_lines
+from shared.budget.budgeted_coder import BudgetedCoder
+from shared.budget.budgets import Limits
+from shared.budget.ledger import REF, BudgetCheck
+from shared.budget.ledger_lines import Balance, Reservation
 from shared.errors import RunFailed
 from shared.git.lines import newer_version
-from shared.governance import ledger_lines
-from shared.governance.budgeted_coder import BudgetedCoder
-from shared.governance.budgets import Limits
-from shared.governance.failures import Category, History, Pause, after
-from shared.governance.ledger import REF, BudgetCheck
-from shared.governance.ledger_lines import Balance, Reservation
+from shared.retry.failures import Category, History, Pause, after
 
 pytestmark = pytest.mark.fault(48)
 

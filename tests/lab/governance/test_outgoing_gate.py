@@ -24,15 +24,15 @@ from shared.github.pacing import Pacing
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
-from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice, OperatorPermit
 from shared.loop import RealClock
 from shared.models import Finding, ReviewState
 from shared.outgoing.outbound_filter import Outgoing
-from shared.redaction import holds
 from shared.text import JOINER
+from shared.text.redaction import holds
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 TOKEN, KEY = "zq7KpVt3mXw9LrB2yN8dHc5J0aGfE6uT", "QkV3pLs8ZxT1nRf6WcYd"
 CANARY = f"{TOKEN[:16]}\n{TOKEN[16:]} and {KEY[::-1]} of @ada fixes #9"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,46 +11,23 @@ import anyio
 import pytest
 import structlog
 from git_remote import fences_of, machine, remote_at
+from paid_scene import AT, REQUEST, Priced, Told, settled, settlements
 
-from lab.github.clock import LabClock
 from lab.github.repositories.bare import Bare
 from lab.model_server import Issuer
 from runtime.building.budget import reading
+from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait
+from shared.budget.budgets import Limits as Budgets
+from shared.budget.ledger import Ledger
+from shared.budget.ledger_lines import Played
 from shared.errors import EngineError
-from shared.governance import ledger_lines
-from shared.governance.budgeted_coder import BudgetedCoder, BudgetWait
-from shared.governance.budgets import Limits as Budgets
-from shared.governance.escalation import Escalation
-from shared.governance.failures import Category
-from shared.governance.ledger import REF, Ledger
-from shared.governance.ledger_lines import Played, Settlement
-from shared.governance.run_errors import RunEnded
-from shared.governance.unpriced_runs import Unpriced
 from shared.llm.codex_login import LoginLease
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Call, Coder, Ending, Outcome, Request, Usage
+from shared.llm.port import Coder, Ending, Outcome, Request, Usage
 from shared.llm.proxy.account import Reading
 from shared.llm.role_router import RoleOverride, RoleRouter
-
-AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
-REQUEST = Request(Call.IMPLEMENT, "#1", "t", "developer", "p")
-
-
-class Priced:
-    """A coder whose runs cost what a test says; None: nobody knows."""
-
-    def __init__(self, usd: float | None, inner: Coder | None = None, name: str = "priced") -> None:
-        self.name = name
-        self.usd = usd
-        self.inner = inner
-        self.runs: list[str] = []
-        self.asked = anyio.Event()
-
-    async def run(self, request: Request) -> Outcome:
-        self.runs.append(request.run)
-        self.asked.set()
-        outcome = await self.inner.run(request) if self.inner else Outcome(Ending.COMPLETED, "Done.")
-        return replace(outcome, usage=Usage(cost_usd=self.usd, cost_source="test"))
+from shared.retry.failures import Category
+from shared.retry.run_errors import RunEnded
 
 
 class Endless(Priced):
@@ -80,34 +56,8 @@ class Borrowing:
         raise AssertionError
 
 
-async def settlements(remote: Bare) -> list[Settlement]:
-    """What the ledger says of runs that have ended, newest first."""
-    commits = await remote.log(None, await remote.sha(REF) or "", 100)
-    entries = [ledger_lines.read(commit.message.strip()) for commit in commits]
-    return [entry for entry in entries if isinstance(entry, Settlement)]
-
-
-async def settled(remote: Bare) -> list[tuple[float, str]]:
-    """What it says that they have cost, newest first."""
-    return [(entry.usd, entry.source) for entry in await settlements(remote)]
-
-
 def nothing(run: str) -> None:
     """There is no proxy."""
-
-
-@dataclass
-class Told:
-    """What people were told, at noon of a day that a test moves."""
-
-    messages: list[Escalation] = field(default_factory=list)
-    clock: LabClock = field(default_factory=lambda: LabClock(AT.timestamp() - LabClock().now()))
-
-    def put(self, escalation: Escalation) -> None:
-        self.messages.append(escalation)
-
-    def unpriced(self) -> Unpriced:
-        return Unpriced(self, "ada/directory", "https://github.com/ada/directory", self.clock)
 
 
 async def paid(

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import pytest
 from engine import BUILD, ENGINE, OWNER, REPOSITORY, WRITES, Engine
-from test_paid import Priced, settled
+from paid_scene import Priced, settled
 from worker_scene import CODE, TESTS, acks, calls, claims, fence, labels, status
 
 from config.state import StateDirectory
 from lab.github.clock import LabClock
 from runtime.building.assembly import Process, opened
 from runtime.building.budget import Money
+from shared.budget.budgets import Limits as Budgets
+from shared.budget.ledger import Ledger
 from shared.github.status import StatusBoard
-from shared.governance.budgets import Limits as Budgets
-from shared.governance.ledger import Ledger
-from shared.items import Result
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 

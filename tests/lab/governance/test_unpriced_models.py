@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 from git_remote import fences_of, machine, remote_at
-from test_paid import AT, REQUEST, Priced
+from paid_scene import AT, REQUEST, Priced
 
 from config.settings import Settings
 from config.state import StateDirectory
@@ -21,9 +21,9 @@ from console.doctor.finding import Status
 from runtime.building.assembly import Process
 from runtime.building.backends import backend, unpriced
 from runtime.building.budget import Money
+from shared.budget.budgets import Limits
+from shared.budget.ledger import Ledger
 from shared.errors import Misconfigured
-from shared.governance.budgets import Limits
-from shared.governance.ledger import Ledger
 from shared.loop import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role

@@ -12,9 +12,9 @@ from lab.__main__ import ENGINE
 from lab.chaos import verdict
 from lab.chaos.setup import OWNER, REPOSITORY, Site, furnished
 from lab.github.server import Lab
-from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import Ack, ItemKey, write_ack
 from shared.lock.record import Fence, write_fence
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 KEYS = Keyring(1, (Key.of(b"5a" * 32),))

@@ -11,8 +11,8 @@ from lab_scene import NAME, Scene
 
 from lab.chaos.wire_log import WireLog
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.comment_signatures import Keyring
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 
 ACK = Ack(ItemKey(Role.WORKER, 1), "worker-1", 1706123456789, 0, "ab" * 16, 1800)

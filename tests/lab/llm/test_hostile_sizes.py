@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from test_model_proxy import MESSAGES, vendor
+from model_proxy_scene import MESSAGES, vendor
 
-from shared import directories
+from shared.filesystem import directories
 
 pytestmark = pytest.mark.long
 

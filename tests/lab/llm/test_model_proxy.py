@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,69 +13,15 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestServer
+from model_proxy_scene import KEY, MESSAGES, RESPONSES, Client, Desk, vendor
 
 from lab.model import anthropic
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Call, Limits, Request
-from shared.llm.prices import Price, Prices
-from shared.llm.proxy.account import ESTIMATED, METERED, Reading
-from shared.llm.proxy.server import ModelProxy
-from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import Upstream, Vendor
-from shared.loop import RealClock
-
-KEY = "sk-ant-c4n4ry-0123456789"
-PRICES = Prices({"m": Price(input=1000, output=10_000, cached=100, written=1250)})
-"""One request of the script costs 1 + 0.03 + 0.25 + 0.5 = $1.78, at OpenAI 0.7 + 0.03 + 0.5 = $1.23."""
+from shared.llm.proxy.account import ESTIMATED, METERED
 
 DATE = "Sun, 22 Nov 2026 02:00:00 GMT"
-
-MESSAGES = {"model": "m", "stream": True, "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
-RESPONSES = {"model": "m", "stream": True, "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
-
-
-@dataclass
-class Client:
-    """What a CLI does with its endpoint."""
-
-    endpoint: Endpoint
-    session: aiohttp.ClientSession
-
-    async def post(self, path: str, body: Mapping[str, Any], **headers: str) -> tuple[int, bytes]:
-        """Status and content of one request; with Anthropic's header for the token, unless others are given."""
-        sent = headers or {"x-api-key": self.endpoint.token}
-        async with self.session.post(f"{self.endpoint.base_url}{path}", json=body, headers=sent) as answer:
-            return answer.status, await answer.read()
-
-
-@dataclass
-class Desk:
-    """A proxy before one server."""
-
-    url: str
-    sockets: Path | None = None
-    tools: frozenset[VendorTool] = frozenset()
-    proxy: ModelProxy = field(init=False)
-
-    def __post_init__(self) -> None:
-        upstreams = [Upstream(vendor, self.url, KEY) for vendor in Vendor]
-        self.proxy = ModelProxy(upstreams, PRICES, RealClock(), self.sockets, self.tools)
-
-    @asynccontextmanager
-    async def run(self, *, run: str = "r1", budget: float = 5.0) -> AsyncIterator[Client]:
-        """One run and its client."""
-        request = Request(Call.IMPLEMENT, "#1", "t", "developer", "p", limits=Limits(budget_usd=budget), run=run)
-        async with self.proxy.open(request) as endpoint, aiohttp.ClientSession() as session:
-            yield Client(endpoint, session)
-
-    def read(self, run: str = "r1") -> Reading:
-        """What the proxy knows of a run."""
-        found = self.proxy.reading(run)
-        assert found is not None
-        return found
 
 
 @pytest.fixture
@@ -84,15 +29,6 @@ async def server() -> AsyncIterator[ModelServer]:
     """A vendor that says the same thing each time."""
     async with ModelServer(Script.of(Turn(say="Done."))) as running:
         yield running
-
-
-@asynccontextmanager
-async def vendor(handler: Any) -> AsyncIterator[Desk]:
-    """A desk before a server of one handler."""
-    app = web.Application(client_max_size=2**26)
-    app.router.add_route("*", "/{tail:.*}", handler)
-    async with TestServer(app) as running:
-        yield Desk(str(running.make_url("")).rstrip("/"))
 
 
 async def test_streams_pass_byte_for_byte_and_the_vendor_alone_sees_the_key(server: ModelServer) -> None:

@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from test_model_proxy import MESSAGES, Client, Desk, vendor
+from model_proxy_scene import MESSAGES, Client, Desk, vendor
 
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer

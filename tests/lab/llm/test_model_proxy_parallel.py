@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
-from test_model_proxy import MESSAGES, RESPONSES, Client, Desk, vendor
+from model_proxy_scene import MESSAGES, RESPONSES, Client, Desk, vendor
 
 from lab.model import anthropic
 from lab.model.script import Turn

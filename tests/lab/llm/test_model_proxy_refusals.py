@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 from aiohttp import web
-from test_model_proxy import KEY, MESSAGES, RESPONSES, Desk, vendor
+from model_proxy_scene import KEY, MESSAGES, RESPONSES, Desk, vendor
 
 from lab.model.script import Script, Turn
 from lab.model_server import ModelServer

@@ -9,10 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
-from test_model_proxy import Client, vendor
+from model_proxy_scene import cut, tried, vendor
 
 from lab.model import anthropic, responses
 from lab.model.script import Tokens, Turn
@@ -53,18 +52,6 @@ def whole(body: dict[str, Any], indent: int | None = None) -> Callable[[web.Requ
     return write
 
 
-def cut(text: bytes, before: bytes) -> Callable[[web.Request], Any]:
-    async def write(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
-        await response.prepare(request)
-        await response.write(text.partition(before)[0])
-        assert request.transport is not None
-        request.transport.abort()
-        return response
-
-    return write
-
-
 def without(body: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name not in keys}
 
@@ -86,11 +73,6 @@ TRICKS: dict[str, tuple[str, dict[str, Any], Callable[[web.Request], Any]]] = {
     "negative": ("/v1/messages", MESSAGES, whole({**ANTHROPIC, "usage": {"input_tokens": -9, "output_tokens": -9}})),
     "not a number": ("/v1/responses", RESPONSES, whole({**OPENAI, "usage": {"input_tokens": float("nan")}})),
 }
-
-
-async def tried(client: Client, path: str, body: dict[str, Any]) -> None:
-    with suppress(aiohttp.ClientError):
-        await client.post(path, body)
 
 
 @pytest.mark.parametrize("trick", TRICKS.values(), ids=TRICKS)

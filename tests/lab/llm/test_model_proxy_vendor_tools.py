@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from test_model_proxy import MESSAGES, RESPONSES, Desk, vendor
-from test_model_proxy_spending import cut, tried
+from model_proxy_scene import MESSAGES, RESPONSES, Desk, cut, tried, vendor
 
 from lab.model import anthropic, responses
 from lab.model.script import Script, Tokens, Turn

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from test_model_proxy import MESSAGES, RESPONSES, Client, vendor
+from model_proxy_scene import MESSAGES, RESPONSES, Client, vendor
 
 ASKED = [("/v1/messages", MESSAGES), ("/v1/responses", RESPONSES)]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from git_remote import commit_to, fences_of, machine, remote_at
 
 from console.history import accounts, fences
+from shared.budget.budgets import Limits
+from shared.budget.ledger import REF, Ledger
+from shared.budget.ledger_lines import Played, Reservation, Settlement
 from shared.git.mirror import Mirror
-from shared.governance.budgets import Limits
-from shared.governance.ledger import REF, Ledger
-from shared.governance.ledger_lines import Played, Reservation, Settlement
 from shared.lock.codec import FENCE_NAMESPACE, ItemKey
 from shared.lock.record import Fence, write_fence
 from shared.workflow import Role, Stage

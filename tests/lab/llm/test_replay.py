@@ -13,8 +13,8 @@ from engine import REPOSITORY, Engine, demo_script
 from worker_scene import BODY, CODE, TESTS, labels, once
 
 from console.demo.replay import ReplayOptions, replayed
-from shared.items import Result
 from shared.llm import recording
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

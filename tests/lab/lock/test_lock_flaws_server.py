@@ -16,11 +16,11 @@ from lab.github.http.exchanges import Exchange
 from lab.github.server import Lab
 from shared.errors import Lost, Transient
 from shared.github.labels import LabelBoard
-from shared.items import Result
-from shared.labels import Labels
 from shared.lock.hold import begin, keep
 from shared.lock.write_permit import OperatorPermit
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 pytestmark = pytest.mark.long
 

@@ -12,8 +12,9 @@ from github_bench import NAME
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.errors import Blocked, Transient
-from shared.lock.claim import Intent, Lease, claim
+from shared.lock.claim import Intent, claim
 from shared.lock.codec import ItemKey
+from shared.lock.lease import Lease
 from shared.lock.view import observe
 from shared.workflow import Role, Stage
 
@@ -42,7 +43,7 @@ async def an_hour(scene: Scene, ticks: int = int(HOUR_SECONDS / TICK_SECONDS)) -
         for agent in scene.agents:
             for number in range(1, ISSUES + 1):
                 if agent.claimant.breaker.left(agent.port.boot()):
-                    continue  # as `shared.claims` does
+                    continue  # as `shared.loop.claims` does
                 with suppress(Blocked, Transient):
                     key = ItemKey(Role.WORKER, number)
                     view = await observe(agent.port, key, agent.claimant)

@@ -9,9 +9,9 @@ from orphan_scene import issue, writes
 from worker_scene import CODE, labels
 
 from console.orders import ACTIONS, Answer, Order, ordered
+from shared.commands.command import Verb
+from shared.commands.command_rules import Refused, ruling
 from shared.errors import NotAllowed
-from shared.governance.command_rules import Refused, ruling
-from shared.governance.commands import Verb
 from shared.workflow import Role, Stage, Track
 
 pytestmark = pytest.mark.long

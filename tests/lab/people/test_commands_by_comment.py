@@ -25,8 +25,8 @@ from worker_scene import (
 from console.orders import Answer, Order, ordered
 from lab.demo.stories import STORIES
 from lab.github.ci.behaviours import NEVER
-from shared.governance.commands import Verb
-from shared.items import Result
+from shared.commands.command import Verb
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

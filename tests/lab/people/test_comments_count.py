@@ -10,8 +10,8 @@ from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, comments, fence, labels, once, pulls, status
 
 from lab.github.merge_button import MergeOrder, press
-from shared.governance.discussion import read_until
-from shared.items import Result
+from shared.commands.discussion import read_until
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -15,8 +15,8 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from shared.governance.channels import DELIVERY, SIGNATURE, Mail, Webhook, written
-from shared.governance.escalation import TRIES, Channel, Escalation, Outbox
+from shared.escalation.channels import DELIVERY, SIGNATURE, Mail, Webhook, written
+from shared.escalation.delivery import TRIES, Channel, Escalation, Outbox
 
 SECRET = b"a secret of sixteen"
 CANARY = "canary-canary-canary"

@@ -11,12 +11,12 @@ from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from worker_scene import CODE, SLOW, TESTS, claims, comments, during_the_call, eventually, fence, labels, pulls, status
 
 from console.orders import ACTIONS, Answer, Order, ordered
+from shared.commands.command import Verb
+from shared.commands.command_reader import EDITED
+from shared.commands.command_rules import Refused, ruling
 from shared.errors import NotAllowed
-from shared.governance.command_reader import EDITED
-from shared.governance.command_rules import Refused, ruling
-from shared.governance.commands import Verb
-from shared.items import Result
 from shared.process import Finished, run
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage, Track
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,7 @@ import pty
 import stat
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,18 +17,10 @@ import pytest
 import yaml
 from anyio.abc import Process as ChildProcess
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
-from rich.console import RenderableType
+from terminal_scene import conversation, issues
 
-from config.state import StateDirectory
 from lab.github.server import Lab
-from lab.github.world.issues import IssueRecord
-from planner_agent.terminal.entry import Terminal
-from runtime.arguments import parse
-from runtime.building.assembly import Process, opened
-from runtime.launch import LeftOff
-from shared.items import Ended, Result
-from shared.loop import Loop, RealClock
-from shared.workflow import Role
+from shared.scheduling.items import Result
 
 ROOT = Path(__file__).parents[3]
 CTRL_C, ENTER = b"\x03", b"\r"
@@ -40,10 +32,6 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
     async with Lab(tmp_path / "github") as lab, Engine.of(lab, tmp_path, demo_script(tmp_path)) as engine:
         yield engine
         assert lab.unlisted == []
-
-
-def issues(engine: Engine) -> list[IssueRecord]:
-    return list(engine.lab.at(REPOSITORY).issues.records.values())
 
 
 def configured(engine: Engine) -> Path:
@@ -169,46 +157,6 @@ async def test_ctrl_c_at_a_terminal_leaves_nothing(engine: Engine) -> None:
     assert "Cancelled: nothing was created." in log
     assert "Traceback" not in log
     assert issues(engine) == []
-
-
-@dataclass
-class Person:
-    """Answers in order."""
-
-    answers: list[str]
-
-    def show(self, shown: RenderableType) -> None:
-        """Nobody looks."""
-
-    def busy(self, sentence: str) -> nullcontext[None]:
-        """Nothing turns."""
-        return nullcontext()
-
-    async def ask(self, question: str) -> str:
-        """The next answer."""
-        return self.answers.pop(0)
-
-    async def edit(self, text: str, suffix: str) -> str:
-        """Leaves it as it is."""
-        return text
-
-
-async def conversation(engine: Engine, *answers: str) -> Ended | None:
-    """A process of a planner with this person in front of it: how the story ended, None when nothing was agreed."""
-    settings = engine.settings("machine-1")
-    environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
-    one = Terminal(Person(list(answers)))
-    with StateDirectory(settings.state_dir).open().claim_identity(Role.PLANNER, None) as identity:
-        async with opened(Process(settings, Role.PLANNER, RealClock(), identity, environment)) as (parts,):
-            try:
-                chosen = await one.prepare(parts, parse(Role.PLANNER, [REPOSITORY]))
-            except LeftOff:
-                return None
-            loop = Loop(one.build(chosen), parts.clock)
-            async with loop.open():
-                ended = await loop.once(anyio.Event(), wait=True)
-    assert isinstance(ended, Ended)
-    return ended
 
 
 @pytest.mark.long

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine, demo_script
-from test_planner_at_a_terminal import conversation, issues
+from terminal_scene import conversation, issues
 
-from shared.items import Result
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -21,10 +21,10 @@ from shared.github.listing import brief
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
-from shared.labels import Labels
 from shared.lock.write_permit import OperatorPermit
 from shared.models import CheckOutcome, Finding, Permission, ReviewState
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 PERSON = OperatorPermit("test")
 

@@ -24,7 +24,7 @@ from shared.github.merge_rules import BranchRules
 from shared.github.pulls import Pulls
 from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
-from shared.labels import Labels
+from shared.workflow.labels import Labels
 
 SIZES = (98, 99, 100, 101, 102, 198, 199, 200, 201)
 SHA = "refs/heads/main"

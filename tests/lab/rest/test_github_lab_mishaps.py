@@ -14,9 +14,9 @@ from shared.github.errors import Moved
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
 from shared.github.people import People
-from shared.labels import Labels
 from shared.lock.write_permit import OperatorPermit
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 PERSON = OperatorPermit("test")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from github_script import Plan, scripted
-from test_github_threads import PERSON, labels
+from label_scene import PERSON, labels
 
 from shared.github.labels import LOOKS, LabelBoard
-from shared.labels import Flag, Labels
 from shared.workflow import UNLABELLED, Stage
+from shared.workflow.labels import Flag, Labels
 
 
 async def test_a_stage_is_added_before_the_others_named_in_the_reply_are_removed() -> None:

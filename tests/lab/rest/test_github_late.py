@@ -19,12 +19,12 @@ from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.lock.write_permit import OperatorPermit
 from shared.models import ReviewState
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 R = "o/r"
 SHA = "a" * 40

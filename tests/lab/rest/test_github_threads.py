@@ -6,19 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 from github_script import Plan, comment, issue, scripted, user
+from label_scene import PERSON
 
 from shared.errors import NotAllowed
 from shared.github.comments import Comments
 from shared.github.issues import Issues
-from shared.lock.write_permit import OperatorPermit
 from shared.models import Account
 
-PERSON = OperatorPermit("test")
 RECENT = "GET /repos/o/r/issues?state=open&sort=updated&direction=desc&per_page=100"
-
-
-def labels(*names: str) -> list[dict[str, str]]:
-    return [{"name": name} for name in names]
 
 
 async def test_the_poll_is_one_stable_url_and_free_when_nothing_changed() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from github_bench import NAME, bench
-from test_github_against_lab import PERSON
+from label_scene import PERSON
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.server import Lab
@@ -18,8 +18,8 @@ from shared.errors import UnknownOutcome
 from shared.github.client import GitHub
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
-from shared.labels import Flag, Labels
 from shared.workflow import Stage
+from shared.workflow.labels import Flag, Labels
 
 BEFORE = ("bug", "status:implementing", "flag:needs-answer")
 AFTER = {"bug", "status:testing"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from github_script import Plan, comment, scripted
 
-from shared.comment_signatures import Keyring
+from shared.commands.one_time_replies import Replies
 from shared.errors import UnknownOutcome
 from shared.github.comments import Comments
 from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.github.status import Status, StatusBoard
-from shared.governance.one_time_replies import Replies
 from shared.lock.write_permit import Notice
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 
 R = "o/r"

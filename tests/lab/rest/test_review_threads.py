@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from github_bench import NAME, bench
 from github_script import lease
-from test_github_against_lab import PERSON
+from label_scene import PERSON
 
 from shared.github.errors import Refused
 from shared.github.pulls import Pulls

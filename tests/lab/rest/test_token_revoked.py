@@ -14,8 +14,8 @@ from worker_scene import CODE, TESTS, acks, calls, claims, comments, during_the_
 from lab.github.world.accounts import TokenRecord
 from shared.errors import Unauthorized
 from shared.github.acceptance import RETRY_SECONDS
-from shared.items import Rest, Result
 from shared.loop import Loop
+from shared.scheduling.items import Rest, Result
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from base_move_scene import PARTING, RESOLVED, handed_over, merged, merges_asked
 from branch_scene import push
 from engine import REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, calls, labels, pulls, status
 
 from lab.github.server import CHECK_NAME
-from lab.github.world.pulls import PullRecord
 from lab.github.world.repository import Protection
 from shared.loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
-
-RESOLVED = """
-- call: resolve_conflict
-  round: any
-  edits:
-    - path: directory/greeting.py
-      content: |
-        def part(name):
-            return f'Bye, {name}'
-
-
-        def greet(name):
-            return f'Hello, {name}'
-"""
-PARTING = {"directory/greeting.py": "def part(name):\n    return f'Bye, {name}'\n"}
 
 
 @pytest.fixture
@@ -36,21 +21,6 @@ def engine(engine: Engine) -> Engine:
     engine.script(TESTS + CODE + REVIEW)
     engine.repository_settings |= {"merge": "auto"}
     return engine
-
-
-async def handed_over(engine: Engine) -> PullRecord:
-    async with engine.agent(Role.WORKER) as worker:
-        await engine.until(lambda: bool(worker.ended), worker)
-    (pull,) = pulls(engine)
-    return pull
-
-
-def merged(engine: Engine) -> bool:
-    return all(pull.merged_at is not None for pull in pulls(engine))
-
-
-def merges_asked(engine: Engine) -> int:
-    return sum(one.method == "PUT" and one.path.endswith("/merge") for one in engine.lab.exchanges)
 
 
 def reviews(engine: Engine, number: int) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from branch_scene import push, work_branch
 from engine import ENGINE, OWNER, REPOSITORY, REVIEWER, Engine
-from test_merge_moments import Change
+from merge_scene import Change
 from worker_scene import status
 
-from shared.comment_signatures import Key, Keyring
-from shared.proof_claim import Claim, ClaimedProof
+from shared.git.proof_claim import Claim, ClaimedProof
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
 from worker_agent.tdd import claim
 

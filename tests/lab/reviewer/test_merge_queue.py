@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from base_move_scene import PARTING, RESOLVED, handed_over, merged, merges_asked
 from board_scene import row_of
 from branch_scene import push
 from engine import OWNER, REPOSITORY, Engine
-from test_base_moves import PARTING, RESOLVED, handed_over, merged, merges_asked
-from test_merge_moments import SCRIPT, opened
-from test_required_reviews import looks
+from merge_scene import SCRIPT, looks, opened
 from worker_scene import CODE, REVIEW, TESTS, calls, labels, pulls, status
 
 from lab.github.world.repository import Protection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from test_merge_moments import SCRIPT, Change, opened
+from merge_scene import SCRIPT, Change, opened
 from worker_scene import comments, status
 
 from lab.github.world.pulls import PullRecord

@@ -6,12 +6,11 @@ import pytest
 from board_scene import row_of
 from branch_scene import push
 from engine import REPOSITORY, Engine
-from test_merge_moments import SCRIPT, Change, opened
+from merge_scene import SCRIPT, Change, looks, opened
 from worker_scene import comments, labels, status
 
 from lab.github.world.pulls import Place
 from lab.github.world.repository import Protection
-from shared.loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
@@ -36,12 +35,6 @@ def protect(engine: Engine, rules: Protection) -> None:
 def merges_asked(engine: Engine) -> int:
     """How often GitHub was asked to merge anything."""
     return sum(one.method == "PUT" and one.path.endswith("/merge") for one in engine.lab.exchanges)
-
-
-async def looks(engine: Engine, reviewer: Loop, ticks: int = 3) -> None:
-    for _ in range(ticks):
-        await engine.tick(reviewer)
-        engine.lab.clock.advance(2)
 
 
 async def approves(engine: Engine, change: Change, login: str) -> None:

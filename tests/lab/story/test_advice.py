@@ -28,8 +28,8 @@ from worker_scene import (
 from lab import target_project
 from lab.demo.stories import STORIES as TOLD
 from lab.github.server import CHECK_NAME
-from shared.governance.failures import Category
 from shared.llm.port import Ending
+from shared.retry.failures import Category
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -10,8 +10,8 @@ from quick_clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, claims, fence, labels, once, pulls, status
 
 from lab.github.merge_button import MergeOrder, press
-from shared.items import Result
 from shared.reconcile.sweep import DOUBT_SECONDS
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

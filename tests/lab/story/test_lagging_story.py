@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from engine import ENGINE, REPOSITORY, Engine, demo_script
 from quick_clock import QuickClock
-from test_whole_story import has, is_open, tell
+from story_scene import has, is_open, tell
 
 from shared.loop import Loop
 from shared.workflow import Role, Stage

@@ -12,7 +12,7 @@ from engine import OWNER, REPOSITORY, Engine, demo_script
 from otlp_receiver import Receiver, attributes
 from prometheus_client.parser import text_string_to_metric_families
 from promql import asked
-from test_whole_story import has, tell
+from story_scene import has, tell
 
 from config.observability import HealthSettings
 from shared.telemetry.events import Event, Kind, Query

@@ -6,25 +6,9 @@ from pathlib import Path
 
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine, demo_script
+from story_scene import has, is_open, tell
 
-from lab.demo.stories import STORIES
 from shared.workflow import Role, Stage
-
-
-def tell(engine: Engine) -> int:
-    """The maintainer writes the story."""
-    story = STORIES[0]
-    return engine.lab.issue(REPOSITORY, story.title, story.body, author=OWNER, labels=("story",)).number
-
-
-def is_open(engine: Engine, number: int) -> bool:
-    return engine.issue(number).open
-
-
-def has(engine: Engine, number: int, label: str) -> bool:
-    """Whether a thread exists and carries a label."""
-    thread = engine.lab.at(REPOSITORY).issues.records.get(number)
-    return thread is not None and label in thread.labels
 
 
 @pytest.mark.edges(

@@ -10,13 +10,13 @@ import pytest
 from git_remote import ENGINE, commit_to, machine, remote_at
 
 from lab.github.repositories.bare import Bare
-from shared.comment_signatures import Key, Keyring
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy
 from shared.git.publisher import Publisher
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.loop import RealClock
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent.branch.history import History
 from worker_agent.decide import Head

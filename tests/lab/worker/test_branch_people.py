@@ -13,8 +13,8 @@ from worker_scene import CODE, TESTS, calls, fence, labels, pulls, status
 
 from lab.github.ci.behaviours import HONEST, NEVER, CiBehaviour
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.items import Result
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -20,8 +20,8 @@ from lab.github.ci.behaviours import (
 )
 from lab.github.server import CHECK_NAME
 from lab.github.world.repository import Protection
-from shared.items import Result
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 
 FIX = """

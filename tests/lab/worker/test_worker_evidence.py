@@ -7,7 +7,7 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, WRONG, calls, fence, labels, once, pulls
 
 from lab.github.server import CHECK_NAME
-from shared.comment_signatures import Keyring
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 from worker_agent.tdd import claim as claims
 

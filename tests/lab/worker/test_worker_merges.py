@@ -7,7 +7,7 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, claims, fence, is_released, labels, once, pulls
 
 from lab.github.merge_button import MergeOrder, press
-from shared.items import Result
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

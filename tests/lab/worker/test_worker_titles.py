@@ -6,7 +6,7 @@ import pytest
 from engine import ENGINE, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, WRONG, branch, labels, once, pulls, status
 
-from shared.items import Result
+from shared.scheduling.items import Result
 
 pytestmark = pytest.mark.long
 

@@ -10,11 +10,11 @@ from worker_scene import CODE, SLOW, TESTS, calls, claims, comments, during_the_
 
 from lab.github.ci.behaviours import NEVER
 from lab.github.repositories.git_command import signed
-from shared.comment_signatures import Keyring
-from shared.items import Result
 from shared.lock.record import write_fence
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.specification import Specification, body_sha256, write
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from shared.comment_signatures import Keyring
+from shared.text.comment_signatures import Keyring
 
 from .codec import Ack
 

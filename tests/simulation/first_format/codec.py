@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from shared.comment_signatures import CommentSignatures, Keyring
 from shared.models import Comment
+from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.workflow import AGENTS, Role
 
 from .trailer import LEGACY, OPAQUE_SECONDS, Trailer, parse, spell

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Keyring
 from shared.github.status import Status
 from shared.models import Comment
+from shared.text import comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.workflow import Role
 
 MARK = "engine-status"

@@ -10,7 +10,7 @@ COMMENTS, CLIENT, FENCES, PUSH = (
     "shared/git/fences.py",
     "shared/git/push_report.py",
 )
-COMMAND, MIRROR, MARKS = "shared/git/command.py", "shared/git/mirror.py", "shared/comment_signatures.py"
+COMMAND, MIRROR, MARKS = "shared/git/command.py", "shared/git/mirror.py", "shared/text/comment_signatures.py"
 
 TIME = "shared/github/server_time.py"
 

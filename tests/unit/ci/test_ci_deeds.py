@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import pytest
+from ci_watch_scene import AT, BOT, HEAD, JOB, Ci
 from fake_port import FakeAgent, run
 from fake_server import Server
-from test_ci_watch import AT, BOT, HEAD, JOB, Ci
 
 from shared.ci.round import Reading
 from shared.ci.triage import Failure, triage

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from state_directory_scene import NONCE, OTHER
 from structlog.testing import capture_logs
-from test_state_directory import NONCE, OTHER
 
 from config.state import StateDirectory
 from shared.errors import Misconfigured

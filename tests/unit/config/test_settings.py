@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
+from settings_scene import LAB, REPOSITORY, settings
 
 from config.observability import EventSettings
 from config.repository import LabelSettings, RepositorySettings
 from config.settings import GitHubSettings, Settings
-from shared.labels import Flag
 from shared.workflow import Stage
-
-REPOSITORY = RepositorySettings(name="owner/repo")
-LAB = GitHubSettings(api_url="http://127.0.0.1:8080", write_interval_seconds=0)
-
-
-def settings(**changes: Any) -> Settings:
-    return Settings(**({"repositories": (REPOSITORY,), "sandbox": "none"} | changes))
+from shared.workflow.labels import Flag
 
 
 def test_the_defaults_are_the_documented_ones() -> None:

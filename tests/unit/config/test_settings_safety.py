@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from test_settings import LAB, settings
+from settings_scene import LAB, settings
 
 from config.rules import RulesBroken
 from config.settings import GitHubSettings, LockSettings

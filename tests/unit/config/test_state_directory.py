@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from state_directory_scene import NONCE, OTHER
 from structlog.testing import capture_logs
 
 from config.state import StateDirectory
 from shared.errors import Misconfigured
 from shared.process import run
 from shared.workflow import Role
-
-NONCE, OTHER = "a" * 32, "b" * 32
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from loading_scene import ROW, complaints, read
 from pydantic import ValidationError
-from test_loading import ROW, complaints, read
 
 from config.repository import RepositorySettings
 

@@ -9,7 +9,7 @@ import pytest
 
 from console.dashboard.cards import LANES, ORDERS, Card, Place, State, cards, orders, place_of
 from console.status.row import Board, Row, Waiting, Whom
-from shared.governance.command_rules import fitting
+from shared.commands.command_rules import fitting
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 NOW = datetime(2026, 11, 26, 8, 30, tzinfo=UTC)

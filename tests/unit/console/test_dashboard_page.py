@@ -14,8 +14,8 @@ from console.dashboard.page import live, page
 from console.dashboard.view import Terms, View, view
 from console.status.machine import Agent, Machine
 from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
+from shared.commands.command import Verb
 from shared.errors import EngineError, Transient
-from shared.governance.commands import Verb
 from shared.telemetry.events import Event, Kind
 from shared.workflow import Role, Stage, Track
 

@@ -12,9 +12,9 @@ from console.dashboard.sentences import ASKS, MOST, ORDER, asks, facts, sentence
 from console.status import merging, waiting
 from console.status.row import Row, Waiting, Whom
 from shared.ci.verdict import Verdict
-from shared.labels import Flag
 from shared.telemetry.events import Event, Kind
 from shared.workflow import Role, Stage, Track
+from shared.workflow.labels import Flag
 
 NOW = datetime(2026, 11, 26, 8, 30, tzinfo=UTC)
 

@@ -14,13 +14,13 @@ from console.doctor import account, machine, probes, repository
 from console.doctor.context import Machine, pushes_workflows
 from console.doctor.finding import Status
 from console.doctor.probes import identities
-from shared.comment_signatures import Key, Keyring, render
 from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
 from shared.github.merge_rules import MergeRules
 from shared.github.protection import Protection
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.loop import RealClock
 from shared.models import Account, Comment
+from shared.text.comment_signatures import Key, Keyring, render
 from shared.workflow import AGENTS, Role
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

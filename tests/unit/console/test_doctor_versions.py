@@ -14,10 +14,10 @@ from planner_agent.pending import register
 from reviewer_agent.merge.merge_turns import REF as MERGES
 from reviewer_agent.merge.merge_turns import MergeTurn
 from reviewer_agent.merge.update_turns import PREFIX, UpdateTurn
+from shared.budget import ledger_lines
+from shared.budget.ledger import REF as LEDGER
+from shared.budget.ledger_lines import Settlement
 from shared.ci.verdict import Verdict
-from shared.governance import ledger_lines
-from shared.governance.ledger import REF as LEDGER
-from shared.governance.ledger_lines import Settlement
 from shared.lock.record import Fence, write_fence
 from shared.workflow import Stage
 

@@ -7,9 +7,9 @@ import pytest
 from console.orders import DECISIONS
 from console.recover import RecoverOptions, recovered
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, LeftOff, answer, complain
+from shared.commands.command import Verb
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
-from shared.governance.commands import Verb
-from shared.items import Ended, Rest, Result
+from shared.scheduling.items import Ended, Rest, Result
 
 
 @pytest.mark.parametrize(

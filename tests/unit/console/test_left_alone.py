@@ -9,9 +9,9 @@ from structlog.testing import capture_logs
 
 from config.repository import LabelSettings
 from runtime.building.excluded_items import ExcludedItems
-from shared.labels import Labels
 from shared.models import Account, Issue
 from shared.workflow import Role
+from shared.workflow.labels import Labels
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 FILTERS = LabelSettings(include=("bot",), exclude=("blocked",))

@@ -18,8 +18,8 @@ from console.tdd.request import TddOptions
 from console.tdd.task import Order, Records, State, Task
 from runtime.telemetry.cost import TaskCost, reckoned, spelled
 from runtime.telemetry.progress import Progress, Watched, doing, told
+from shared.budget.ledger_lines import Entry, Reservation, Settlement
 from shared.errors import Misconfigured
-from shared.governance.ledger_lines import Entry, Reservation, Settlement
 from shared.telemetry.events import Event, Kind
 from shared.workflow import Role
 

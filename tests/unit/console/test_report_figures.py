@@ -8,14 +8,14 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from report_scene import DONE, REVIEW, START, WORK, chain, item
 from rich.console import Console
-from test_report import DONE, REVIEW, START, WORK, chain, item
 
 from console.report.command import document, shown
 from console.report.figures import Cost, Facts, Figures, figures
 from console.report.item import Outcome, Touch, stories
 from console.report.rework import Reason
-from shared.governance.ledger_lines import Entry, Played, Reservation, Settlement
+from shared.budget.ledger_lines import Entry, Played, Reservation, Settlement
 from shared.lock.codec import ItemKey
 from shared.workflow import Role, Stage, Track
 

@@ -7,20 +7,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from status_times import AT, UNTIL
 
 from console.status.board import claimed, heads, rows
 from console.status.merging import CONFIGURED
 from console.status.row import Row, Seen, Terms, Waiting, Whom
 from console.status.waiting import Standing, waiting
 from shared.ci.verdict import Verdict
-from shared.comment_signatures import Keyring
-from shared.labels import Flag
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Comment, Issue
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage, Track
+from shared.workflow.labels import Flag
 
-AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 NONCE = "a" * 32
 HEAD = "1" * 40
 ADA = Account(1, "ada")
@@ -137,7 +137,6 @@ def test_only_open_items_hold_an_item_back() -> None:
     assert row.waiting == Waiting(Whom.ITEM, "#7")
 
 
-UNTIL = AT + timedelta(minutes=30)
 WAITING = Wait("usage-limit", UNTIL)
 EDITED = Waiting(Whom.PERSON, "its issue was edited")
 

@@ -14,14 +14,14 @@ from console.status.row import Row, Seen, Terms, Waiting, Whom
 from reviewer_agent.comments import approved, not_asked
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
 from shared.ci.verdict import Verdict
-from shared.comment_signatures import Key, Keyring
 from shared.github.status import StatusBoard
-from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
+from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
 AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 HEAD = "1" * 40

@@ -9,7 +9,7 @@ import pytest
 
 from console.status.lately import by_item, merged, spent
 from console.status.row import Merged, Spent
-from shared.governance.budgets import Books, Limits, Run
+from shared.budget.budgets import Books, Limits, Run
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.workflow import Role, Stage

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from test_status_board import AT, UNTIL
+from status_times import AT, UNTIL
 
 from console.status.command import View, follow, shown
 from console.status.document import document
@@ -18,9 +18,9 @@ from console.status.phrases import ago
 from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
 from shared.ci.verdict import Verdict
 from shared.errors import EngineError, Gone, Misconfigured, Transient, Unauthorized
-from shared.labels import Flag
 from shared.process import CommandFailed, Finished
 from shared.workflow import Stage, Track
+from shared.workflow.labels import Flag
 
 
 def printed(*boards: Board, width: int, height: int = 100) -> str:

@@ -13,7 +13,7 @@ import pytest
 from hostile_files import STACK, deep, odd
 from structlog.testing import capture_logs
 
-from shared import directories
+from shared.filesystem import directories
 
 
 @pytest.fixture

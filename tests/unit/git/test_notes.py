@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from shared import comment_signatures
-from shared.comment_signatures import Key, Keyring
 from shared.git.notes import Answer, Baseline, ChangedTest, Note, NoteError, Phase, ProofNote, read, write
 from shared.outgoing.outbound_filter import Outgoing
+from shared.text import comment_signatures
+from shared.text.comment_signatures import Key, Keyring
 
 KEYS = Keyring(7, (Key.of(b"secret"),))
 

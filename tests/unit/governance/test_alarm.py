@@ -8,21 +8,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
-from test_approvals import PLAN, Port, World, alarm
+from approval_scene import PLAN, Port, World, alarm
 
 from reviewer_agent.merge.blockers import ON_ORDER
+from shared.commands.command_loop import CommandLoop
 from shared.errors import Blocked, Gone, Unauthorized
-from shared.governance.approvals import BY_ORDER
-from shared.governance.command_loop import CommandLoop
-from shared.governance.commanded_agent import CommandedAgent, CommandServices
-from shared.governance.diagnosis import Diagnosis
-from shared.items import Candidate, Ended, Result, Skip, Step
-from shared.lock.claim import Lease
+from shared.escalation.approvals import BY_ORDER
+from shared.escalation.diagnosis import Diagnosis
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.lock.record import Fence
+from shared.loop.commanded_agent import CommandedAgent, CommandServices
 from shared.models import Issue
+from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
 from shared.workflow import Role, Stage
 
 HALTED = Ended(Result.FAILED, "halted at failed")

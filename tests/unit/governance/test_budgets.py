@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.governance import ledger_lines
-from shared.governance.budgets import Books, Limits, Period, Run, lines, refusal, table, warnings
-from shared.governance.ledger_lines import (
+from shared.budget import ledger_lines
+from shared.budget.budgets import Books, Limits, Period, Run, lines, refusal, table, warnings
+from shared.budget.ledger_lines import (
     Balance,
     Entry,
     Played,

@@ -10,17 +10,17 @@ import pytest
 from fake_port import KEYS as SIGNING
 from fake_server import BOT
 
+from shared.git.proof_claim import Claim
 from shared.github.errors import Refused
 from shared.github.status import Status
-from shared.governance.end_message import Closing, Sources, merged
-from shared.labels import Labels
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest
 from shared.outgoing.outbound_filter import Outgoing
-from shared.proof_claim import Claim
+from shared.reconcile.end_message import Closing, Sources, merged
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 from worker_agent.tdd import claim as claims
 
 KEYS = replace(SIGNING, outgoing=Outgoing())

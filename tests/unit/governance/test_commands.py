@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.governance.commands import Command, Verb, commands, unknown
+from shared.commands.command import Command, Verb, commands, unknown
 from shared.models import Account, Comment
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)

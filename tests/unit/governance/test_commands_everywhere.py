@@ -8,9 +8,9 @@ import pytest
 from fake_server import EPOCH
 from recovery_world import MALLORY, REVIEWER, Scene, comment
 
-from shared.governance.command_rules import TABLE, Effect, Refused, fitting, ruling
-from shared.governance.commands import Verb
-from shared.governance.untrusted_comments import NO_WRITE
+from shared.commands.command import Verb
+from shared.commands.command_rules import TABLE, Effect, Refused, fitting, ruling
+from shared.commands.untrusted_comments import NO_WRITE
 from shared.lock.record import Fence
 from shared.models import Comment, Permission
 from shared.workflow import UNLABELLED, Role, Stage, Track

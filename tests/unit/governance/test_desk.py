@@ -2,102 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from command_thread import AT, BOT, hearing
+from command_world import WORKING, World
 from fake_port import KEYS, FakeNonces
 from fake_server import Server
 from reviewer_lock import FakePort
-from test_hearing import AT, BOT, FENCE, Thread, hearing
-from test_status import US, FakeThread, board
+from status_thread import US, FakeThread, board
 
+from shared.commands.command_loop import SAID, CommandLoop, CommandProfile
+from shared.commands.command_reader import CommandReader
+from shared.commands.recovery import Recovery
 from shared.errors import Transient
-from shared.governance.command_loop import SAID, CommandLoop, CommandProfile
-from shared.governance.command_reader import CommandReader
-from shared.governance.command_target import Target
-from shared.governance.commanded_agent import HELD_SECONDS, CommandedAgent
-from shared.governance.recovery import Case, Recovery
-from shared.items import UNTIL_NEWS, Candidate, Skip
-from shared.labels import Labels
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, write_ack
 from shared.lock.hold import Held, begin
-from shared.lock.port import ReadFence, Reply
-from shared.lock.record import Fence
-from shared.lock.write_permit import WritePermit
+from shared.lock.lease import Lease
+from shared.loop.commanded_agent import HELD_SECONDS, CommandedAgent
 from shared.models import Issue
-from shared.workflow import Role, Stage, Track
-
-WORKING = replace(FENCE, stage=Stage.IMPLEMENTING, oid="1" * 40)
-LABELS = frozenset({"status:implementing"})
-
-
-@dataclass
-class World:
-    """One issue in the hands of a worker: its thread, its labels, its fence, and what is recorded of commands."""
-
-    thread: Thread = field(default_factory=lambda: Thread(cached=True))
-    labels: frozenset[str] = LABELS
-    fence: Fence = WORKING
-    free: bool = True
-    failures: int = 0
-    told: list[Mapping[str, Any]] = field(default_factory=list)
-    deeds: list[str] = field(default_factory=list)
-
-    @property
-    def listed(self) -> Mapping[int, Issue]:
-        return {7: replace(self.thread.listed, labels=self.labels)}
-
-    async def matter(self, number: int) -> Target:
-        case = Case(self.listed[7], self.fence, self.listed[7])
-        return Target(case, Track.SPECIFICATION, self.fence.stage, Role.WORKER)
-
-    async def add(self, number: int, names: Sequence[str], permit: WritePermit) -> frozenset[str]:
-        self._reach()
-        self.labels |= set(names)
-        self.deeds.append(f"add {', '.join(names)}")
-        return self.labels
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
-        self._reach()
-        self.labels -= {name}
-        self.deeds.append(f"remove {name}")
-
-    def _reach(self) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise Transient("GitHub answered 502")
-
-    async def request(self, asked: Any) -> Reply[Any]:
-        """The server of fences."""
-        at = AT + timedelta(hours=1)
-        if isinstance(asked, ReadFence):
-            return Reply(self.fence, at)
-        self.deeds.append(f"fence {asked.fence.stage}")
-        self.fence = replace(asked.fence, oid="2" * 40)
-        return Reply(self.fence.oid, at)
-
-    async def note(self, number: int, permit: WritePermit, *, commands: Any = (), ignored: Any = ()) -> None:
-        self.told += commands
-        self.thread.recorded += [one["id"] for one in commands]
-
-    async def data(self, number: int) -> dict[str, Any]:
-        return {}
-
-    async def once(self, number: int, purpose: str, text: str) -> bool:
-        self.deeds.append(f"{purpose}: {text}")
-        return True
-
-    async def doubt(self, *asked: Any) -> str:
-        """Nothing was edited."""
-        return ""
-
-    async def is_free(self) -> bool:
-        return self.free
+from shared.scheduling.items import UNTIL_NEWS, Candidate, Skip
+from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 
 @pytest.fixture

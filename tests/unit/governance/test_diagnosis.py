@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.errors import Blocked, Transient
-from shared.governance.diagnosis import MOST_USD, Diagnosis
+from shared.escalation.diagnosis import MOST_USD, Diagnosis
 from shared.llm.port import Ending, Limits, Outcome, Request
 from shared.llm.scenario import Unscripted
 from shared.lock.hold import Held

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from fake_server import BOT
 
-from shared.governance.discussion import (
+from shared.commands.discussion import (
     MOST,
     MOST_CHARS,
     NOTHING_SAID,

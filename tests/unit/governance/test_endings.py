@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import RunFailed
-from shared.governance.run_errors import RunEnded, completed
-from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
+from shared.retry.run_errors import RunEnded, completed
+from shared.workflow.labels import Flag
 
 AGAIN = {Ending.TRANSIENT, Ending.OVERLOADED, Ending.USAGE_LIMIT, Ending.TIMED_OUT} | {
     Ending.KILLED,

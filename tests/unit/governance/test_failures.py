@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.errors import Blocked, RunFailed
-from shared.governance.failures import (
+from shared.llm.port import Ending, Outcome
+from shared.retry.failures import (
     FINAL,
     Category,
     GiveUp,
@@ -16,9 +17,8 @@ from shared.governance.failures import (
     after,
     classify,
 )
-from shared.governance.run_errors import RunEnded, used_up
-from shared.labels import Flag
-from shared.llm.port import Ending, Outcome
+from shared.retry.run_errors import RunEnded, used_up
+from shared.workflow.labels import Flag
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from test_approvals import APPROVED, AT, MERGE, World, alarm
+from approval_scene import APPROVED, AT, MERGE, World, alarm
 
-from shared.governance.approvals import HELD_UP
+from shared.escalation.approvals import HELD_UP
 from shared.lock.record import Wait
 from shared.workflow import Role, Stage
 

@@ -7,11 +7,11 @@ from fake_port import FakeAgent, run
 from fake_server import Fault, Server
 
 from shared.errors import Transient
-from shared.governance.run_limit import RUNS_PER_STEP, RunsUsedUp, begin_run
 from shared.lock.fence import advance
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence
 from shared.lock.record import FenceChange
+from shared.retry.run_limit import RUNS_PER_STEP, RunsUsedUp, begin_run
 
 
 def test_runs_are_counted_in_the_fence_and_bounded() -> None:

@@ -15,12 +15,12 @@ from reviewer_world import HEAD, NAMES, World, answer
 from reviewer_agent.candidates import intent
 from reviewer_agent.decide import Action, Bounds, Snapshot, decide
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
-from shared.governance.command_rules import fitting
-from shared.governance.commands import Verb
-from shared.governance.retry_command import reviewed_again
-from shared.items import Result
+from shared.commands.command import Verb
+from shared.commands.command_rules import fitting
+from shared.commands.retry_command import reviewed_again
 from shared.lock.port import AdvanceFence
 from shared.lock.record import Fence
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage, Track
 
 GIVEN = EPOCH + timedelta(minutes=5)

@@ -9,17 +9,17 @@ import pytest
 from fake_server import EPOCH
 from recovery_world import ADA, MALLORY, Scene, comment
 
-from shared.governance.command_rules import Effect
-from shared.governance.commands import Verb
-from shared.governance.recovery import Case, Recovery
-from shared.governance.text_unchanged import MAY_BE_EDITED
-from shared.labels import Labels
+from shared.commands.command import Verb
+from shared.commands.command_rules import Effect
+from shared.commands.recovery import Case, Recovery
+from shared.commands.text_unchanged import MAY_BE_EDITED
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 RENEWING = [Verb.RETRY, Verb.RESET_ATTEMPTS, Verb.APPROVE, Verb.CLOSE_AND_RESET]
 GIVEN = EPOCH + timedelta(minutes=5)

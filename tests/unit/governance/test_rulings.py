@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.governance.command_rules import TABLE, Effect, Refused, fitting, offered, ruling
-from shared.governance.commands import Verb
+from shared.commands.command import Verb
+from shared.commands.command_rules import TABLE, Effect, Refused, fitting, offered, ruling
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 STORY, SPECIFICATION, PULL_REQUEST = Track

@@ -3,67 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 
 import pytest
 from fake_port import KEYS as PORT_KEYS
 from fake_port import FakeAgent, run
 from fake_server import Server
+from status_thread import AT, BOT, KEYS, MALLORY, US, FakeThread, board
 
-from shared import comment_signatures
-from shared.comment_signatures import Key, Keyring
 from shared.github.status import Status, StatusBoard
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment
-from shared.lock.write_permit import OperatorPermit, WritePermit
-from shared.models import Account, Comment
+from shared.text import comment_signatures
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role
-
-AT = datetime(2026, 1, 5, tzinfo=UTC)
-BOT, MALLORY = Account(99, "engine-bot"), Account(666, "mallory")
-KEYS = Keyring(5, (Key.of(b"k" * 32),))
-US = OperatorPermit("a test")
-
-
-@dataclass
-class FakeThread:
-    """The comments of one repository."""
-
-    comments: dict[int, Comment] = field(default_factory=dict)
-    writes: list[str] = field(default_factory=list)
-    gone: bool = False
-    reads: int = 0
-
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
-        self.reads += 1
-        return tuple(one for one in self.comments.values() if one.number == number)
-
-    def known(self, number: int) -> tuple[Comment, ...] | None:
-        return None
-
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
-        self.writes.append("post")
-        return self.add(number, body, BOT)
-
-    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
-        self.writes.append(f"edit {id}")
-        if self.gone:
-            del self.comments[id]
-            return None
-        self.comments[id] = replace(self.comments[id], body=body)
-        return self.comments[id]
-
-    def add(self, number: int, body: str, author: Account) -> Comment:
-        """Somebody comments."""
-        comment = Comment(len(self.comments) + 1, number, author, body, AT, AT)
-        self.comments[comment.id] = comment
-        return comment
-
-
-def board(thread: FakeThread, role: Role = Role.WORKER, keys: Keyring = KEYS) -> StatusBoard:
-    return StatusBoard(thread, role, {BOT.id}, keys)
 
 
 async def shown(status: Status) -> str:
@@ -182,8 +136,7 @@ async def test_data_cannot_leave_its_code_block() -> None:
 def as_held(agent: FakeAgent, one: StatusBoard) -> Held:
     """A lease, whose comment this board writes into."""
     held = agent.win()
-    agent.claimant.holding[held.fence.key] = held
-    one.beside(agent.claimant.holding)
+    one.beside({held.fence.key: held})
     return held
 
 

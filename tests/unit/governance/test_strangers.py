@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from test_status import BOT, KEYS, US, FakeThread
+from status_thread import BOT, KEYS, US, FakeThread
 
+from shared.commands.untrusted_comments import NO_WRITE, UntrustedComments
 from shared.errors import Transient
 from shared.github.status import Status, StatusBoard
 from shared.github.status_record import MOST
-from shared.governance.untrusted_comments import NO_WRITE, UntrustedComments
 from shared.models import Account, Comment, Permission
 from shared.workflow import Role
 

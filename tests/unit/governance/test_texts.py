@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from shared.commands.text_history import MOST_VERSIONS, Texts
 from shared.github.listing import brief
-from shared.governance.text_history import MOST_VERSIONS, Texts
 from shared.models import Account, Issue
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)

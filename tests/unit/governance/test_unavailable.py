@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from test_desk import World
-from test_hearing import hearing
+from command_thread import hearing
+from command_world import World
 
-from shared.governance.approval_words import consents
-from shared.governance.command_loop import APPROVE, CommandLoop, CommandProfile
-from shared.governance.command_target import Target
-from shared.governance.commands import Verb
-from shared.governance.recovery import Case, Recovery
-from shared.governance.unavailable_commands import BY_CONFIGURATION, NOT_CLEARED, not_merged
-from shared.labels import Labels
+from shared.commands.approval_words import consents
+from shared.commands.command import Verb
+from shared.commands.command_loop import APPROVE, CommandLoop, CommandProfile
+from shared.commands.command_target import Target
+from shared.commands.recovery import Case, Recovery
+from shared.commands.unavailable_commands import BY_CONFIGURATION, NOT_CLEARED, not_merged
 from shared.models import Issue
 from shared.workflow import Role, Stage, Track
+from shared.workflow.labels import Labels
 
 
 @dataclass

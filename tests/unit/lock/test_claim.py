@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from shared import comment_signatures
-from shared.comment_signatures import CommentSignatures, Key, Keyring
 from shared.git.notes import Baseline
+from shared.git.proof_claim import Claim, ClaimedProof, NoClaim, digest, is_there, read
 from shared.outgoing.outbound_filter import Outgoing
-from shared.proof_claim import Claim, ClaimedProof, NoClaim, digest, is_there, read
+from shared.text import comment_signatures
+from shared.text.comment_signatures import CommentSignatures, Key, Keyring
 from worker_agent.tdd.claim import LIMIT, write
 
 GATE = Outgoing(["sekret-value-1234"])

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from shared.claims import PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
-from shared.comment_signatures import Keyring
-from shared.items import Skip
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant, Shortage
 from shared.lock.codec import ItemKey
 from shared.lock.conclude import Standing
 from shared.lock.record import Fence, Wait
 from shared.lock.view import View
+from shared.loop.claims import PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
+from shared.scheduling.items import Skip
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

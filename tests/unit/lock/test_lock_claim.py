@@ -12,7 +12,6 @@ from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, EPOCH, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS, of_format_1, older_ack, on_the_thread, states
 
-from shared.comment_signatures import Key, Keyring
 from shared.errors import NotAllowed, Transient
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, AckState, ItemKey, read_ack, shown, write_ack, write_words
@@ -22,6 +21,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import begin, release
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments, ReadFence
 from shared.lock.record import Fence, FenceChange
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 WRITES = (AdvanceFence, PostComment, EditComment)

@@ -9,9 +9,9 @@ from lock_world import AN_ATTEMPT, TERMS, states
 
 from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized
 from shared.lock.announce import TRIES
-from shared.lock.claim import Lease
 from shared.lock.codec import AckState
 from shared.lock.hold import begin
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments
 
 

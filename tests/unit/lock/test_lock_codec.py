@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_world import older_ack
 
-from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import Ack, AckState, ItemKey, trusted, write_ack
 from shared.lock.trailer import OPAQUE_SECONDS
 from shared.models import Account, Comment
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import AGENTS, Role
 
 STEADY = settings(deadline=None, max_examples=50)

@@ -10,10 +10,10 @@ from fake_server import BOT, EPOCH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.comment_signatures import Keyring
 from shared.lock.codec import Ack, AckState, read_ack, shown, write_ack, write_words
 from shared.lock.comment import MOST_CHARACTERS, Words, parse, said
 from shared.models import Comment
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 
 ACK = Ack(KEY, "worker-1", 1706123456789, 0, "a" * 32, 1800, epoch=4, heartbeat=17)

@@ -9,13 +9,13 @@ from fake_port import KEY, FakeAgent, run
 from fake_server import STRANGER, Fault, Server
 from lock_world import TERMS, on_the_thread
 
-from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import AckState, ItemKey, write_ack
 from shared.lock.ended_epochs import tell_ends
 from shared.lock.fence import advance
 from shared.lock.hold import Held, release
 from shared.lock.port import AdvanceFence, EditComment
 from shared.lock.record import Fence, FenceChange
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 SWEEP = 600.0
@@ -101,7 +101,7 @@ def test_a_dead_holder_is_ended_by_the_second_look(server: Server, bob: FakeAgen
 
 
 def test_what_this_process_holds_is_left_alone(server: Server, alice: FakeAgent, held: Held) -> None:
-    alice.claimant.holding[KEY] = held
+    alice.claimant.holding.add(KEY)
     server.seconds += 2 * TERMS.certain
     for _ in range(2):
         assert sweep(alice) == 0

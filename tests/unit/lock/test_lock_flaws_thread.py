@@ -10,7 +10,6 @@ from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS
 
-from shared.comment_signatures import Keyring
 from shared.errors import Lost
 from shared.lock.codec import Ack, ItemKey, write_ack
 from shared.lock.fence import advance
@@ -18,6 +17,7 @@ from shared.lock.hold import beat, release
 from shared.lock.port import AdvanceFence, ReadComment
 from shared.lock.record import FenceChange
 from shared.text import neutralise
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 
 Story = Callable[[Server], None]

@@ -8,9 +8,9 @@ import pytest
 from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import Server
 
-from shared.comment_signatures import Keyring
 from shared.errors import Lost
 from shared.lock.hold import beat, release
+from shared.text.comment_signatures import Keyring
 
 UNSIGNED = Keyring(KEYS.repository_id)
 

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_world import older_ack
 
-from shared.comment_signatures import Keyring
 from shared.lock.codec import Ack, AckState, ItemKey, read_ack, trusted, write_ack
 from shared.lock.fold import fold
 from shared.lock.view import acks_of
 from shared.models import Account, Comment
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
 
 STEADY = settings(deadline=None, max_examples=40)

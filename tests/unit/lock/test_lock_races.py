@@ -12,9 +12,9 @@ from fake_server import Hidden, Server
 from lock_world import TERMS
 
 from shared.errors import Lost
-from shared.lock.claim import Lease
 from shared.lock.fence import advance
 from shared.lock.hold import beat, begin, release
+from shared.lock.lease import Lease
 from shared.lock.port import EditComment, PostComment, ReadComment, ReadComments
 from shared.lock.record import FenceChange
 

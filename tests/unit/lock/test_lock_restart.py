@@ -8,12 +8,12 @@ from fake_port import KEY, KEYS, FakeAgent, Run, run
 from fake_server import Fault, Server
 from lock_world import TERMS, states
 
-from shared.comment_signatures import Key, Keyring
 from shared.lock.codec import AckState
 from shared.lock.fence import advance
 from shared.lock.hold import beat
 from shared.lock.port import AdvanceFence, EditComment, PostComment
 from shared.lock.record import FenceChange
+from shared.text.comment_signatures import Key, Keyring
 
 
 def test_a_restarted_agent_goes_on_at_once(alice: FakeAgent) -> None:

@@ -12,9 +12,9 @@ from fake_server import BOT, Fault, Server
 from lock_world import TERMS
 
 from shared.errors import Blocked, EngineError, Lost, Transient
-from shared.lock.claim import Lease
 from shared.lock.codec import AckState, trusted
 from shared.lock.hold import release
+from shared.lock.lease import Lease
 from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply
 from shared.lock.scope import hold
 

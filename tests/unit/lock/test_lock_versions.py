@@ -12,9 +12,8 @@ from fake_port import KEY, KEYS, FakeAgent, run
 from fake_server import BOT, EPOCH, Server
 from lock_world import older_ack
 
-from shared.comment_signatures import Key, Keyring
-from shared.governance import ledger_lines
-from shared.governance.ledger_lines import Reservation
+from shared.budget import ledger_lines
+from shared.budget.ledger_lines import Reservation
 from shared.lock.claim import Intent, claim
 from shared.lock.codec import Ack, AckState, trusted, write_ack
 from shared.lock.fence import advance
@@ -23,6 +22,7 @@ from shared.lock.port import AdvanceFence, EditComment, PostComment
 from shared.lock.record import FenceChange, read_fence, write_fence
 from shared.lock.trailer import UNKNOWN_PREV
 from shared.models import Comment
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Stage
 
 FIRST = "ACK:worker:worker-future:1706123456789"

@@ -22,12 +22,12 @@ from planner_agent.pending.register import Entry, Register, write
 from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.lines import newer_version
-from shared.item_task import ItemTask
-from shared.items import Ended, Result
 from shared.lock.fence import advance, write_tombstone
 from shared.lock.hold import Held, keep, release
 from shared.lock.port import AdvanceFence, EditComment, ForeignFence, PostComment
 from shared.lock.record import FenceChange, write_fence
+from shared.loop.item_task import ItemTask
+from shared.scheduling.items import Ended, Result
 from shared.workflow import Stage
 
 pytestmark = pytest.mark.fault(48)

@@ -10,14 +10,14 @@ import pytest
 from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock
 from structlog.testing import capture_logs
 
-from shared.admission import Admission, Paused
-from shared.disk_space import DiskSpace
 from shared.errors import Transient
-from shared.items import Candidate, Ended, Rest, Result, Skip, Step
-from shared.lock.claim import Lease
+from shared.filesystem.disk_space import DiskSpace
 from shared.lock.hold import Held
+from shared.lock.lease import Lease
 from shared.loop import Loop
-from shared.slots import Slots
+from shared.scheduling.admission import Admission, Paused
+from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip, Step
+from shared.scheduling.slots import Slots
 
 CI = Rest("ci")
 

@@ -10,9 +10,9 @@ import pytest
 from fake_agent import DONE, HANG, FakeAgent, HandClock
 
 from shared.errors import Blocked, Transient
-from shared.items import Candidate, Ended, Rest, Result, Skip
 from shared.loop import Loop, RealClock
-from shared.slots import Slots
+from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip
+from shared.scheduling.slots import Slots
 
 CI = Rest("ci")
 

@@ -9,7 +9,7 @@ from fake_agent import DONE, FakeAgent, HandClock
 
 from shared.errors import Transient
 from shared.loop import Loop
-from shared.slots import Slots
+from shared.scheduling.slots import Slots
 
 
 @dataclass(eq=False)

@@ -7,11 +7,11 @@ import pytest
 from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock
 from structlog.testing import capture_logs
 
-from shared.claiming import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK
 from shared.errors import Blocked, NotAllowed, Transient
-from shared.items import Ended, Rest, Result, Skip
 from shared.loop import Loop
-from shared.slots import Slots
+from shared.loop.claiming import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK
+from shared.scheduling.items import Ended, Rest, Result, Skip
+from shared.scheduling.slots import Slots
 
 CI = Rest("ci")
 

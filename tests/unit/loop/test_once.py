@@ -7,9 +7,9 @@ import pytest
 from fake_agent import DONE, INTERVAL, FakeAgent, HandClock
 
 from shared.errors import Blocked, Gone, Misconfigured, NotAllowed, Transient, Unauthorized
-from shared.items import Ended, Rest, Result, Skip
 from shared.loop import Loop
-from shared.slots import Slots
+from shared.scheduling.items import Ended, Rest, Result, Skip
+from shared.scheduling.slots import Slots
 
 CI = Rest("ci")
 

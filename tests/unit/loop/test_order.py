@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.items import Candidate
 from shared.models import Account, Issue
-from shared.order import WIDEST, Spread, assigned, excluded, urgency
+from shared.scheduling.items import Candidate
+from shared.scheduling.order import WIDEST, Spread, assigned, excluded, urgency
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 PRIORITIES = ("priority:critical", "Priority:High")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.active_agents import LEAST, SEEN, STEADY_SECONDS, AgentSeen, Presence, alive, part
+from shared.lock.active_agents import LEAST, SEEN, STEADY_SECONDS, AgentSeen, Presence, alive, part
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

@@ -2,61 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import anyio
 import pytest
-from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock, lease
+from fake_agent import DONE, HANG, INTERVAL, FakeAgent
+from item_task_scene import Work, ended
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient
-from shared.item_task import ItemTask
-from shared.items import Ended, Rest, Result
-from shared.lock.codec import ItemKey
-from shared.lock.record import Fence
-from shared.workflow import Role, Stage
+from shared.scheduling.items import Ended, Rest, Result
+from shared.workflow import Stage
 
 UNTELLABLE = (Blocked("no"), RunFailed("no", category="turns-used-up", final=Blocked("no")))
 """What goes to a person at once: said by the step itself, and by the paid run in it."""
-
-
-@dataclass
-class Work:
-    """One pursuit in a task of its own, and what it ended with."""
-
-    agent: FakeAgent
-    clock: HandClock = field(default_factory=HandClock)
-    ended: Ended | None = None
-
-    def __post_init__(self) -> None:
-        self.item = ItemTask(4, self.agent, self.clock, INTERVAL, lambda: None)
-
-    async def run(self) -> None:
-        """To its end."""
-        self.ended = await self.item.run(lease(4))
-
-    @property
-    def stage(self) -> Stage | None:
-        """What the fence records."""
-        fence = self.agent.server.fence(ItemKey(Role.WORKER, 4))
-        return fence.stage if fence else None
-
-    @property
-    def fence(self) -> Fence:
-        """The fence as the server has it."""
-        fence = self.agent.server.fence(ItemKey(Role.WORKER, 4))
-        assert fence is not None
-        return fence
-
-    @property
-    def steps(self) -> int:
-        """How many steps were taken."""
-        return self.agent.count("step 4")
-
-
-async def ended(agent: FakeAgent) -> Ended:
-    """The end of an item that never rests."""
-    return await ItemTask(4, agent, HandClock(), INTERVAL, lambda: None).run(lease(4))
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import anyio
 import pytest
 from fake_agent import DONE, HANG, INTERVAL, FakeAgent
 from fake_server import EPOCH
-from test_pursuit import Work
+from item_task_scene import Work
 
 from shared.errors import RunFailed, Transient, UnknownOutcome
-from shared.governance.failures import SCHEDULE_SECONDS
-from shared.item_task import BACKOFF_CAP_SECONDS
-from shared.items import Rest, Result
 from shared.lock.record import Wait
+from shared.loop.item_task import BACKOFF_CAP_SECONDS
+from shared.retry.failures import SCHEDULE_SECONDS
+from shared.scheduling.items import Rest, Result
 
 CI = Rest("ci")
 

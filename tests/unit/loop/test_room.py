@@ -11,11 +11,11 @@ from fake_agent import DONE, INTERVAL, FakeAgent, HandClock
 from structlog.testing import capture_logs
 
 from config.state import StateDirectory
-from shared.admission import Admission
-from shared.disk_space import LEAST_FREE_BYTES, DiskFull, DiskSpace, existing, free_bytes, mount_of, no_room
 from shared.errors import Misconfigured
-from shared.items import Rest
+from shared.filesystem.disk_space import LEAST_FREE_BYTES, DiskFull, DiskSpace, existing, free_bytes, mount_of, no_room
 from shared.loop import Loop
+from shared.scheduling.admission import Admission
+from shared.scheduling.items import Rest
 
 PLENTY = 10 * LEAST_FREE_BYTES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.read_cache import RECENT_SECONDS, ReadCache
+from shared.loop.read_cache import RECENT_SECONDS, ReadCache
 
 
 class Boot:

@@ -8,10 +8,10 @@ from planner_coder import plan, question
 from planner_fakes import Bench
 from planner_world import ADA, MALLORY, NAMES
 
-from shared.items import Result
-from shared.labels import Flag
+from shared.scheduling.items import Result
 from shared.specification import Provenance, authentic, read
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)
 SPECIFIED = NAMES.of(Stage.SPECIFIED)

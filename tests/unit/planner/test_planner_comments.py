@@ -16,13 +16,13 @@ from planner_agent.approval import Approval
 from planner_agent.conversation import Order
 from planner_agent.plan import read, sha256
 from planner_agent.plan_comment import Binding
-from shared.comment_signatures import Keyring
+from shared.commands.command import Verb, commands
 from shared.errors import Blocked
-from shared.governance.commands import Verb, commands
 from shared.lock.codec import ItemKey, read_ack
 from shared.lock.record import Fence
 from shared.models import Account, Comment
 from shared.specification import BODY_LIMIT
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 
 OURS = frozenset({BOT.id})

@@ -14,13 +14,13 @@ from planner_agent.conversation import Order
 from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, lags, sent_back, stopped, triggers, wish
 from planner_agent.plan import read
 from planner_agent.plan_comment import PlanComment
-from shared.governance.commands import Verb
-from shared.labels import Flag, Labels
+from shared.commands.command import Verb
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
 from shared.workflow import TRANSITIONS, Event, Role, Stage, Track
+from shared.workflow.labels import Flag, Labels
 
 NAMES = Labels()
 ISSUE = Issue(12, "Search", "Find users.", frozenset({"story"}), BOT, EPOCH, EPOCH)

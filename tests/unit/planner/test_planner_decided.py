@@ -14,11 +14,11 @@ from planner_agent.approval import Approval
 from planner_agent.plan import Plan, read
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.errors import Transient
-from shared.items import Ended, Result
-from shared.labels import Flag
 from shared.loop import Loop
+from shared.scheduling.items import Ended, Result
 from shared.specification import body_sha256
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 SPECIFIED = NAMES.of(Stage.SPECIFIED)
 AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)

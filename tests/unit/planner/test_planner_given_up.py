@@ -8,8 +8,8 @@ from planner_world import NAMES
 
 from shared.errors import Blocked, UnknownOutcome
 from shared.github.fresh import PATIENCE_SECONDS
-from shared.labels import Flag
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 
 @pytest.fixture

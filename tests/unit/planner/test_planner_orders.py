@@ -14,10 +14,10 @@ from planner_world import ADA, MALLORY, NAMES
 
 from planner_agent.agent import Planner
 from shared.errors import Transient
-from shared.items import Ended, Result, Skip
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue, PullRequest
+from shared.scheduling.items import Ended, Result, Skip
 from shared.workflow import Stage
 
 PLANNING = NAMES.of(Stage.PLANNING)

@@ -14,8 +14,8 @@ from planner_agent.agent import Planner
 from shared.errors import Lost, Transient, UnknownOutcome
 from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS
-from shared.items import Ended, Result, Skip
 from shared.lock.hold import Held
+from shared.scheduling.items import Ended, Result, Skip
 from shared.specification import read
 from shared.workflow import Stage
 

@@ -20,13 +20,13 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Created, Specifications, specified
 from planner_agent.story import create_story, split
+from shared.commands.text_history import Texts
 from shared.errors import Misconfigured
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status, StatusBoard
-from shared.governance.text_history import Texts
-from shared.items import Skip
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice
+from shared.scheduling.items import Skip
 from shared.specification import Criterion, Kind, Provenance, Specification, authentic, write
 from shared.specification import read as read_body
 from shared.workflow import Role

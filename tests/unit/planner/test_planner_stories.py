@@ -10,11 +10,11 @@ from planner_fakes import Bench, LockPort
 from planner_world import ADA, MALLORY, NAMES
 
 from shared.errors import Transient
-from shared.items import Ended, Result
-from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
 from shared.loop import Loop
+from shared.scheduling.items import Ended, Result
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 FAILED = NAMES.of(Stage.FAILED)
 MANUAL = NAMES.of(Flag.MANUAL_INTERVENTION)

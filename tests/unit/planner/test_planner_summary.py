@@ -7,8 +7,8 @@ from planner_coder import plan
 from planner_fakes import Bench
 
 from planner_agent.context import references
-from shared.items import Result
 from shared.llm.port import Call, Ending, Outcome
+from shared.scheduling.items import Result
 
 LONG = "word " * 1500
 

@@ -14,10 +14,10 @@ from planner_world import MALLORY, NAMES
 from planner_agent.terminal.console import Cancelled, EditorUnusable
 from planner_agent.terminal.session import Agreed
 from shared.errors import Transient
-from shared.governance.answer_retry import AnswerUnusable
-from shared.labels import Flag
 from shared.llm.port import Ending, Outcome
+from shared.retry.answer_retry import AnswerUnusable
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 TYPED = ["User search", "I want to find users.", "By name.", ""]
 AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)

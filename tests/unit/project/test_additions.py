@@ -14,10 +14,10 @@ from console.run import JOBS
 from shared.errors import MissingCredentials
 from shared.github.access import NEEDS
 from shared.github.labels import LOOKS
-from shared.labels import Flag
 from shared.llm import BACKENDS, cli_backends
 from shared.llm.backend import CliSpec
 from shared.workflow import AGENTS, UNLABELLED, Role, Stage, Track, stages
+from shared.workflow.labels import Flag
 
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

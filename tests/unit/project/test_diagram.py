@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from shared.labels import Labels
 from shared.workflow import TRANSITIONS, UNLABELLED, Event, Role, Stage, Track, stages
-from shared.workflow_diagram import WITHDRAWAL, diagram, diagrams, overview, stage_table
+from shared.workflow.diagram import WITHDRAWAL, diagram, diagrams, overview, stage_table
+from shared.workflow.labels import Labels
 
 EDGE = re.compile(r"^    (\S+) --> (\S+): (.+)$", re.MULTILINE)
 MADE = re.compile(r"(.+) \((\w+)\)")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.labels import Flag, Labels
 from shared.workflow import UNLABELLED, Stage
+from shared.workflow.labels import Flag, Labels
 
 
 @pytest.mark.parametrize("names", [Labels(), Labels("Bot/", "Bot-Flag/", "Idea")])

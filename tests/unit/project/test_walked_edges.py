@@ -29,7 +29,7 @@ def named() -> Iterator[str]:
 def test_the_edges_that_are_walked_are_those_of_the_table() -> None:
     table = {f"{track}: {stage}, {event}" for track, stage, event in TRANSITIONS}
     walked = set(named())
-    assert sorted(walked - table) == [], "these are not in shared/workflow.py"
+    assert sorted(walked - table) == [], "these are not in shared/workflow"
     assert sorted(walked & UNWALKED) == [], "these are walked now: take them out of UNWALKED"
     assert sorted(table - walked - UNWALKED) == [], "no test through the lab walks these: mark the one that does"
 

@@ -9,12 +9,12 @@ from datetime import timedelta
 import pytest
 from fake_server import BOT, EPOCH
 
-from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue, LabelEvent
 from shared.reconcile.start_label import Beginning
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 
 ADA = Account(BOT.id + 1, "ada")
 READY, OURS = "status:ready", "status:implementing"

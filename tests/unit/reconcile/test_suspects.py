@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from fake_closing import FakeClosing
-from test_reconcile import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
+from reconcile_scene import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
 
 from planner_agent.reconcile_rules import trade as of_planner
 from shared.github.status import Status

@@ -12,10 +12,10 @@ import pytest
 from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, Entry
 from shared.github.inbox import Inbox
 from shared.github.listing import BRIEF, brief
-from shared.items import Candidate, Skip
+from shared.loop.skip_backoff import LOOKS, Skipped
 from shared.models import Account, Issue
-from shared.order import urgency
-from shared.skip_backoff import LOOKS, Skipped
+from shared.scheduling.items import Candidate, Skip
+from shared.scheduling.order import urgency
 
 MANY = 10_000
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)

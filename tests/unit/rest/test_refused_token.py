@@ -7,13 +7,13 @@ import pytest
 from fake_agent import DONE, INTERVAL, FakeAgent, HandClock, lease
 from structlog.testing import capture_logs
 
-from shared.claiming import BARRED_SECONDS
 from shared.errors import Blocked, Misconfigured, Transient, Unauthorized
 from shared.github.acceptance import RETRY_SECONDS, Acceptance
 from shared.github.tokens import Kept
-from shared.item_task import REFUSALS, ItemTask
-from shared.items import Ended, Rest, Result
 from shared.loop import Loop
+from shared.loop.claiming import BARRED_SECONDS
+from shared.loop.item_task import REFUSALS, ItemTask
+from shared.scheduling.items import Ended, Rest, Result
 
 pytestmark = pytest.mark.fault(5)
 

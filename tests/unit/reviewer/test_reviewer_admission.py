@@ -11,10 +11,10 @@ from reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
 from reviewer_agent.candidates import STAGES, intent, ordered_to_stop, projection, reopening
 from shared.ci.round import SENT_BACK
-from shared.labels import Flag
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.workflow import Role, Stage, Track, owner
+from shared.workflow.labels import Flag
 
 REVIEW, APPROVED = Stage.IN_REVIEW, Stage.APPROVED
 

@@ -9,7 +9,7 @@ import pytest
 from reviewer_world import answer, changes, finding
 
 from reviewer_agent.review.answer import FINDINGS_LIMIT, parse, schema
-from shared.governance.answer_retry import Unusable
+from shared.retry.answer_retry import Unusable
 
 CRITERIA = ("AC1", "AC2")
 

@@ -10,9 +10,9 @@ from reviewer_fakes import look, reviewer, tick
 from reviewer_world import ADA, MALLORY, PULL, World, answer
 
 from shared.errors import Gone
-from shared.items import Candidate, Ended, Result, Skip
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.models import Account
+from shared.scheduling.items import Candidate, Ended, Result, Skip
 from shared.workflow import Stage
 
 

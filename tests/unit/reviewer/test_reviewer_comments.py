@@ -19,11 +19,11 @@ from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.patch import read
 from reviewer_agent.review.placement import place
 from reviewer_agent.review.questions import Answered, Kind, Question
-from shared import change_summary, comment_signatures
+from shared.commands.command import commands
 from shared.errors import Blocked
-from shared.governance.commands import commands
 from shared.lock.record import Fence
 from shared.models import Comment
+from shared.text import change_summary, comment_signatures
 from shared.workflow import Stage
 
 FENCE = Fence(KEY, 1, "n", "reviewer-1", Stage.APPROVED, EPOCH, work_head=HEAD, pr=PULL, round=1)

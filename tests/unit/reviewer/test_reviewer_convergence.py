@@ -12,8 +12,8 @@ from reviewer_agent.decide import Bounds
 from reviewer_agent.review.convergence import Earlier, divided
 from reviewer_agent.review.patch import read
 from shared.github.errors import Refused
-from shared.items import Ended
 from shared.models import ReviewState
+from shared.scheduling.items import Ended
 from shared.workflow import Stage
 
 SINCE = """\

@@ -15,9 +15,9 @@ from reviewer_agent.decide import IDLE, MERGE_REFUSED, TO_BASE, Action, Bounds, 
 from reviewer_agent.merge.blockers import ON_ORDER, PASSING, REFUSED, UNANNOUNCED, Blocker
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from shared.ci.verdict import Verdict
-from shared.labels import Flag
 from shared.lock.record import Fence, Wait
 from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 NOW = EPOCH + timedelta(minutes=5)
 LATE = EPOCH + timedelta(minutes=11)

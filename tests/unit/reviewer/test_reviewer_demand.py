@@ -7,26 +7,18 @@ from typing import Any
 
 import pytest
 from fake_server import BOT
+from reviewer_approval_scene import approved
 from reviewer_fakes import PUSHED_AND_ASKED, auto, look, reviewer, tick
 from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 
 from reviewer_agent.decide import Bounds
 from shared.errors import Transient
-from shared.items import UNTIL_NEWS, Candidate, Ended, Result, Skip
-from shared.lock.claim import Lease
 from shared.lock.codec import ItemKey
+from shared.lock.lease import Lease
 from shared.models import Account
 from shared.reconcile.lost import QUIET
+from shared.scheduling.items import UNTIL_NEWS, Candidate, Ended, Result, Skip
 from shared.workflow import Role, Stage
-
-
-async def approved() -> World:
-    """The review is over, the lease released, some time has passed."""
-    world = World(answers=[answer()])
-    await tick(world)
-    assert world.stage is Stage.APPROVED
-    world.server.seconds += 3600
-    return world
 
 
 async def test_commits_that_nobody_asked_about_are_left_alone_until_something_changes() -> None:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 from reviewer_fakes import auto, look, reviewer, tick
+from reviewer_merge_scene import merges
 from reviewer_world import ADA, HEAD, NEXT, World, answer, finding
-from test_reviewer_merge_terms import merges
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.review.answer import ExpectationAnswer, parse, schema
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNSIGNED
 from reviewer_agent.review.questions import Answered, Kind, Question, Recorded, answered, asked, names, shown
 from shared.git.notes import ChangedTest, ProofNote
-from shared.items import Skip
-from shared.proof_claim import ClaimedProof
+from shared.git.proof_claim import ClaimedProof
+from shared.scheduling.items import Skip
 from shared.workflow import Stage
 
 OLD = "tests/test_a.py::test_x"

@@ -13,9 +13,9 @@ from shared.errors import Blocked, Gone, UnknownOutcome
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.github.errors import NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
-from shared.items import Result
 from shared.llm.port import Ending, Outcome
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
+from shared.scheduling.items import Result
 from shared.workflow import Stage
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 from reviewer_fakes import auto, look, reviewer, tick
+from reviewer_merge_scene import merges
 from reviewer_strikes import opened
 from reviewer_world import ADA, NAMES, World
-from test_reviewer_merge_terms import merges
 
-from shared.items import Skip
-from shared.labels import HOLDING_OF_ISSUE, Flag
 from shared.lock.claimant import Terms
+from shared.scheduling.items import Skip
+from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
 HANDS_OVER = sorted(HOLDING_OF_ISSUE - {Flag.PAUSED})
 """Flags of an issue that give it to a person; a paused one is left alone for its own reason."""

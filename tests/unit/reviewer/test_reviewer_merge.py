@@ -9,19 +9,18 @@ from typing import Any
 import pytest
 from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_lock import HandClock
-from reviewer_world import ADA, BASE, DIFF, HEAD, ISSUE, NEXT, World, answer, changes
+from reviewer_merge_scene import TIDIED
+from reviewer_world import ADA, BASE, DIFF, HEAD, NEXT, World, answer, changes
 
 from reviewer_agent.decide import Bounds, Merge
-from shared.items import Ended, Result, Skip
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.loop import Loop
 from shared.models import Check, CheckOutcome, ReviewState
+from shared.scheduling.items import Ended, Result, Skip
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
-MERGE = f"merge {HEAD} squash [auto] Search users (#57)"
-TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
 async def test_auto_reviews_and_merges_in_one_go() -> None:

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from reviewer_fakes import auto, reviewer, tick
 from reviewer_lock import HandClock
+from reviewer_merge_scene import MERGE, TIDIED
 from reviewer_world import HEAD, ISSUE, OPENED, PULL, World, answer
-from test_reviewer_merge import MERGE, TIDIED
 
 from shared.ci.round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
-from shared.items import Result
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.loop import Loop
+from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 
 

@@ -9,14 +9,14 @@ import pytest
 from fake_server import BOT, EPOCH
 from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_hub import FakeHub
+from reviewer_merge_scene import merges
 from reviewer_world import ADA, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
-from test_reviewer_merge_terms import merges
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.merge.approval import Look, MergeApproval, Word
 from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict
-from shared.items import Skip
 from shared.models import Account, Issue, ReviewState
+from shared.scheduling.items import Skip
 from shared.specification import Specification, write
 
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})

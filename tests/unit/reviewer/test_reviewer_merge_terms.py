@@ -8,14 +8,15 @@ from datetime import timedelta
 import pytest
 from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_lock import HandClock
+from reviewer_merge_scene import merges
 from reviewer_strikes import Calls, watched
 from reviewer_world import ADA, DIFF, HEAD, MALLORY, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Bounds
 from reviewer_agent.review.patch import read
-from shared.items import Result, Skip
 from shared.loop import Loop
 from shared.models import CheckOutcome, ReviewState
+from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage
 
 MOVED = "diff --git a/a.py b/b.py\nsimilarity index 100%\nrename from a.py\nrename to b.py\n"
@@ -27,10 +28,6 @@ CHANGED = (
     "diff --git a/x.py b/x.py\nindex 1111111..2222222 100644\n--- a/x.py\n+++ b/x.py\n"
     "@@ -1,3 +1,3 @@\n context\n--- old\n+++ new\n context\n\\ No newline at end of file\n"
 )
-
-
-def merges(world: World) -> int:
-    return sum(deed.startswith("merge ") for deed in world.done)
 
 
 @pytest.mark.parametrize(

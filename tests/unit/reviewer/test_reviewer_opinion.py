@@ -10,9 +10,9 @@ from fake_server import BOT, EPOCH
 from reviewer_world import HEAD, KEYS, MALLORY, NEXT, PULL
 
 from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict, mark
-from shared import comment_signatures
-from shared.comment_signatures import Key, Keyring
 from shared.models import Review, ReviewState
+from shared.text import comment_signatures
+from shared.text.comment_signatures import Key, Keyring
 
 OPINION = ReviewVerdict(HEAD, 1, Judgement.APPROVED, PersonOnly.BREAKING, 5, EPOCH)
 READER = Reader(KEYS, {BOT.id})

@@ -16,7 +16,7 @@ from telemetry_bench import Kept
 from reviewer_agent.decide import Bounds, Merge
 from runtime.telemetry.observed_people import ObservedSink
 from runtime.telemetry.observed_port import ObservedPort
-from shared.governance.escalation import Escalation
+from shared.escalation.delivery import Escalation
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.loop import Loop
 from shared.models import CheckOutcome, ReviewState

@@ -10,10 +10,10 @@ from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import ADA, HEAD, ISSUE, MALLORY, OPENED, PULL, World, answer
 
 from shared.errors import Transient
-from shared.items import Candidate, Result, Skip
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account
+from shared.scheduling.items import Candidate, Result, Skip
 from shared.workflow import Role, Stage
 
 WORKER_KEY = ItemKey(Role.WORKER, ISSUE)

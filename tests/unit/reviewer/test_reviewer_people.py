@@ -12,9 +12,9 @@ from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, OPENED, World, answe
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.links import issue_named_by
-from shared.items import Result, Skip
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.models import Account, CheckOutcome, Review, ReviewState
+from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage
 
 APPROVE: dict[str, Any] = {"merge": Merge.APPROVE}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from reviewer_approval_scene import approved
 from reviewer_fakes import auto, look, reviewer, tick
 from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
-from test_reviewer_demand import approved
 
 from reviewer_agent.decide import Bounds
 from shared.errors import Transient
-from shared.items import Result, Skip
+from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage
 
 

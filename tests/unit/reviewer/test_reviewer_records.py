@@ -11,10 +11,10 @@ from reviewer_world import HEAD, ISSUE, KEYS, OPENED
 
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNREADABLE, UNSIGNED, Runs
 from reviewer_agent.review.questions import Kind, Question, Recorded
-from shared.comment_signatures import Key, Keyring
 from shared.git.mirror import Commit
 from shared.git.notes import ChangedTest, Note, Phase, ProofNote, write
-from shared.proof_claim import Claim, ClaimedProof
+from shared.git.proof_claim import Claim, ClaimedProof
+from shared.text.comment_signatures import Key, Keyring
 from worker_agent.tdd import claim as claims
 
 GREEN = "5" * 40

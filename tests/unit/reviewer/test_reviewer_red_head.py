@@ -13,10 +13,10 @@ from reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, Wo
 from reviewer_agent.decide import CI_RED, Merge
 from reviewer_agent.merge.blockers import RED_BASE
 from shared.ci.round import SENT_BACK, UNCHECKED_RED
-from shared.items import Result, Skip
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import CheckOutcome
+from shared.scheduling.items import Result, Skip
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 

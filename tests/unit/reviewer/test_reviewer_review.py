@@ -9,11 +9,11 @@ import pytest
 from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
 from reviewer_world import ADA, BASE, HEAD, KEY, KEYS, MALLORY, NEXT, PULL, World, answer, changes, finding
 
-from shared import comment_signatures
-from shared.items import Ended, Result, Skip
 from shared.llm.port import Call
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.models import ReviewState
+from shared.scheduling.items import Ended, Result, Skip
+from shared.text import comment_signatures
 from shared.workflow import Stage
 
 

@@ -16,10 +16,10 @@ from reviewer_agent.review.second_pass import parse
 from shared.errors import RunFailed
 from shared.git.mirror import Commit
 from shared.git.notes import Note, Phase, write
-from shared.governance.answer_retry import Unusable
-from shared.items import Result
 from shared.llm.port import Call, Ending, Outcome
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
+from shared.retry.answer_retry import Unusable
+from shared.scheduling.items import Result
 from shared.workflow import Stage
 
 

@@ -11,9 +11,9 @@ from reviewer_world import HEAD, OPENED, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Merge
 from shared.github.errors import NotShown
-from shared.items import Ended, Result, Skip
-from shared.lock.claim import Lease
+from shared.lock.lease import Lease
 from shared.models import Issue
+from shared.scheduling.items import Ended, Result, Skip
 from shared.workflow import Stage
 
 REVIEWING = frozenset({"status:reviewing"})

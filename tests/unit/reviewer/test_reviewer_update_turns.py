@@ -15,10 +15,10 @@ from reviewer_world import World
 
 from reviewer_agent.merge.update_turns import HELD_FOR, OVERTAKEN_AFTER, UpdateTurn, UpdateTurns
 from shared.errors import Gone
-from shared.labels import Labels
 from shared.lock.hold import Held
 from shared.lock.port import ForeignFence
 from shared.models import PullRequest
+from shared.workflow.labels import Labels
 
 OTHER = 58
 APPROVED = frozenset({"status:approved"})

@@ -20,7 +20,7 @@ STDLIB = Path(sysconfig.get_paths()["stdlib"])
 FILES = [
     *(STDLIB / name for name in ("bisect.py", "colorsys.py", "fnmatch.py", "shlex.py", "textwrap.py", "reprlib.py")),
     *(STDLIB / name for name in ("contextlib.py", "json/decoder.py", "html/parser.py")),
-    ROOT / "shared/text.py",
+    ROOT / "shared/text/__init__.py",
     ROOT / "worker_agent/tdd/syntax/source.py",
     ROOT / "worker_agent/tdd/syntax/functions.py",
 ]

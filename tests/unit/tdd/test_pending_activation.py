@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import pytest
 from tdd_runs import BUG, SKIPPED, ran, stopped
 
-from shared.comment_signatures import Key, Keyring
 from shared.git.names import activation_branch, issue_of_branch, ref, work_branch
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.codec import ItemKey
@@ -17,6 +16,7 @@ from shared.models import Account, Issue
 from shared.pending import mark
 from shared.pending.source import activated
 from shared.specification import body_sha256
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent import comments
 from worker_agent.intake.intents import UNAPPROVED, intent

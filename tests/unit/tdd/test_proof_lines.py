@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any
 
 import pytest
-from test_tdd_evidence import EVIDENCE, HOSTILE
+from tdd_evidence_scene import EVIDENCE, HOSTILE
 
-from shared.collapsed_sections import unfolded
 from shared.git.notes import ChangedTest, ProofNote
-from shared.markdown import heading, lines
+from shared.text.collapsed_sections import unfolded
+from shared.text.markdown import heading, lines
 from worker_agent.tdd.evidence import markdown
 from worker_agent.tdd.proof_lines import CHANGED, DIFFS_CHARS, attention, changed_expectations
 

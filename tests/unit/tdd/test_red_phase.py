@@ -15,13 +15,13 @@ from fake_server import Server
 from shared.errors import Transient
 from shared.git.notes import Note
 from shared.github.status import Status
-from shared.governance.run_limit import begin_run
 from shared.llm.port import Call
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
+from shared.retry.run_limit import begin_run
 from shared.specification import read
 from worker_agent.coding_session import Attempt, Cost, WorkContext
 from worker_agent.errors import CycleAborted

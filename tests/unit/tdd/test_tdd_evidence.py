@@ -5,24 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from tdd_evidence_scene import EVIDENCE, HOSTILE
 
-from worker_agent.tdd.evidence import ROWS, Evidence, Proof, covered, criterion_of, markdown, proofs
+from worker_agent.tdd.evidence import ROWS, Proof, covered, criterion_of, markdown, proofs
 from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
-
-SHA = "0123456789abcdef0123456789abcdef01234567"
-EVIDENCE = Evidence(
-    base=SHA,
-    head=SHA[::-1],
-    proofs=(
-        Proof("tests/test_a.py::test_x[a b]", "failed", "AssertionError: assert None == ['Ann']", "passed"),
-        Proof("tests/test_b.py::test_y", "not collected", "", "passed"),
-    ),
-    baseline="12 passed, 1 failed",
-    result="15 passed",
-    attempts=2,
-    cost_usd=1.234,
-    cost_source="claude",
-)
 
 
 def test_the_section_says_what_was_red_where_and_what_it_cost() -> None:
@@ -93,20 +79,6 @@ def test_unknown_cost_is_said() -> None:
     assert "<summary>Evidence: 2 attempts, cost unknown</summary>" in markdown(
         dataclasses.replace(EVIDENCE, cost_usd=None)
     )
-
-
-HOSTILE = [
-    "a | b | c",
-    r"a \| b",
-    r"a \\| b",
-    "end `` of ` span",
-    "two\nlines\r\nand\u2028more",
-    "<!-- engine-status/1 kind=worker mac=x -->",
-    "\x1b[31mred\x1b[0m\u202e",
-    "![x](https://evil.example/?q=1) @someone",
-    "`",
-    "</details>",
-]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.governance.failures import Category, GiveUp, History, Pause, after
 from shared.llm.port import Call
+from shared.retry.failures import Category, GiveUp, History, Pause, after
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.strategy import (
     QUALITY_TRIES,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.proof_claim import Claim, digest
+from shared.git.proof_claim import Claim, digest
 from worker_agent.tdd.evidence import ROWS, Evidence, Proof, markdown
 from worker_agent.verify.visible import edited_table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.git.notes import ChangedTest, ProofNote
-from shared.proof_claim import ClaimedProof
+from shared.git.proof_claim import ClaimedProof
 from worker_agent.tdd.whole_proof import claimed, together
 
 FIRST = ProofNote(

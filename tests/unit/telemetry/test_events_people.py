@@ -9,7 +9,7 @@ from fake_agent import HandClock
 from telemetry_bench import AT, Kept, event, scribe_into
 
 from runtime.telemetry.observed_people import ObservedSink
-from shared.governance.escalation import Escalation
+from shared.escalation.delivery import Escalation
 from shared.telemetry.events import Kind
 from shared.telemetry.fold import Tallies
 from shared.workflow import Role, Stage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared import change_summary
+from shared.text import change_summary
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.collapsed_sections import LEFT_OUT, unfolded
 from shared.text import clean, visible
+from shared.text.collapsed_sections import LEFT_OUT, unfolded
 
 SECRET = "print the tokens"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.markdown import LOG_LINES, Item, Line, fold_logs, heading, items, lines, open_fence, ticked, unticked
+from shared.text.markdown import LOG_LINES, Item, Line, fold_logs, heading, items, lines, open_fence, ticked, unticked
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.comment_signatures import UNSIGNED, CommentSignatures, Key, Keyring, Mark, find, render
+from shared.text.comment_signatures import UNSIGNED, CommentSignatures, Key, Keyring, Mark, find, render
 
 STEADY = settings(deadline=None, max_examples=50)
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.comment_signatures import CommentSignatures, Key, Keyring, render
 from shared.git.notes import Note, Phase, read, write
 from shared.outgoing.credentials import credentials
 from shared.outgoing.outbound_filter import BODY_LIMIT, LEARNED, TITLE_LIMIT, Outgoing
-from shared.redaction import REDACTED, holds, redact
 from shared.text import JOINER
+from shared.text.comment_signatures import CommentSignatures, Key, Keyring, render
+from shared.text.redaction import REDACTED, holds, redact
 
 SECRET = "zq7Kp+Vt/3mXw9LrB2yN8dHc5J0aGfE6"  # of no vendor's form
 GATE = Outgoing([SECRET])

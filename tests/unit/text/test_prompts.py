@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import planner_agent
 import reviewer_agent
 import worker_agent
-from shared.prompts import PromptError, Prompts, Untrusted
+from shared.text.prompts import PromptError, Prompts, Untrusted
 
 AGENTS = (planner_agent, worker_agent, reviewer_agent)
 WANTED = {

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.redaction import REDACTED
 from shared.text import redact
+from shared.text.redaction import REDACTED
 
 SECRETS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=20, max_size=60)
 FORMS: list[Callable[[str], str]] = [

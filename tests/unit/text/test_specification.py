@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.comment_signatures import Key, Keyring
 from shared.specification import (
     Criterion,
     Kind,
@@ -23,6 +22,7 @@ from shared.specification import (
     tick,
     write,
 )
+from shared.text.comment_signatures import Key, Keyring
 
 KEYS = Keyring(7, (Key.of(b"first"), Key.of(b"second")))
 PLAN = "0123456789abcdef" * 4

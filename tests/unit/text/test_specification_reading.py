@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from shared.comment_signatures import Keyring
 from shared.specification import (
     BODY_LIMIT,
     Criterion,
@@ -19,6 +18,7 @@ from shared.specification import (
     read,
     write,
 )
+from shared.text.comment_signatures import Keyring
 
 BODY = """\
 Some words before.

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared import comment_signatures
 from shared.lock.codec import read_ack
 from shared.models import Account, Comment
-from shared.text import JOINER, clean, excerpt, neutralise, one_line, printable, slug, visible
+from shared.text import JOINER, clean, comment_signatures, excerpt, neutralise, one_line, printable, slug, visible
 
 SPOILED = (
     *("<!--", "-->", "<!", "--", "![", "](", "a.png)", ' "title")', "[", "]", '<img alt="', '">', "data:image/png,x"),

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.code_spans import parts
 from shared.outgoing.outbound_filter import Outgoing
 from shared.text import JOINER, neutralise
+from shared.text.code_spans import parts
 
 LIVE = "![x](https://evil.example/p?d=1) @victim"
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.github.listing import brief
-from shared.labels import Labels
 from shared.models import Account, Issue
 from shared.workflow import Stage
+from shared.workflow.labels import Labels
 from worker_agent.intake.same_files import SameFiles, Sharing, begun, told
 
 NAMES = Labels()

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.comment_signatures import Keyring
 from shared.git.notes import Answer
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item, Remark

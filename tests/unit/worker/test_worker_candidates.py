@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.labels import Flag, Labels
 from shared.models import Account, Issue
 from shared.workflow import Stage
+from shared.workflow.labels import Flag, Labels
 from worker_agent.intake.candidates import Candidates, belongs
 from worker_agent.policy import Policy
 

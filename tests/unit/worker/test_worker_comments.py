@@ -6,25 +6,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from worker_comment_scene import FENCE
 
+from shared.commands.command_rules import offered
 from shared.errors import Blocked
 from shared.github.status import Status
-from shared.governance.command_rules import offered
-from shared.governance.failures import Category
-from shared.governance.run_errors import RunEnded
-from shared.labels import Labels
-from shared.lock.codec import ItemKey
-from shared.lock.record import Fence, Wait
-from shared.models import Account, Issue, PullRequest
-from shared.workflow import Role, Stage, Track
+from shared.lock.record import Wait
+from shared.models import Account, PullRequest
+from shared.retry.failures import Category
+from shared.retry.run_errors import RunEnded
+from shared.workflow import Stage, Track
+from shared.workflow.labels import Labels
 from worker_agent import comments
 from worker_agent.intake import dependency_cycles
 from worker_agent.intake.dependency_cycles import Link
 
-AT = datetime(2026, 1, 5, 10, 32, tzinfo=UTC)
-FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "ab" * 16, "worker-a1b2c3d4", Stage.IMPLEMENTING, AT, attempt=1)
 OPENED = replace(FENCE, stage=Stage.TESTING, pr=57)
-ISSUE = Issue(42, "Search users", "", frozenset(), Account(1, "ada"), AT, AT)
 
 ROWS = (("Stage", "implementing"), ("Agent", "worker-a1b2c3d4"), ("Attempts", "1"))
 OPENED_ROWS = (("Stage", "testing"), *ROWS[1:], ("Pull request", "#57"))

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 from worker_agent.decide import Phase
 from worker_agent.intake.eligibility import WAITS, RefactoringApproval
 from worker_agent.intake.trusted_writers import TrustedWriters

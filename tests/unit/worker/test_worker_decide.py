@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
+from worker_decision_scene import AT, BOT, NAMES, fence, pull
 
 from shared.ci.verdict import Verdict
-from shared.labels import Labels
-from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-from shared.models import Account, Issue, PullRequest
+from shared.models import Issue
 from shared.specification import body_sha256
-from shared.workflow import Role, Stage
+from shared.workflow import Stage
 from worker_agent.decide import UNCHECKED, Action, Bounds, Head, Phase, Snapshot, decide
 from worker_agent.expected_labels import ExpectedLabels, projection
 
-AT = datetime(2026, 1, 5, tzinfo=UTC)
-NAMES = Labels()
-BOT = Account(99, "engine-bot")
 IMPLEMENTING, TESTING, REVIEWING, FAILED = Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING, Stage.FAILED
 
 
 def issue(*labels: Stage | str, open: bool = True, locked: bool = False) -> Issue:
     names = frozenset(NAMES.of(one) if isinstance(one, Stage) else one for one in labels)
     return Issue(42, "Title", "", names, BOT, AT, AT, open, locked)
-
-
-def pull(*labels: Stage, open: bool = True, merged: bool = False, branch: str = "auto/issue-42") -> PullRequest:
-    names = frozenset(map(NAMES.of, labels))
-    return PullRequest(57, "Title", "", BOT, names, branch, "b" * 40, "main", open, merged)
-
-
-def fence(stage: Stage, phase: str = "", *, attempt: int = 0, round: int = 0, pr: int = 0) -> Fence:
-    return Fence(
-        ItemKey(Role.WORKER, 42), 7, "a" * 32, "worker-1", stage, AT, phase=phase, attempt=attempt, round=round, pr=pr
-    )
 
 
 def done(fence: Fence, **facts: object) -> Action:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from test_worker_comments import FENCE, ISSUE
+from worker_comment_scene import FENCE, ISSUE
 
-from shared import change_summary, proof_claim
-from shared.comment_signatures import Keyring
+from shared.git import proof_claim
 from shared.specification import Kind
+from shared.text import change_summary
+from shared.text.comment_signatures import Keyring
 from worker_agent import comments, pull_request_body
 from worker_agent.links import issue_named_by
 from worker_agent.pull_request_body import Change

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict, mark
-from shared.comment_signatures import Key, Keyring
 from shared.git.notes import Answer
 from shared.models import Account, Comment, Permission, Review, ReviewComment, ReviewState
+from shared.text.comment_signatures import Key, Keyring
 from worker_agent.feedback import answers
 from worker_agent.feedback.answers import RENEWED
 from worker_agent.feedback.items import AnswerRecord, Page, open_items

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.comment_signatures import Key, Keyring
 from shared.github.base_branch import BaseBranch
-from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Issue, PullRequest
 from shared.specification import Specification, body_sha256, write
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 from worker_agent.decide import RED_BASE, UNCHECKED, Action, Phase, Snapshot, decide
 from worker_agent.intake.intents import UNAPPROVED, Cause, cause, urged
 from worker_agent.intake.intents import intent as intent_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_worker_decide import fence, pull
+from worker_decision_scene import fence, pull
 
 from shared.lock.record import Fence
 from shared.workflow import Stage

@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from shared.commands.discussion import NOTHING_SAID, Discussion
 from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import Image, NotFetched
-from shared.governance.discussion import NOTHING_SAID, Discussion
 from shared.models import Account, Comment, Issue
 from worker_agent.attached_images import AGAIN_SECONDS, MOST, AttachedImages, ImageFetcher, none_shown
 from worker_agent.prompt_inputs import images

@@ -10,15 +10,15 @@ from typing import Any, cast
 import pytest
 
 from shared.ci.round import SENT_BACK
-from shared.comment_signatures import Keyring
-from shared.labels import Labels
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue, LabelEvent, Permission, PullRequest
 from shared.specification import body_sha256
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 from worker_agent.decide import Head, Phase
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.reading import Feedback, Reading

@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from shared.comment_signatures import Key, Keyring
-from shared.lock.claim import Lease
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
+from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue
+from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent.decide import Phase
 from worker_agent.feedback.items import Item

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from shared.comment_signatures import Keyring
 from shared.lock.codec import ItemKey
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.specification import Specification, write
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from worker_agent.intake.intents import Cause
 from worker_agent.intake.other_accounts import OtherAccounts

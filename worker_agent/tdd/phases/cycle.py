@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from shared import change_summary
 from shared.errors import Blocked
 from shared.git.names import activation_branch
 from shared.git.notes import Note, Phase
@@ -19,8 +18,9 @@ from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.pending.source import activated, path_of
-from shared.prompts import Untrusted
 from shared.specification import Kind
+from shared.text import change_summary
+from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import BranchExists, CycleAborted, NotPending

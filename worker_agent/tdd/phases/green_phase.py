@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shared import change_summary
 from shared.errors import Blocked
 from shared.git.notes import Note, NoteError, ProofNote
 from shared.github.ports import StatusComments
@@ -14,7 +13,8 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
-from shared.prompts import Untrusted
+from shared.text import change_summary
+from shared.text.prompts import Untrusted
 from worker_agent import comments
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import CycleAborted

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from shared.git.workspace import Place
 from shared.pending.source import activated, path_of
-from shared.prompts import Untrusted
+from shared.text.prompts import Untrusted
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import CycleAborted
 from worker_agent.failure_artifacts import below_state

@@ -12,7 +12,7 @@ from shared.llm.port import Call
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
-from shared.prompts import Untrusted
+from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext
 from worker_agent.errors import BranchExists, CycleAborted

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shared import change_summary
 from shared.git.notes import Note, NoteError, Phase
 from shared.github.ports import StatusComments
 from shared.llm.port import Call
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
-from shared.prompts import Untrusted
-from shared.text import excerpt
+from shared.text import change_summary, excerpt
+from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
 from worker_agent.coding_session import Attempt, CodingSession, WorkContext

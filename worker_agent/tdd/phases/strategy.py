@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from shared.governance.failures import TIMEOUT_REPEATS
 from shared.llm.port import Call
+from shared.retry.failures import TIMEOUT_REPEATS
 from worker_agent.tdd.judging.verdict import ErrorType
 
 

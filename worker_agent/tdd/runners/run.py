@@ -15,7 +15,8 @@ from typing import ClassVar
 import anyio
 from anyio import to_thread
 
-from shared import directories, process
+from shared import process
+from shared.filesystem import directories
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import FILE_BYTES, limited
 from shared.sandbox.wrap import Kind

@@ -23,8 +23,9 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from shared import directories, process
+from shared import process
 from shared.errors import Blocked
+from shared.filesystem import directories
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.runners import command_line
 from worker_agent.tdd.setup.installed import LINKED, NOTHING, PACKAGES, Installed, package_stores

@@ -1,0 +1,123 @@
+"""The one gate of every paid call: reserve, call, settle. What nobody has settled counts as unknown."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+import anyio
+import structlog
+
+from shared.budget.budgets import Refusal
+from shared.budget.ledger import Ledger
+from shared.budget.ledger_lines import Played
+from shared.budget.unpriced_runs import Unpriced
+from shared.errors import EngineError, RunFailed
+from shared.llm.port import Coder, Outcome, Request, Usage, money
+from shared.llm.proxy.account import ESTIMATED, METERED, Reading
+from shared.llm.role_router import RoleRouter
+from shared.retry.failures import Category
+from shared.retry.run_errors import RunEnded
+
+log = structlog.get_logger()
+
+GRACE_SECONDS = 3600.0
+"""How long a run may wait for its slot and its settling before it counts as one of unknown cost."""
+
+SETTLE_SECONDS = 10.0
+"""How long settling a run that was cut off may take; a stop by signal has 30 seconds in all."""
+
+
+class BudgetWait(RunFailed):
+    """A limit of day or week leaves no room for a run; it is tried again when older runs no longer count."""
+
+    def __init__(self, sentence: str, until: datetime) -> None:
+        super().__init__(sentence, category=Category.CREDIT, reset=until)
+
+
+class BudgetedCoder:
+    """A coder whose runs are in the ledger."""
+
+    def __init__(
+        self,
+        coder: Coder,
+        ledger: Ledger,
+        unpriced: Unpriced,
+        reading: Callable[[str], Reading | None],
+    ) -> None:
+        """`reading` is what the model proxy knows of a run, None without one: all there is of one that is cut off.
+
+        It is asked once a run.
+        """
+        self._coder = coder
+        self._ledger = ledger
+        self._unpriced = unpriced
+        self._reading = reading
+        self._unsettled: dict[str, tuple[float, str, Played]] = {}
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return self._coder.name
+
+    async def run(self, request: Request) -> Outcome:
+        """Make one call within the limits. Raises `BudgetWait` or `RunEnded` instead of a call, and `Transient`."""
+        run = secrets.token_hex(8)
+        await self._catch_up()
+        limits = request.limits
+        item = request.account or request.item
+        if item != request.item:
+            self._ledger.count(request.item, item)
+        refused = await self._ledger.reserve(run, item, limits.budget_usd, limits.deadline_seconds + GRACE_SECONDS)
+        if refused is not None:
+            raise _refusal(refused)
+        try:
+            outcome = await self._coder.run(replace(request, run=run))
+        except BaseException:
+            seen = self._reading(run)
+            cost = self._cost(self._meant(request), Usage() if seen is None else seen.usage, limits.budget_usd)
+            with anyio.move_on_after(SETTLE_SECONDS, shield=True):
+                await self._settle(run, cost, Played(request.role))
+            raise
+        self._reading(run)
+        cost = self._cost(outcome.backend or self.name, outcome.usage, limits.budget_usd)
+        await self._settle(run, cost, Played(outcome.role, outcome.backend, outcome.ending))
+        return outcome
+
+    def _meant(self, request: Request) -> str:
+        """The backend of a run that came to no outcome."""
+        return self._coder.backend_of(request) if isinstance(self._coder, RoleRouter) else self.name
+
+    def _cost(self, backend: str, usage: Usage, reserved: float) -> tuple[float, str]:
+        """What a run counts, and who says so. Nobody but the proxy can say more than was reserved, or nonsense."""
+        told = money(usage.cost_usd)
+        if told is not None:
+            return told if usage.cost_source in {METERED, ESTIMATED} else min(told, reserved), usage.cost_source
+        usd = self._ledger.limits.unknown_run
+        self._unpriced.tell(backend, usage.model, usd)
+        return usd, "unknown"
+
+    async def _settle(self, run: str, cost: tuple[float, str], played: Played) -> None:
+        usd, source = cost
+        self._unsettled[run] = usd, source, played
+        await self._catch_up(strict=False)
+
+    async def _catch_up(self, *, strict: bool = True) -> None:
+        """Settle what is not settled yet; without `strict` what fails is left for the next call."""
+        for run, (usd, source, played) in tuple(self._unsettled.items()):
+            try:
+                await self._ledger.settle(run, usd, source, played)
+            except EngineError as error:
+                if strict:
+                    raise
+                log.warning("run_not_settled", outcome="retrying", run=run, usd=usd, error=str(error))
+                return
+            self._unsettled.pop(run, None)  # another item may have done it meanwhile
+
+
+def _refusal(refused: Refusal) -> Exception:
+    if refused.until is None:
+        return RunEnded(refused.sentence, Category.BUDGET, "Raise the limit under `budgets`, or finish it by hand.")
+    return BudgetWait(refused.sentence, refused.until)

@@ -1,0 +1,174 @@
+"""The ledger of one repository: a git ref that every agent advances by compare-and-swap, wherever it runs.
+
+What may be spent is reserved before a call and settled after it, so parallel agents never overshoot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import anyio
+import structlog
+
+from shared.budget import budgets, ledger_lines
+from shared.budget.budgets import Books, Limits, Refusal
+from shared.budget.ledger_lines import UNTOLD, Entry, Played, Reservation, Settlement
+from shared.errors import Transient
+from shared.git.lines import History, Lines
+from shared.git.ports import Refs
+from shared.lock.claimant import Shortage
+
+log = structlog.get_logger()
+
+REF = "refs/ack/ledger"
+
+TRIES = 40
+"""Lost races in a row before a write is put off; in each round somebody wins."""
+
+FRESH = timedelta(seconds=30)
+"""So old may be what a claim is refused by; a call always reads anew."""
+
+
+UPGRADE = timedelta(hours=1)
+"""When a run is tried again that was refused because this agent is outdated: longer than a lease is kept waiting."""
+
+OUTDATED = (
+    f"The ledger of costs ({REF}) has lines of version {{version}}, and this agent reads version {{known}}: "
+    "it begins no paid run, because it would count too little. Upgrade this agent."
+)
+
+
+class Ledger:
+    """What the agents of one repository have spent, and what they may."""
+
+    def __init__(
+        self, fences: Refs, history: History, server_time: Callable[[], datetime], limits: Limits, kind: str
+    ) -> None:
+        """`kind` is the word of the agent that writes: planner, worker or reviewer."""
+        self.limits = limits
+        self._now = server_time
+        self._kind = kind
+        self._lines: Lines[Entry] = Lines(
+            REF, fences, history, ledger_lines.read, ledger_lines.VERSION, ledger_lines.until_balanced
+        )
+        self._read_at: datetime | None = None
+        self._warned: set[tuple[str, str]] = set()
+        self._counted: dict[str, str] = {}
+        self._writing = anyio.Lock()
+
+    def count(self, item: str, account: str) -> None:
+        """The runs for `item` are counted to `account`, another item."""
+        self._counted[item] = account
+
+    async def reserve(self, run: str, item: str, usd: float, seconds: float) -> Refusal | None:
+        """Set `usd` aside for a run that ends within `seconds`; the refusal when a limit forbids it.
+
+        Raises `Transient` when it cannot be written down: then nothing may be paid.
+        """
+        async with self._writing:
+            for _ in range(TRIES):
+                await self._read()
+                now = self._now()
+                if any(entry.run == run for entry in self._lines.entries):
+                    return None  # an earlier write whose reply was lost
+                refused = self._outdated(now) or budgets.refusal(self._books(now), item, usd, self.limits, now)
+                if refused is not None:
+                    return refused
+                until = now + timedelta(seconds=seconds)
+                due = ledger_lines.balance_due(self._lines.entries, now, self.limits.unknown_run)
+                if await self._append(Reservation(run, self._kind, item, usd, until, now, due)):
+                    self._warn(item, usd)
+                    return None
+        raise Transient("The ledger of costs is written by many at once; the run is put off.")
+
+    async def settle(self, run: str, usd: float, source: str, played: Played = UNTOLD) -> None:
+        """Write down what a run has cost. Raises `Transient`; repeating it does no harm."""
+        async with self._writing:
+            for _ in range(TRIES):
+                await self._read()
+                if any(isinstance(entry, Settlement) and entry.run == run for entry in self._lines.entries):
+                    return
+                if await self._append(Settlement(run, usd, source, self._now(), played)):
+                    return
+        raise Transient("The ledger of costs is written by many at once; a run is settled later.")
+
+    async def refusal(self, item: str, usd: float) -> Refusal | None:
+        """Why `usd` could not be reserved for `item`, as far as known some seconds ago. Raises `Transient`."""
+        async with self._writing:
+            if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
+                await self._read()
+        now, account = self._now(), self._counted.get(item, item)
+        return self._outdated(now) or budgets.refusal(self._books(now), account, usd, self.limits, now)
+
+    async def spent(self, item: str) -> float:
+        """US dollars that all runs for `item` have cost, each as it was settled. Raises `Transient`."""
+        async with self._writing:
+            await self._read()
+        now, account = self._now(), self._counted.get(item, item)
+        return budgets.lines(self._books(now), account, self.limits, now)[0].used
+
+    def table(self, item: str) -> str:
+        """The credit table for people, by what was read last; empty before anything was."""
+        if self._read_at is None:
+            return ""
+        now = self._now()
+        books = self._books(now)
+        found = budgets.table(budgets.lines(books, self._counted.get(item, item), self.limits, now), self.limits, now)
+        outdated = self._outdated(now)
+        if outdated is not None:
+            return f"{found}\n\n{outdated.sentence}"
+        unknown = sum(run.source == "unknown" for run in books.runs)
+        if not unknown:
+            return found
+        return f"{found}\n\nRuns whose cost nobody knows: {unknown}, counted as ${self.limits.unknown_run:.2f} each."
+
+    def _books(self, now: datetime) -> Books:
+        return ledger_lines.books(self._lines.entries, now, self.limits.unknown_run)
+
+    def _outdated(self, now: datetime) -> Refusal | None:
+        """Nothing may be spent beside runs whose cost cannot be read: what is left would be less than it seems.
+
+        Whoever can read them goes on at once, because such a wait only informs.
+        """
+        if not self._lines.newer:
+            return None
+        return Refusal(None, OUTDATED.format(version=self._lines.newer, known=ledger_lines.VERSION), now + UPGRADE)
+
+    async def _append(self, entry: Entry) -> bool:
+        """Whether it stands there now; when it is not known, the next reading shows it."""
+        return await self._lines.append(ledger_lines.write(entry), entry)
+
+    async def _read(self) -> None:
+        """The lines as the server has them now. Older ones than the balance needs are not read."""
+        if await self._lines.renew():
+            self._lines.entries = ledger_lines.needed(self._lines.entries)
+        self._read_at = self._now()
+
+    def _warn(self, item: str, usd: float) -> None:
+        """Say once, when a limit comes to its warning."""
+        now = self._now()
+        for line in budgets.warnings(self._books(now), item, self.limits, now, usd):
+            what = (line.period, item if line.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
+            if what not in self._warned:
+                self._warned.add(what)
+                log.warning(
+                    "budget_nearly_used_up",
+                    period=str(line.period),
+                    used_usd=round(line.used, 2),
+                    limit_usd=line.limit,
+                    item=item,
+                )
+
+
+class BudgetCheck:
+    """The ledger as a purse: whether a run of at most `usd` could be paid for."""
+
+    def __init__(self, ledger: Ledger, usd: float) -> None:
+        self._ledger = ledger
+        self._usd = usd
+
+    async def shortage(self, number: int) -> Shortage | None:
+        """Why not, and until when; satisfies `shared.lock.claimant.Purse`. Raises `Transient`."""
+        refused = await self._ledger.refusal(f"#{number}", self._usd)
+        return None if refused is None else Shortage(refused.sentence, refused.until)

@@ -1,0 +1,114 @@
+"""Commands that people give in comments: read, and bound to who may give them (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from shared.models import Account, Comment
+from shared.text.markdown import lines
+
+
+class Verb(StrEnum):
+    """What can be ordered."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    EDIT = "edit"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    RETRY = "retry"
+    RESET_ATTEMPTS = "reset-attempts"
+    SPEC_REVIEW = "spec-review"
+    CLOSE_AND_RESET = "close-and-reset"
+    MERGE = "merge"
+
+
+ALIASES = {"mark-for-spec-review": Verb.SPEC_REVIEW}
+"""Other words for a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One order: which comment gave it, who, and the text behind the verb."""
+
+    comment_id: int
+    author: Account
+    verb: Verb
+    text: str
+    at: datetime | None = field(default=None, compare=False)
+    """When it was given, by server time."""
+
+    def __str__(self) -> str:
+        return f"/{self.verb} by {self.author.login} in comment {self.comment_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What looks like a command and is none of ours."""
+
+    comment_id: int
+    author: Account
+    word: str
+
+
+_LINE = re.compile(r"/([a-z-]+)(?:\s+(.*))?", re.DOTALL)
+_LOOKS = re.compile(r"/([a-z][a-z-]{2,30})(?: [^\n/]{0,80})?", re.IGNORECASE)
+"""One line and nothing else: what a person would hardly write by chance."""
+_NEARLY = re.compile(rf"/((?:{'|'.join(Verb)})[.,:;!?]?)(?!\S)", re.IGNORECASE)
+"""A command as a telephone writes it, or with a full stop, whatever follows: it is none, and is not left in silence."""
+
+
+def commands(comments: Iterable[Comment], *, after: int = 0, ours: Collection[int] = ()) -> tuple[Command, ...]:
+    """The commands in comments with an id above `after`, oldest first.
+
+    A command is the first line that is neither quoted nor in a code block; what follows it in the
+    comment is its text. Comments by the engine's own accounts count only when a person wrote them,
+    which the caller tells by leaving out of `comments` what carries the engine's mark (D18).
+    """
+    found = (_command(comment) for comment in comments if comment.id > after and comment.author.id not in ours)
+    return tuple(command for command in found if command is not None)
+
+
+def unknown(comments: Iterable[Comment]) -> tuple[Unknown, ...]:
+    """The comments that are one line with a word after a slash, if that word is no command; or begin almost as one."""
+    return tuple(_unknown(comments))
+
+
+def mentions(body: str, login: str) -> bool:
+    """Whether a comment calls `login`, outside of quotes and code."""
+    called = re.compile(rf"(?<![\w`/])@{re.escape(login)}(?![\w-])", re.IGNORECASE)
+    return called.search(spoken_text(body)) is not None
+
+
+def spoken_text(body: str) -> str:
+    """What a person said themselves: no quotes, no code blocks."""
+    return "\n".join(_lines(body)).strip()
+
+
+def _unknown(comments: Iterable[Comment]) -> Iterator[Unknown]:
+    for comment in comments:
+        spoken = spoken_text(comment.body)
+        looks = _LOOKS.fullmatch(spoken) or _NEARLY.match(spoken)
+        if looks is not None and _command(comment) is None:
+            yield Unknown(comment.id, comment.author, looks[1])
+
+
+def _command(comment: Comment) -> Command | None:
+    match = _LINE.fullmatch(spoken_text(comment.body))
+    if match is None:
+        return None
+    verb = ALIASES.get(match[1]) or (Verb(match[1]) if match[1] in set(Verb) else None)
+    if verb is None:
+        return None
+    return Command(comment.id, comment.author, verb, (match[2] or "").strip(), comment.created_at)
+
+
+def _lines(body: str) -> Iterator[str]:
+    for line in lines(body.replace("\r\n", "\n")):
+        if not line.fenced and not line.text.lstrip().startswith(">") and not line.text.startswith(("    ", "\t")):
+            yield line.text

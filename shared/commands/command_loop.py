@@ -1,0 +1,315 @@
+"""Where people's commands are taken: heard, ruled upon, carried out, and recorded in the status comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import structlog
+
+from shared.commands.approval_words import consents
+from shared.commands.command import Command, Verb, mentions
+from shared.commands.command_reader import EDITED, CommandReader, NewCommands
+from shared.commands.command_rules import Effect, Refused, Ruling, offered, ruling
+from shared.commands.command_target import CommandTargets, Target
+from shared.commands.discussion import read_until
+from shared.commands.one_time_replies import Replies
+from shared.commands.recovery import Recovery
+from shared.commands.retry_command import NOT_BEGUN, wanted
+from shared.commands.text_unchanged import TextUnchanged
+from shared.commands.unavailable_commands import BY_CONFIGURATION, not_merged
+from shared.errors import Gone
+from shared.github.ports import StatusData
+from shared.lock.hold import Held
+from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
+from shared.models import Comment, Issue
+from shared.scheduling.items import Candidate
+from shared.text import one_line
+from shared.workflow import HALTED, Role, Stage, Track
+from shared.workflow.labels import Flag
+
+log = structlog.get_logger()
+
+SAID = "said "
+"""Begins the version of a candidate that is only looked at because somebody has spoken there."""
+
+APPROVE = "To approve this plan, please comment `/approve` on a line of its own. Nothing has been started yet."
+
+LATE = "it arrived after the coder had finished"
+"""Why something that was said is not heeded yet."""
+
+_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
+
+
+class Record(StatusData, Protocol):
+    """The status comment as a record of commands."""
+
+    async def note(
+        self,
+        number: int,
+        permit: WritePermit,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandProfile:
+    """Whose desk it is, what it knows of edits, which backends `/retry` can name there, and how it is called."""
+
+    role: Role
+    unedited: TextUnchanged
+    backends: frozenset[str] = frozenset()
+    login: str = ""
+    """By which it is mentioned; empty where its account is a person's, who is mentioned for other reasons."""
+    unavailable: frozenset[Verb] = frozenset()
+    """Commands that the configuration leaves to people."""
+
+
+class CommandLoop:
+    """The desk of one kind of agent in one repository."""
+
+    def __init__(
+        self,
+        trade: CommandProfile,
+        hearing: CommandReader,
+        docket: CommandTargets,
+        recovery: Recovery,
+        record: Record,
+        replies: Replies,
+    ) -> None:
+        self._role, self._backends, self._unedited = trade.role, trade.backends, trade.unedited
+        self._login = trade.login
+        self._unavailable = trade.unavailable
+        self._hearing = hearing
+        self._docket = docket
+        self._recovery = recovery
+        self._record = record
+        self._replies = replies
+        self._names = recovery.names
+
+    def candidates(self, known: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
+        """Items at rest with comments that nobody has read; their version is how many there are."""
+        for item in known.values():
+            number = self._number_of(item)
+            if number not in busy and self._rests(item) and self._hearing.has_news(item):
+                yield Candidate(number, f"{SAID}{item.comments} in #{item.number} at {item.updated_at.isoformat()}")
+
+    def _number_of(self, item: Issue) -> int:
+        """The number under which this kind of agent locks what the thread is about."""
+        named = _issue_named_by(item.body) if self._role is Role.WORKER and item.is_pull_request else None
+        return named or item.number
+
+    def _rests(self, item: Issue) -> bool:
+        labels = self._names.read(item.labels)
+        if self._role is Role.PLANNER:
+            return labels.story
+        if self._role is Role.REVIEWER:
+            return item.is_pull_request
+        resting = HALTED if item.is_pull_request else HALTED | {Stage.REVIEWING, Stage.READY, Stage.AWAITING_APPROVAL}
+        return not labels.story and (bool(labels.stages & resting) or Flag.PAUSED in labels.flags or not labels.stages)
+
+    def has_news(self, number: int, known: Mapping[int, Issue]) -> bool:
+        """Whether somebody may have given a command about an item; asks nobody."""
+        return any(self._number_of(one) == number and self._hearing.has_news(one) for one in known.values())
+
+    async def attend(self, number: int, known: Mapping[int, Issue], free: Callable[[], Awaitable[bool]]) -> str:
+        """Carry out what was ordered in the item's own thread, and for a worker in that of its pull request.
+
+        What was done, or nothing; `free` tells whether nobody holds the item. Raises `Transient`, `Blocked`.
+        """
+        done: list[str] = []
+        for item in tuple(known.values()):
+            if self._number_of(item) == number and self._hearing.has_news(item):
+                done += await self._attend(item, free)
+        return "; ".join(done)
+
+    async def _attend(self, item: Issue, free: Callable[[], Awaitable[bool]]) -> list[str]:
+        heard = await self._hearing.hear(item, None)
+        heard = replace(heard, talk=await self._hearing.by_writers(heard.talk))
+        track, shown = self._track(item), self._names.read(item.labels)
+        stage = shown.stage or Stage.NEW
+        orders = [
+            one for one in heard.orders if one.verb is Verb.MERGE or self._ruled(one, track, stage) != Effect.DECIDE
+        ]
+        if not (orders or heard.unknown or heard.ignored or heard.edited or heard.talk) and not shown.stages & HALTED:
+            return []
+        try:
+            if await free():
+                return await self._at_rest(item, heard)
+            self._hearing.forget(item.number)  # its holder answers, or once that is dead whoever looks next
+            return []
+        except Gone:
+            return []
+        except BaseException:
+            self._hearing.forget(item.number)
+            raise
+
+    async def _at_rest(self, item: Issue, before: NewCommands) -> list[str]:
+        matter = await self._docket.matter(item.number)
+        if matter.owner is not self._role:
+            return []
+        done: list[str] = []
+        if matter.case.fence is not None and matter.case.fence.stage is Stage.READY and self._halted(matter):
+            await self._recovery.show(matter.case, OperatorPermit("finish what a command began"))
+            done.append("labels follow a command")
+        heard = await self._hearing.hear(item, matter.case.fence)
+        return done + await self._answer(replace(heard, unknown=before.unknown, talk=before.talk), matter)
+
+    def _track(self, item: Issue) -> Track:
+        if item.is_pull_request:
+            return Track.PULL_REQUEST
+        return Track.STORY if self._role is Role.PLANNER else Track.SPECIFICATION
+
+    def _halted(self, matter: Target) -> bool:
+        return bool(self._names.read(matter.case.thread.labels).stages & HALTED)
+
+    async def _answer(self, heard: NewCommands, matter: Target) -> list[str]:
+        """Carry out each order in turn; after one that moved something the rest is looked at anew."""
+        number, told, done = matter.case.thread.number, refusals(heard), list[str]()
+        for order in heard.orders:
+            outcome, moved = await self._carry_out(order, matter)
+            if outcome:
+                told.append(entry(order, outcome))
+            if moved:
+                done.append(f"{order}: {outcome}")
+                matter = await self._docket.matter(number)
+        late = await self._late(heard.talk, matter)
+        await self._note(number, told, heard, late)
+        await self._explain(number, heard, matter.track, matter.stage)
+        return done
+
+    def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
+        """What an order leads to here, by the configuration as well."""
+        ruled = ruling(order.verb, track, stage, edited=edited)
+        here = order.verb in self._unavailable and ruled is Effect.DECIDE
+        return BY_CONFIGURATION[order.verb] if here else ruled
+
+    async def _is_called(self, talk: Sequence[Comment]) -> bool:
+        return bool(await self._hearing.by_writers(one for one in talk if mentions(one.body, self._login)))
+
+    def _asks(self, stage: Stage) -> bool:
+        return self._role is Role.PLANNER and stage in {Stage.PLANNING, Stage.AWAITING_APPROVAL}
+
+    async def _late(self, talk: Sequence[Comment], matter: Target) -> list[dict[str, Any]]:
+        """What was said of a specification that no call follows by itself, and how one comes about."""
+        fence = matter.case.fence
+        if self._role is not Role.WORKER or matter.track is not Track.SPECIFICATION or fence is None:
+            return []
+        if matter.stage is Stage.REVIEWING and fence.pr:
+            why = f"set `{self._names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to have it taken up"
+        elif matter.stage in HALTED:
+            why = "it is taken up when the work goes on"
+        else:
+            return []
+        given = read_until(fence)
+        new = [one for one in talk if one.id > given]
+        return [{"id": one.id, "why": f"{LATE}: {why}"} for one in await self._hearing.by_writers(new)]
+
+    async def _carry_out(self, order: Command, matter: Target) -> tuple[str, bool]:
+        """What became of it, and whether anything was moved; no words for what its agent reads itself."""
+        ruled = self._ruled(order, matter.track, matter.stage, edited=matter.edited)
+        if isinstance(ruled, Refused):
+            return ruled.sentence, False
+        if ruled is Effect.DECIDE:
+            merges = order.verb is Verb.MERGE
+            return not_merged(await self._record.data(matter.case.thread.number)) if merges else "", False
+        backend = wanted(order.verb, order.text, self._backends)
+        if isinstance(backend, Refused):
+            return backend.sentence, False
+        case = matter.case_for(ruled)
+        if case is None:
+            return "it is not a pull request of this engine's making", False
+        if backend and case.fence is None:
+            return NOT_BEGUN, False
+        if doubt := await self._unedited.doubt(order, ruled, case):
+            return doubt, False
+        outcome = await self._recovery.carry_out(ruled, replace(case, backend=backend), OperatorPermit(str(order)))
+        log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
+        return outcome, True
+
+    async def interruption(self, held: Held, known: Mapping[int, Issue]) -> str | None:
+        """`/pause` and `/stop` reach work under way; anything else is refused in one sentence."""
+        numbers = {held.fence.key.number, held.fence.pr} if self._role is Role.WORKER else {held.fence.key.number}
+        for number in sorted(numbers - {0}):
+            listed = known.get(number)
+            if listed is not None and self._hearing.has_news(listed):
+                reason = await self._interrupted(held, listed)
+                if reason:
+                    return reason
+        return None
+
+    async def _interrupted(self, held: Held, listed: Issue) -> str | None:
+        if listed.is_pull_request and self._role is Role.WORKER and not held.fence.round:
+            return None  # it is heard when the work rests
+        try:
+            return await self._heed(held, listed, await self._hearing.hear(listed, held.fence, held=True))
+        except BaseException:
+            self._hearing.forget(listed.number)
+            raise
+
+    async def _heed(self, held: Held, listed: Issue, heard: NewCommands) -> str | None:
+        told, reason, track = refusals(heard), None, self._track(listed)
+        for order in heard.orders:
+            outcome, ends = await self._interrupt(order, listed, held)
+            if outcome:
+                told.append(entry(order, outcome))
+            reason = reason or (str(order) if ends else None)
+        await self._note(listed.number, told, heard)
+        await self._explain(listed.number, heard, track, held.fence.stage)
+        return reason
+
+    async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
+        ruled = self._ruled(order, self._track(listed), held.fence.stage)
+        if isinstance(ruled, Refused):
+            return ruled.sentence, False
+        if ruled not in {Effect.PAUSE, Effect.STOP}:
+            return ("" if ruled is Effect.DECIDE else "it is being worked on"), False
+        case = (await self._docket.matter(listed.number)).case.without_fence()  # its holder ends it
+        return await self._recovery.carry_out(ruled, case, OperatorPermit(str(order))), True
+
+    async def _note(
+        self, number: int, told: Sequence[Mapping[str, Any]], heard: NewCommands, late: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        ignored = [*({"id": id, "why": why} for id, why in heard.ignored), *late]
+        if told or ignored:
+            await self._record.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
+
+    async def _explain(self, number: int, heard: NewCommands, track: Track, stage: Stage) -> None:
+        """Point whoever means a command to it, once. What is said of a plan may be an answer, whoever it calls."""
+        fits = offered(track, stage, without=self._unavailable) or "No command works here now."
+        if heard.unknown:
+            word = one_line(heard.unknown[0].word, 30)
+            await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
+        elif self._asks(stage):
+            await self._hint(number, heard, stage)
+        elif self._login and await self._is_called(heard.talk):
+            told = "Please begin a comment with a command to tell me what to do here."
+            await self._replies.once(number, "mentioned", f"{told} {fits}")
+
+    async def _hint(self, number: int, heard: NewCommands, stage: Stage) -> None:
+        """Words that approve a plan do not approve it: whoever gives them is told what does."""
+        ordered = any(order.verb in {Verb.APPROVE, Verb.REJECT, Verb.EDIT} for order in heard.orders)
+        if stage is not Stage.AWAITING_APPROVAL or ordered:
+            return
+        if await self._hearing.by_writers(one for one in heard.talk if consents(one.body)):
+            how = BY_CONFIGURATION[Verb.APPROVE].sentence if Verb.APPROVE in self._unavailable else APPROVE
+            await self._replies.once(number, "approve-by-command", how)
+
+
+def refusals(heard: NewCommands) -> list[dict[str, Any]]:
+    """The entries of commands that were given by editing a comment."""
+    return [entry(order, EDITED) | {"id": name} for order, name in heard.edited]
+
+
+def entry(order: Command, outcome: str) -> dict[str, Any]:
+    """How a command stands in the record."""
+    return {"id": order.comment_id, "by": order.author.login, "command": f"/{order.verb}", "outcome": outcome}
+
+
+def _issue_named_by(body: str) -> int | None:
+    found = _CLOSES.search(body)
+    return int(found[1]) if found else None

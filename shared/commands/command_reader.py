@@ -1,0 +1,201 @@
+"""What people say to the engine in a thread: whose commands count, which are news, and what was ignored and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from shared.commands.command import Command, Unknown, Verb, commands, unknown
+from shared.commands.discussion import talked
+from shared.commands.untrusted_comments import NO_WRITE, spoken
+from shared.github.ports import KnownThreads, People
+from shared.lock.codec import read_ack
+from shared.lock.record import Fence
+from shared.models import Comment, Issue
+
+INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})
+"""What counts through the next epoch too until it is answered; anything else is about the stage it was given at."""
+
+LATER_SECONDS = 600.0
+"""How long a thread may go unread whose item has changed in other ways as well."""
+
+SAME_MOMENT = timedelta(seconds=1)
+"""GitHub counts whole seconds, and an item may be marked as changed a moment after its comment."""
+
+EDITED = "edited comments are not obeyed: post the command as a new comment"
+
+
+class Record(Protocol):
+    """What the status comment in a thread says of commands."""
+
+    def record_in(self, number: int, thread: Iterable[Comment]) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewCommands:
+    """What a thread says that nobody has dealt with yet. `ignored` are commands' comments and why."""
+
+    orders: tuple[Command, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+    ignored: tuple[tuple[int, str], ...] = ()
+    edited: tuple[tuple[Command, int | str], ...] = ()
+    """Orders that stand in comments which were edited, and how those are named in the record: they are refused."""
+    talk: tuple[Comment, ...] = ()
+    """What was said beside commands since the last hearing, by whomever: see `CommandReader.by_writers`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Baseline:
+    """An item as it was listed when its thread was heard, and which versions of comments were read then."""
+
+    listed: Issue
+    comments: Mapping[int, datetime]
+    at: float
+
+
+class CommandReader:
+    """Reads threads only where what GitHub lists shows that somebody may have said something that nobody has read.
+
+    A new comment shows in the count. That one was edited, or deleted and another written, shows in nothing but the
+    time of the item's last change: then a thread is read once, at once where nothing else explains that time, and
+    after `LATER_SECONDS` where labels, the text or comments of ours have changed as well.
+    """
+
+    def __init__(self, threads: KnownThreads, people: People, record: Record, boot: Callable[[], float]) -> None:
+        """`boot` is the boot clock in seconds."""
+        self._threads = threads
+        self._people = people
+        self._record = record
+        self._boot = boot
+        self._heard: dict[int, _Baseline] = {}
+
+    def has_news(self, listed: Issue) -> bool:
+        """Whether somebody else than the engine may have spoken there since the last hearing; asks nobody."""
+        number = listed.number
+        heard, known = self._heard.get(number), self._threads.known(number)
+        if heard is None:
+            if not listed.comments:
+                return False
+            if known is None or len(known) < listed.comments or spoken(known):
+                return True
+            heard = self._heard[number] = _Baseline(listed, {}, self._boot())
+        if known is not None and any(heard.comments.get(one.id) != one.updated_at for one in spoken(known)):
+            return True
+        before = heard.listed
+        if listed.comments > before.comments and (known is None or len(known) < listed.comments):
+            return True
+        if listed.comments < before.comments:
+            return True
+        return self._is_doubtful(listed, heard, known or ())
+
+    def _is_doubtful(self, listed: Issue, heard: _Baseline, known: Iterable[Comment]) -> bool:
+        """Whether a comment may have been edited, or taken another's place, since the last hearing."""
+        before = heard.listed
+        if listed.updated_at <= before.updated_at:
+            return False
+        if self._boot() - heard.at >= LATER_SECONDS:
+            return True
+        otherwise = replace(listed, updated_at=before.updated_at) != before
+        return not otherwise and not _is_explained(listed, known)
+
+    def skip(self, listed: Issue) -> None:
+        """What stands there now is not for us."""
+        known = self._threads.known(listed.number) or ()
+        self._heard[listed.number] = _Baseline(listed, {one.id: one.updated_at for one in known}, self._boot())
+
+    async def hear(self, listed: Issue, fence: Fence | None, *, held: bool = False) -> NewCommands:
+        """What is new in a thread; `fence` is that of its stage. Raises `Transient`; then it is heard again."""
+        number = listed.number
+        thread = await self._read(listed)
+        said, before = spoken(thread), self._heard.get(number)
+        record = self._record.record_in(number, thread)
+        dealt = {one.get("id") for kind in record.values() for one in kind}
+        by_id = {one.id: one for one in said}
+        orders: list[Command] = []
+        edited: list[tuple[Command, int | str]] = []
+        ignored: list[tuple[int, str]] = []
+        for command in commands(said):
+            comment = by_id[command.comment_id]
+            name = version(comment)
+            if name in dealt or await self._is_over(comment, command.verb, fence, held=held):
+                continue
+            if not await self._may_write(command.author.login):
+                ignored += [] if comment.id in dealt else [(comment.id, NO_WRITE)]
+            elif name == comment.id:
+                orders.append(command)
+            else:
+                edited.append((command, name))
+        heard = before.comments if before else {}
+        new = [word for word in unknown(said) if word.comment_id not in heard]
+        words = [word for word in new if await self._may_write(word.author.login)]
+        strange = {word.comment_id for word in unknown(said)}
+        talk = [
+            one
+            for one in talked(thread)
+            if one.id not in strange and heard.get(one.id) != one.updated_at and one.id not in dealt
+        ]
+        self._heard[number] = _Baseline(listed, {one.id: one.updated_at for one in thread}, self._boot())
+        return NewCommands(tuple(orders), tuple(words), tuple(ignored), tuple(edited), tuple(talk))
+
+    async def by_writers(self, talk: Iterable[Comment]) -> tuple[Comment, ...]:
+        """What of this was said by people with write access. Raises `Transient`."""
+        return tuple([one for one in talk if await self._may_write(one.author.login)])
+
+    def forget(self, number: int) -> None:
+        """Something that was heard could not be carried out: hear it again."""
+        self._heard.pop(number, None)
+
+    async def _read(self, listed: Issue) -> tuple[Comment, ...]:
+        """What is known already, where nothing can be missing in it; else the thread."""
+        known, heard = self._threads.known(listed.number), self._heard.get(listed.number)
+        if known is None or len(known) < listed.comments:
+            return await self._threads.thread(listed.number)
+        if heard is None:
+            return known
+        fewer = listed.comments < heard.listed.comments
+        return await self._threads.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
+
+    async def _is_over(self, comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
+        """`is_stale`, but what nobody answered since the last holder began still has to be.
+
+        It was written when that holder was dead, or while the next one was claiming: too late for either to hear.
+        """
+        if fence is None or not is_stale(comment, verb, fence, held=held):
+            return False
+        return verb not in INTERRUPTIONS or comment.id <= await self._position_before(fence)
+
+    async def _position_before(self, fence: Fence) -> int:
+        """The highest comment id that was there before the last holder but one; an older engine's ACK names it."""
+        if (known_before := fence.position_before) is not None:
+            return known_before
+        number = fence.key.number
+        known = self._threads.known(number) or ()
+        thread = known if any(one.id == fence.ack_id for one in known) else await self._threads.thread(number)
+        own = next((read_ack(one) for one in thread if one.id == fence.ack_id), None)
+        return fence.ack_id if own is None or own.opaque else own.prev
+
+    async def _may_write(self, login: str) -> bool:
+        return (await self._people.permission(login)).may_write
+
+
+def version(comment: Comment) -> int | str:
+    """How a comment stands in the record: by its id, and once it was edited by when."""
+    if comment.updated_at <= comment.created_at:
+        return comment.id
+    return f"{comment.id}@{comment.updated_at:%Y-%m-%dT%H:%M:%S}"
+
+
+def is_stale(comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
+    """Whether a command was given about what is over. One that was edited is not obeyed in any case."""
+    if fence is None:
+        return False
+    if held or verb in INTERRUPTIONS:
+        return comment.id <= fence.position and comment.updated_at <= comment.created_at
+    return comment.updated_at < fence.at
+
+
+def _is_explained(listed: Issue, known: Iterable[Comment]) -> bool:
+    """Whether a comment that was read, or written by us, is the last change of an item."""
+    return any(abs(one.updated_at - listed.updated_at) <= SAME_MOMENT for one in known)

@@ -1,0 +1,104 @@
+"""Which item a command is about: the thread's track and stage, whose fence says so, and what hangs on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from shared.commands.command_rules import Effect
+from shared.commands.recovery import Case
+from shared.errors import Gone
+from shared.git.names import issue_of_branch
+from shared.github.ports import SingleIssues, SinglePulls
+from shared.lock.codec import ItemKey
+from shared.lock.port import Port, ReadFence
+from shared.lock.record import Fence
+from shared.models import Issue
+from shared.specification import body_sha256
+from shared.workflow import HALTED, Role, Stage, Track
+from shared.workflow.labels import Labels
+
+_WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
+"""Stages of the worker's fence at which a pull request is its business."""
+
+_OF_THE_ISSUE = frozenset({Effect.SPEC_REVIEW, Effect.CLOSE_AND_RESET})
+"""What a command on a pull request does to its issue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A thread as commands see it. `owner` is the kind of agent whose fence, if there is one, says the stage."""
+
+    case: Case
+    track: Track
+    stage: Stage
+    owner: Role
+    of_issue: Fence | None = None
+    """The worker's fence, where the thread is a pull request."""
+
+    @property
+    def edited(self) -> bool:
+        """Whether the text of an issue is not the one that its fence is bound to."""
+        fence, issue = self.case.fence, self.case.issue
+        if fence is None or issue is None or self.track is not Track.SPECIFICATION:
+            return False
+        return fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
+
+    def case_for(self, effect: Effect) -> Case | None:
+        """What the effect is carried out on; None when a command on a pull request needs an issue and it has none."""
+        if self.track is not Track.PULL_REQUEST or effect not in _OF_THE_ISSUE:
+            return self.case
+        return None if self.case.issue is None else replace(self.case, fence=self.of_issue)
+
+
+class CommandTargets:
+    """Reads what a command is about."""
+
+    def __init__(self, issues: SingleIssues, pulls: SinglePulls, port: Port, names: Labels, attempts: int = 0) -> None:
+        self._issues = issues
+        self._pulls = pulls
+        self._port = port
+        self._names = names
+        self._attempts = attempts
+
+    async def matter(self, number: int) -> Target:
+        """The thread `number` as it is now; raises `Transient`, and `Gone` for what does not exist."""
+        thread = await self._issues.issue(number)
+        return await (self._of_pull_request if thread.is_pull_request else self._of_issue)(thread)
+
+    async def _of_issue(self, thread: Issue) -> Target:
+        story = self._names.read(thread.labels).story
+        fence = await self._fence(Role.PLANNER if story else Role.WORKER, thread.number)
+        if story:
+            return Target(Case(thread, fence, thread), Track.STORY, self._stage(thread, fence), Role.PLANNER)
+        pull_request = await self._pulls.pull_request(fence.pr) if fence is not None and fence.pr else None
+        case = Case(thread, fence, thread, pull_request, self._attempts)
+        return Target(case, Track.SPECIFICATION, self._stage(thread, fence), Role.WORKER)
+
+    async def _of_pull_request(self, thread: Issue) -> Target:
+        pull_request = await self._pulls.pull_request(thread.number)
+        named = issue_of_branch(pull_request.head_branch) if pull_request.from_own_branch else None
+        working = await self._fence(Role.WORKER, named) if named else None
+        if working is not None and working.pr != thread.number:
+            working = None
+        issue = None if working is None else await self._issue(working.key.number)
+        reviewing = await self._fence(Role.REVIEWER, thread.number)
+        owner, fence = Role.REVIEWER, reviewing
+        if working is not None and working.stage in _WORKERS:
+            owner, fence = Role.WORKER, working
+        attempts = self._attempts if owner is Role.WORKER else 0  # a review has none
+        case = Case(thread, fence, issue, pull_request, attempts)
+        return Target(case, Track.PULL_REQUEST, self._stage(thread, fence), owner, working)
+
+    def _stage(self, thread: Issue, fence: Fence | None) -> Stage:
+        """The fence's word; without one the label's."""
+        shown = self._names.read(thread.labels).stage
+        return fence.stage if fence is not None else shown or Stage.NEW
+
+    async def _issue(self, number: int) -> Issue | None:
+        try:
+            return await self._issues.issue(number)
+        except Gone:
+            return None
+
+    async def _fence(self, kind: Role, number: int) -> Fence | None:
+        return (await self._port.request(ReadFence(ItemKey(kind, number)))).value

@@ -1,0 +1,112 @@
+"""What people with write access have said on an issue: handed to the coder beside its text, and to nobody else's harm.
+
+A comment of anybody else never gets here. Who edits a comment on GitHub has written it or may write in the repository,
+so the words of a trusted author are trusted as they stand; a hash of what was handed over stands in the fence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from shared.commands.command import commands
+from shared.commands.untrusted_comments import spoken
+from shared.github.ports import KnownThreads
+from shared.lock.record import Fence
+from shared.models import Account, Comment, Issue
+from shared.text import clean
+
+READ = "Comments"
+"""The fence's trailer: the newest comment that a coder was given, and the hash of all of them."""
+
+MOST = 30
+"""Comments, the newest, that a coder is given."""
+
+MOST_CHARS = 12_000
+"""Of all of them together; the oldest are left out first."""
+
+
+class Ears(Protocol):
+    """Whose words count."""
+
+    async def why_not(self, account: Account) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Discussion:
+    """The comments that a coder is given, oldest first; `left_out` older ones are only counted."""
+
+    said: tuple[Comment, ...] = ()
+    left_out: int = 0
+
+    @property
+    def digest(self) -> str:
+        """What the fence records of it; empty when nothing was said."""
+        if not self.said:
+            return ""
+        text = "\0".join(f"{one.id} {one.author.id} {one.body}" for one in self.said)
+        return f"{self.said[-1].id}@{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+    def text(self) -> str:
+        """A section to stand below the issue's own text in a prompt; empty when nothing was said."""
+        if not self.said:
+            return ""
+        older = [f"({self.left_out} older comments are left out.)"] if self.left_out else []
+        told = [f"{one.author.login}, {one.created_at:%Y-%m-%d %H:%M} UTC:\n\n{one.body}" for one in self.said]
+        return "\n\n".join(["## Comments of people with write access, the newest last", *older, *told])
+
+
+NOTHING_SAID = Discussion()
+
+
+class Listening:
+    """Reads the threads of one repository's issues for their coders."""
+
+    def __init__(self, threads: KnownThreads, trust_filter: Ears) -> None:
+        self._threads = threads
+        self._ears = trust_filter
+
+    async def of(self, issue: Issue) -> Discussion:
+        """Everything said so far. A thread that is known to its last comment is not read again. Raises `Transient`."""
+        known = self._threads.known(issue.number)
+        thread = known if known is not None and len(known) >= issue.comments else None
+        return await self.among(await self._threads.thread(issue.number) if thread is None else thread)
+
+    async def among(self, thread: Iterable[Comment]) -> Discussion:
+        """The same, of a thread that was just read."""
+        talk = talked(thread)
+        deaf = {one.author.id: await self._ears.why_not(one.author) for one in talk}
+        return bounded([one for one in talk if not deaf[one.author.id]])
+
+
+def talked(thread: Iterable[Comment]) -> tuple[Comment, ...]:
+    """People's own words that are no command and say something."""
+    words = spoken(thread)
+    ordered = {order.comment_id for order in commands(words)}
+    return tuple(one for one in words if one.id not in ordered and clean(one.body).strip())
+
+
+def bounded(said: Sequence[Comment]) -> Discussion:
+    """The newest of these, as many as a prompt has room for."""
+    kept: list[Comment] = []
+    room = MOST_CHARS
+    for one in reversed(said):
+        if len(kept) >= MOST or (kept and len(one.body) > room):
+            break
+        kept.append(replace(one, body=one.body[:MOST_CHARS]))
+        room -= len(one.body)
+    return Discussion(tuple(reversed(kept)), len(said) - len(kept))
+
+
+def read_until(fence: Fence) -> int:
+    """The id of the newest comment that a coder was given; 0 when none was."""
+    number = dict(fence.more).get(READ, "").partition("@")[0]
+    return int(number) if number.isdecimal() else 0
+
+
+def recorded(fence: Fence, discussion: Discussion) -> tuple[tuple[str, str], ...]:
+    """The fence's own trailers, with what a coder is about to be given."""
+    more = {name: value for name, value in fence.more if name != READ}
+    return tuple((more | ({READ: discussion.digest} if discussion.digest else {})).items())

@@ -1,0 +1,51 @@
+"""Replies that are given once: one marked comment in one thread for one purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from shared.github.ports import Conversation
+from shared.lock.write_permit import Notice
+from shared.text import comment_signatures, neutralise, one_line
+from shared.text.comment_signatures import CommentSignatures, Keyring
+
+MARK = "engine-notice"
+
+
+class Replies:
+    """Posts a reply unless the thread has one of this purpose."""
+
+    def __init__(self, comments: Conversation, accounts: Collection[int], keys: Keyring) -> None:
+        self._comments = comments
+        self._accounts = accounts
+        self._keys = keys
+
+    async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
+        """Whether it was posted now; `purpose` has no spaces. The gate lets through the mentions that it knows of.
+
+        Raises `Transient`, `Blocked`.
+        """
+        for comment in await self._comments.thread(number):
+            if comment.author.id in self._accounts and self._is(number, purpose, comment.body):
+                return False
+        body = f"{comment_signatures.render(MARK, {'n': str(number), 'purpose': purpose})}\n{neutralise(text)}"
+        if mention:
+            body += f"\n\n{' '.join(f'@{login}' for login in mention)}"
+        await self._comments.post(number, self._keys.sign(_signed(purpose), number, body), Notice(number, purpose))
+        return True
+
+    def _is(self, number: int, purpose: str, body: str) -> bool:
+        mark = comment_signatures.find(body.partition("\n")[0])
+        if mark is None or mark.name != MARK or mark.fields.get("purpose") != purpose:
+            return False
+        return self._keys.verify(_signed(purpose), number, body) is CommentSignatures.VALID
+
+
+def untrusted_label(label: str, login: str) -> tuple[str, str]:
+    """The purpose and the sentence of the reply to a label by somebody whose labels ask for nothing."""
+    told = f"`{one_line(label, 60)}` was set by {one_line(login, 60)}, who has no write access: it starts nothing here."
+    return "untrusted-label", f"{told} Somebody with write access has to remove it and set it again to start the work."
+
+
+def _signed(purpose: str) -> str:
+    return f"notice:{purpose}"

@@ -1,0 +1,246 @@
+"""What people's commands do to an item that nobody works on: its fence, its labels, its pull request, its branch.
+
+The fence moves first and the labels follow it, so that a crash in between is finished by `Recovery.show`; where
+the order is to stop it moves last, so that the order itself finishes it.
+The same for a comment and for `workflow-engine recover`; the next claim by any agent goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from shared.commands.command_rules import Effect
+from shared.commands.retry_command import reviewed_again
+from shared.errors import Transient
+from shared.git.names import work_branch
+from shared.git.ports import Branches
+from shared.git.set_aside import moved_aside
+from shared.github.ports import StageLabels
+from shared.lock.compare_and_swap import swap
+from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
+from shared.lock.record import Fence, FenceChange
+from shared.lock.write_permit import OperatorPermit
+from shared.models import Issue, PullRequest
+from shared.specification import body_sha256
+from shared.workflow import HALTED, TERMINAL, UNLABELLED, Role, Stage
+from shared.workflow.labels import Flag, Labels, overcome
+
+ANSWERS = frozenset({"feedback", "text", "answer", "rounds"})
+"""The worker's phases that answer what was said of a pull request; from every other one CI is read anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a command is about. `fence` is that of the agent whose stage it is; `thread` is where it was given."""
+
+    thread: Issue
+    fence: Fence | None
+    issue: Issue | None = None
+    pull_request: PullRequest | None = None
+    attempts: int = 0
+    """How many implementations may be tried."""
+    backend: str = ""
+    """The coder of the next tries; empty for the configured one."""
+
+    @property
+    def under_way(self) -> PullRequest | None:
+        """The pull request, while it is open."""
+        return self.pull_request if self.pull_request is not None and self.pull_request.open else None
+
+    def without_fence(self) -> Case:
+        """The same for effects that leave the fence to whoever holds it."""
+        return replace(self, fence=None)
+
+
+class Pulls(Protocol):
+    """Pull requests."""
+
+    async def close(self, number: int, permit: OperatorPermit) -> PullRequest: ...
+
+
+class Recovery:
+    """Carries out what was ordered. Every effect is convergent; nothing is done to what an agent holds."""
+
+    def __init__(self, labels: StageLabels, pulls: Pulls, branches: Branches, port: Port, names: Labels) -> None:
+        self._labels = labels
+        self._pulls = pulls
+        self._branches = branches
+        self._port = port
+        self._names = names
+
+    @property
+    def names(self) -> Labels:
+        """How the labels are spelled."""
+        return self._names
+
+    async def carry_out(self, effect: Effect, case: Case, permit: OperatorPermit) -> str:
+        """Do it; the sentence that says what was done. Raises `Transient`, `Blocked`."""
+        match effect:
+            case Effect.PAUSE:
+                await self._labels.add(case.thread.number, [self._names.of(Flag.PAUSED)], permit)
+                return f"paused: `{self._names.of(Flag.PAUSED)}` is set"
+            case Effect.RESUME:
+                return await self._resume(case, permit)
+            case Effect.STOP:
+                return await self._stop(case, permit)
+            case Effect.RETRY | Effect.RESET_ATTEMPTS:
+                return await self._again(case, permit, afresh=effect is Effect.RESET_ATTEMPTS)
+            case Effect.SPEC_REVIEW:
+                return await self._spec_review(case, permit)
+            case Effect.CLOSE_AND_RESET:
+                return await self._reset(case, permit)
+            case Effect.DECIDE:  # pragma: no branch - the agent that asked reads it itself
+                return "read by the agent that asked for it"
+
+    async def show(self, case: Case, permit: OperatorPermit) -> None:
+        """Let the labels follow a fence that a command has moved."""
+        fence = case.fence
+        if fence is None or fence.stage in UNLABELLED:
+            return
+        if fence.key.kind is not Role.WORKER:
+            await self._label(case.thread, fence.stage, permit)
+            return
+        if case.under_way is not None:
+            await self._label(case.under_way, Stage.CHANGES_REQUESTED, permit, case.issue)
+        if case.issue is not None:  # last: by the label of the issue the rest is found after a crash
+            stage = Stage.REVIEWING if case.under_way else fence.stage
+            await self._label(case.issue, stage, permit, case.issue)
+
+    async def _label(
+        self, item: Issue | PullRequest, stage: Stage, permit: OperatorPermit, issue: Issue | None = None
+    ) -> None:
+        """Show a stage, without the flags of what a command has go on; `issue` is the one that is worked on."""
+        known = self._names.read(item.labels).flags
+        ended = overcome(self._names.read(issue.labels).flags if issue is not None else frozenset())
+        gone = tuple(flag for flag in (*ended, Flag.PAUSED) if flag in known)
+        await self._labels.show(item.number, stage, permit, known=item.labels, flags_off=gone)
+
+    async def _resume(self, case: Case, permit: OperatorPermit) -> str:
+        """The flag may stand on the issue or on its pull request."""
+        paused, taken = self._names.of(Flag.PAUSED), False
+        for item in _each(case.thread, case.issue, case.pull_request):
+            for label in sorted(item.labels):
+                if label.casefold() == paused.casefold():
+                    await self._labels.remove(item.number, label, permit)
+                    taken = True
+        return "it goes on" if taken else "it was not paused"
+
+    async def _stop(self, case: Case, permit: OperatorPermit) -> str:
+        """The labels go first: once the fence says that it has ended, the order would be refused when repeated."""
+        for stage in sorted(self._names.read(case.thread.labels).stages):
+            await self._labels.remove(case.thread.number, self._names.of(stage), permit)
+        if case.fence is not None and case.fence.stage not in TERMINAL:
+            await self._move(case.fence, FenceChange(stage=Stage.WITHDRAWN, wait=None))
+        return "stopped; the branch is kept"
+
+    async def _again(self, case: Case, permit: OperatorPermit, *, afresh: bool) -> str:
+        fence = case.fence
+        if fence is None:
+            return await self._unbegun(case, permit)
+        if fence.stage not in HALTED | TERMINAL:
+            return await self._urge(fence, case.backend)
+        if fence.key.kind is Role.WORKER and case.under_way is None and fence.pr:
+            return await self._reset(case, permit)  # its pull request has ended, and its branch would be in the way
+        attempt = 0 if afresh else min(fence.attempt, max(case.attempts - 1, 0))
+        change, rounds = _renewed(case, fence, attempt, permit), ""
+        if afresh and fence.key.kind is Role.REVIEWER:
+            change, rounds = replace(change, round=0), " with all rounds again"
+        moved = await self._move(fence, change)
+        await self.show(replace(case, fence=moved), permit)
+        left = f" with {case.attempts - attempt} of {case.attempts} attempts" if case.attempts else ""
+        return f"it goes on{rounds}{left}{f' and {case.backend}' if case.backend else ''}"
+
+    async def _unbegun(self, case: Case, permit: OperatorPermit) -> str:
+        """Nothing was recorded of it: it can only begin."""
+        stage = Stage.REVIEWING if case.thread.is_pull_request else Stage.READY
+        await self._label(case.thread, stage, permit)
+        return f"it begins: `{self._names.of(stage)}` is set"
+
+    async def _urge(self, fence: Fence, backend: str) -> str:
+        if fence.wait is None and fence.backend == backend:
+            return "it is being worked on; nothing waits"
+        await self._move(fence, FenceChange(wait=None, failures="", backend=backend))
+        return f"it goes on with {backend}" if backend else "it waits no longer"
+
+    async def _spec_review(self, case: Case, permit: OperatorPermit) -> str:
+        if case.fence is not None and case.fence.key.kind is Role.WORKER:
+            await self._move(case.fence, FenceChange(stage=Stage.FAILED, phase="", wait=None))
+        closed = await self._close(case, permit)
+        item, flag = case.issue or case.thread, Flag.SPEC_REVIEW_NEEDED
+        await self._labels.show(item.number, Stage.FAILED, permit, known=item.labels, flags_on=(flag,))
+        return f"{closed}it waits until its text is corrected; then `/close-and-reset` starts over"
+
+    async def _reset(self, case: Case, permit: OperatorPermit) -> str:
+        """From the current base, as if it had never been begun; what was made stays under another name."""
+        fence, kept = case.fence, ""
+        closed = await self._close(case, permit)
+        if fence is not None:
+            kept, updates = await self._set_aside(fence)
+            blank = replace(_cleared(case, permit), phase="", attempt=0, round=0, pr=0, base="", work_head="")
+            case = replace(case, fence=await self._move(fence, blank, updates), pull_request=None)
+            await self.show(case, permit)
+        else:
+            await self._unbegun(case, permit)
+        return f"{closed}{kept}it starts over from the current base"
+
+    async def _close(self, case: Case, permit: OperatorPermit) -> str:
+        if case.under_way is None:
+            return ""
+        await self._pulls.close(case.under_way.number, permit)
+        return f"#{case.under_way.number} is closed, "
+
+    async def _set_aside(self, fence: Fence) -> tuple[str, tuple[RefUpdate, ...]]:
+        """What moves the work branch out of the way, together with the fence; nothing where there is none."""
+        branch = fence.branch or work_branch(fence.key.number)
+        tip = await self._branches.refresh(f"refs/heads/{branch}")
+        if tip is None:
+            return "", ()
+        kept, updates = await moved_aside(self._branches, branch, fence.key.number, tip)
+        return f"its branch is kept as `{kept}`, ", updates
+
+    async def _move(self, fence: Fence, change: FenceChange, updates: tuple[RefUpdate, ...] = ()) -> Fence:
+        """Compare-and-swap from the fence as it was seen; raises `Transient` when somebody else has moved it."""
+        reply = await self._port.request(ReadFence(fence.key))
+        moved = None
+        if reply.value is not None and reply.value.oid == fence.oid:
+            new = replace(change.of(fence), released=fence.nonce, at=reply.at.replace(microsecond=0), oid="")
+            moved = await swap(self._port, AdvanceFence(new, fence.oid, updates=updates))
+        if moved is None:
+            raise Transient(f"{fence.key.ref} has just been moved by an agent; looking again.")
+        return moved
+
+
+def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> FenceChange:
+    """How a fence changes from which its agent is to go on where it stopped."""
+    change = replace(_cleared(case, permit), attempt=attempt)
+    match fence.key.kind:
+        case Role.PLANNER:
+            afresh = replace(change, stage=Stage.PLANNING, phase="draft", attempt=fence.attempt + 1, round=0)
+            return replace(afresh, approved_by="")  # of the new plan nobody has yet
+        case Role.REVIEWER:
+            return replace(change, stage=Stage.REVIEWING, phase=reviewed_again(fence.work_head), attempt=0)
+        case _:
+            halted_in_ci = fence.stage is Stage.CI_FAILED or fence.phase not in ANSWERS
+            return replace(change, phase="" if halted_in_ci and case.under_way is not None else fence.phase)
+
+
+def _cleared(case: Case, permit: OperatorPermit) -> FenceChange:
+    """It goes on with the text that was read for it, of which `Unedited` says whether the command was about it."""
+    text = "" if case.issue is None else body_sha256(case.issue.title, case.issue.body)
+    return FenceChange(
+        stage=Stage.READY,
+        wait=None,
+        runs=0,
+        failures="",
+        next_role="",
+        body_sha256=text,
+        backend=case.backend,
+        approved_by=permit.reason,
+    )
+
+
+def _each(*items: Issue | PullRequest | None) -> Iterable[Issue | PullRequest]:
+    """Each item once."""
+    return {item.number: item for item in items if item is not None}.values()

@@ -1,0 +1,38 @@
+"""What `/retry` may be told, and what it tells a reviewer (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from shared.commands.command import Verb
+from shared.commands.command_rules import Refused
+from shared.text import one_line
+
+_WANTED = re.compile(r"backend=(\S+)")
+
+
+def wanted(verb: Verb, text: str, backends: Collection[str]) -> str | Refused:
+    """The backend that a command asks for, empty for the usual one; `backends` are those that are configured."""
+    if verb is not Verb.RETRY or not text:
+        return ""
+    found = _WANTED.fullmatch(text)
+    if found is None:
+        return Refused(f"`/retry` takes nothing but `backend=NAME`, and '{one_line(text, 40)}' is not that")
+    return named(found[1], backends)
+
+
+def named(backend: str, backends: Collection[str]) -> str | Refused:
+    """`backend`, if it is one of those that are configured."""
+    if backend in backends:
+        return backend
+    known = ", ".join(sorted(backends))
+    return Refused(f"no backend '{one_line(backend, 40)}' is configured for this repository: there is {known}")
+
+
+def reviewed_again(head: str) -> str:
+    """The phase of a review's fence once a person had it go on: the review of this very `head` is not the last word."""
+    return f"again-{head[:12]}"
+
+
+NOT_BEGUN = "nothing of it was begun, so there is nothing to retry with another backend"

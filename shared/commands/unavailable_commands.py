@@ -1,0 +1,47 @@
+"""Why a command leads to nothing here, beside the stage: the configuration, or what keeps a merge back (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.commands.command import Verb
+from shared.commands.command_rules import Refused
+
+BY_CONFIGURATION: Mapping[Verb, Refused] = {
+    Verb.MERGE: Refused("Maintainers merge here (`merge: never` is configured): use the merge button."),
+    Verb.APPROVE: Refused("Plans are approved at a terminal here: run `planner-agent` for this repository."),
+}
+"""Of a command that the configuration leaves to people."""
+
+NOT_CLEARED: Mapping[str, str] = {
+    "flagged": "a flag asks for a maintainer; remove it first",
+    "resolved": "a merge conflict was resolved in it; check that and remove the flag first",
+    "barred": "a label forbids merging; remove it first",
+    "unseen": "this commit has no review by the engine",
+    "requested": "changes are requested; whoever asked for them approves or dismisses that first",
+    "own_order": "somebody else than its requester has to ask for the merge",
+    "checks_red": "its checks fail; it is merged when they pass",
+    "checks_missing": "this commit has no CI checks; at least one must pass",
+    "checks_running": "its checks are running; it is merged when they pass",
+    "checks_awaited": "required checks are missing; it is merged when they pass",
+    "base_red": "the checks of the base branch fail; it is merged when they pass",
+    "base_running": "the checks of the base branch are running; it is merged when they pass",
+    "required": "the base branch requires more than it has; the status comment says what",
+    "conflict": "it conflicts with the base branch",
+    "refused": "GitHub refused the merge; it is tried again by itself",
+    "dequeued": "GitHub's merge queue removed it",
+    "queued": "it is in GitHub's merge queue already",
+    "stopped": "its issue was closed, paused or taken back",
+    "edited": "its issue was edited after its text was approved",
+    "blocked": "its issue is blocked by another open issue",
+    "head_moved": "commits were pushed that nobody has reviewed",
+}
+"""What a person's word does not clear, by the reason in the status comment of an approved pull request."""
+
+
+def not_merged(data: Mapping[str, Any]) -> str:
+    """The sentence about a `/merge` that does nothing now, from what the status comment says to programs; or empty."""
+    waiting = data.get("waiting")
+    why = NOT_CLEARED.get(str(waiting.get("why", ""))) if isinstance(waiting, Mapping) else None
+    return f"not merged yet: {why}" if why else ""

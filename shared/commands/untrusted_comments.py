@@ -1,0 +1,48 @@
+"""Comments of people without write access: which they are, for the status comment that says so once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import structlog
+
+from shared.errors import Transient
+from shared.github.ports import People
+from shared.lock.codec import read_ack
+from shared.models import Comment
+from shared.text import comment_signatures
+
+log = structlog.get_logger()
+
+NO_WRITE = "its author has no write access"
+
+MOST_PEOPLE = 20
+"""So many authors of one thread are asked about, those of the newest comments."""
+
+
+class UntrustedComments:
+    """Tells strangers' comments from others; GitHub is asked about each person once in five minutes."""
+
+    def __init__(self, people: People, accounts: Collection[int]) -> None:
+        """`accounts` are the engine's own."""
+        self._people = people
+        self._accounts = accounts
+
+    async def ignored(self, thread: Iterable[Comment]) -> Sequence[Mapping[str, Any]]:
+        """Entries for the record, oldest first; none while GitHub does not say who is a stranger."""
+        said = [one for one in spoken(thread) if one.author.id not in self._accounts]
+        newest = list(dict.fromkeys(one.author.login for one in reversed(said)))[:MOST_PEOPLE]
+        try:
+            strange = {login for login in newest if not (await self._people.permission(login)).may_write}
+        except Transient as error:
+            log.info("strangers_unknown", outcome="skipped", error=str(error))
+            return ()
+        return [{"id": one.id, "why": NO_WRITE} for one in said if one.author.login in strange]
+
+
+def spoken(thread: Iterable[Comment]) -> tuple[Comment, ...]:
+    """The comments that are people's own words; with one account, what carries no mark is its owner's."""
+    return tuple(
+        one for one in thread if read_ack(one) is None and comment_signatures.find(one.body.partition("\n")[0]) is None
+    )

@@ -1,0 +1,216 @@
+"""Decisions that people are asked for, and what stays red: who waits since when, and which waits are too long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from shared.errors import EngineError
+from shared.github.ports import StatusData
+from shared.lock.codec import ItemKey
+from shared.lock.port import Port, ReadFence
+from shared.lock.record import Fence
+from shared.models import Issue
+from shared.scheduling.order import excluded
+from shared.workflow import Role, Stage
+from shared.workflow.labels import Flag, Labels
+
+log = structlog.get_logger()
+
+BY_ORDER = frozenset(
+    {
+        "not_ordered",
+        "own_order",
+        "fork",
+        "breaking",
+        "protected",
+        "unsigned",
+        "unasked",
+        "disputed",
+        "large",
+        "required",
+        "no_ci",
+    }
+)
+"""Why an approved pull request waits for people's word, in the words of its status comment."""
+
+
+HELD_UP = {
+    "red-base": "This has waited for {hours:g} hours or more, since the checks of the base branch failed. "
+    "It continues by itself when they pass.",
+    "red-head": "This has waited for {hours:g} hours or more, since its checks failed again. It continues by "
+    "itself when they pass.",
+    "edited": "This has waited for {hours:g} hours or more, since its issue was found edited after its text was "
+    "approved. The status comment says what to do.",
+    "head_moved": "The review has waited for {hours:g} hours or more: commits were pushed, and nobody has asked "
+    "for a review of them. The status comment says how.",
+    "flagged": "This was approved {hours:g} hours ago or more and is not merged: a flag asks for a maintainer.",
+    "resolved": "This was approved {hours:g} hours ago or more and is not merged: a conflict was resolved in it, and "
+    "a maintainer has to check that.",
+    "checks_red": "This was approved {hours:g} hours ago or more and is not merged: its checks fail.",
+    "checks_missing": "This was approved {hours:g} hours ago or more and is not merged: it had no checks.",
+}
+"""What ends by itself or not at all, and nobody is asked about: what people are told once it has lasted too long."""
+
+_BY_FENCE = frozenset({"red-base", "red-head", "edited"})
+"""Of these, the reasons in fences; the others are reasons in status comments of reviews."""
+
+_OF_REVIEWS = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
+
+AGAIN = timedelta(hours=1)
+"""So often the fence of an item that waits for nobody is read again: a wait for the base need not change the item."""
+
+_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
+"""How a pull request names the issue under whose number its worker's fence stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A decision that is waited for since `at`: of a plan, a refactoring or a merge; or what has held it up since then.
+
+    `epoch` names what it is about.
+    """
+
+    number: int
+    what: str
+    epoch: str
+    at: datetime
+
+    @property
+    def category(self) -> str:
+        """What people are wanted for: an `approval`, or to look at what is `held_up`."""
+        return "held_up" if self.what in HELD_UP else "approval"
+
+    def sentence(self, hours: float) -> str:
+        """What people are told once it has waited for so long."""
+        if self.what in HELD_UP:
+            return HELD_UP[self.what].format(hours=hours)
+        return f"The {self.what} has waited for a decision for {hours:g} hours. It stays open."
+
+
+class Approvals:
+    """The waiting decisions of one kind of agent; a fence is read again only when its item has changed.
+
+    No item has waited longer than it exists: of younger ones nothing is read.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        port: Port,
+        names: Labels,
+        status: StatusData,
+        hours: float,
+        *,
+        barring: Collection[str] = (),
+    ) -> None:
+        """`barring` are labels by which people keep an item from going on: they need no reminder of it."""
+        self._role = role
+        self._port = port
+        self._names = names
+        self._status = status
+        self.hours = hours
+        self._barring = barring
+        self._seen: dict[int, tuple[datetime, datetime, Asked | None]] = {}
+        self._settled: set[tuple[int, str]] = set()
+
+    async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[Asked]:
+        """The decisions that have waited longer than configured, at server time `now`."""
+        late = timedelta(hours=self.hours)
+        waiting = {n: item for n, item in known.items() if now - item.created_at >= late and self._may_wait(item)}
+        self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
+        for number, item in waiting.items():
+            version, looked, asked = self._seen.get(number, (None, now, None))
+            if version != item.updated_at or (asked is None and now - looked >= AGAIN):
+                asked = await self._read(item, now)
+                self._seen[number] = item.updated_at, now, asked
+            if asked is None or (asked.number, asked.epoch) in self._settled:
+                continue
+            if now - asked.at >= late:
+                yield asked
+
+    def settle(self, late: Asked) -> None:
+        """It was escalated: no more of this occasion."""
+        self._settled.add((late.number, late.epoch))
+
+    def _may_wait(self, item: Issue) -> bool:
+        labels = self._names.read(item.labels)
+        if Flag.PAUSED in labels.flags or excluded(item.labels, self._barring):
+            return False
+        if self._role is Role.REVIEWER:
+            return item.is_pull_request and len(labels.stages) == 1 and labels.stages <= _OF_REVIEWS
+        if self._role is Role.WORKER and labels.stages == {Stage.TESTING}:
+            return not labels.story
+        return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
+
+    async def _read(self, item: Issue, now: datetime) -> Asked | None:
+        """What an item waits for; one that cannot be read keeps nobody from being called to another."""
+        try:
+            return await self._asked(item, now)
+        except EngineError as error:
+            log.warning("approvals_not_looked_at", outcome="retrying", number=item.number, error=str(error))
+            return None
+
+    async def _asked(self, item: Issue, now: datetime) -> Asked | None:
+        number = item.number
+        if self._role is Role.WORKER and item.is_pull_request:
+            found = _CLOSES.search(item.body)
+            if found is None:
+                return None
+            number = int(found[1])
+        fence = (await self._port.request(ReadFence(ItemKey(self._role, number)))).value
+        if fence is None:
+            return None
+        held, decision = held_up(fence), asked(fence)
+        if held is not None or self._role is not Role.REVIEWER:
+            return held or decision
+        shown = self._names.read(item.labels).stages == {fence.stage}
+        overdue = now - fence.at >= timedelta(hours=self.hours)  # before that, its thread need not be read
+        return await self._of_review(fence, decision) if shown and overdue else None
+
+    async def _of_review(self, fence: Fence, merge: Asked | None) -> Asked | None:
+        why = await self._why(fence)
+        if why == "head_moved" or (merge is not None and why in HELD_UP):
+            return _of(fence, why)
+        return merge if why in BY_ORDER else None
+
+    async def wanted(self, fence: Fence) -> Asked | None:
+        """The decision that an item waits for: of a merge only where its status comment says that one is missing.
+
+        Raises `Transient`, `Blocked`.
+        """
+        found = asked(fence)
+        if found is None or found.what != "merge":
+            return found
+        return found if await self._why(fence) in BY_ORDER else None
+
+    async def _why(self, fence: Fence) -> str:
+        """What the status comment says of the very commit that the fence names."""
+        data = await self._status.data(fence.key.number)
+        waiting = data.get("waiting") if data.get("head") == fence.work_head else None
+        return str(waiting.get("why", "")) if isinstance(waiting, Mapping) else ""
+
+
+def held_up(fence: Fence) -> Asked | None:
+    """What a fence waits for that may never come, and that nobody is asked about; None when there is no such thing."""
+    return _of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in _BY_FENCE else None
+
+
+def _of(fence: Fence, what: str) -> Asked:
+    return Asked(fence.key.number, what, f"{what}-{fence.work_head[:12]}", fence.at)
+
+
+def asked(fence: Fence) -> Asked | None:
+    """The decision that a fence at rest may wait for; None when it waits for none."""
+    what = {
+        (Role.PLANNER, Stage.AWAITING_APPROVAL): "plan",
+        (Role.WORKER, Stage.AWAITING_APPROVAL): "refactoring",
+        (Role.REVIEWER, Stage.APPROVED): "merge",
+    }.get((fence.key.kind, fence.stage))
+    if what is None:
+        return None
+    return Asked(fence.key.number, what, f"plan-{fence.attempt}", fence.at) if what == "plan" else _of(fence, what)

@@ -1,0 +1,108 @@
+"""The last word on an item that was given up: one bounded call that reads and answers, and never decides anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import structlog
+
+from shared.errors import Blocked, EngineError
+from shared.llm.port import Call, Coder, Ending, Limits, Request
+from shared.llm.scenario import Unscripted
+from shared.lock.hold import Held
+from shared.lock.record import Fence
+from shared.models import Issue
+from shared.specification import body_sha256
+from shared.text import clean, neutralise, one_line
+from shared.text.prompts import Prompts, Untrusted
+
+log = structlog.get_logger()
+
+ROLE = "debugger"
+MOST_USD = 1.0
+"""What one diagnosis may cost."""
+
+MOST_TURNS = 5
+DEADLINE_SECONDS = 300.0
+TEXT_CHARS = 8000
+ANSWER_CHARS = 600
+
+LEFT_OUT = "(left out: it is not the text that was approved)"
+"""What is shown in place of a text to which the fence is not bound."""
+
+_PROMPTS = Prompts(Path(__file__).with_name("prompts"))
+_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"cause": {"type": "string"}, "suggestion": {"type": "string"}},
+    "required": ["cause", "suggestion"],
+    "additionalProperties": False,
+}
+
+
+class Issues(Protocol):
+    """Single items."""
+
+    async def issue(self, number: int) -> Issue: ...
+
+
+class Diagnosis:
+    """Asks once per lease; whatever goes wrong becomes a sentence, because giving up must not fail for it."""
+
+    def __init__(self, coder: Coder, issues: Issues, limits: Limits) -> None:
+        self._coder = coder
+        self._issues = issues
+        self._limits = replace(
+            limits,
+            max_turns=min(limits.max_turns, MOST_TURNS),
+            budget_usd=min(limits.budget_usd, MOST_USD),
+            deadline_seconds=min(limits.deadline_seconds, DEADLINE_SECONDS),
+        )
+        self._given: dict[int, tuple[str, str]] = {}
+
+    async def of(self, held: Held, error: Blocked) -> str:
+        """What a person is told of the cause; empty for errors that say it themselves. Raises `Lost`."""
+        number, epoch = held.fence.key.number, held.fence.nonce
+        if not error.diagnosable:
+            return ""
+        if self._given.get(number, ("", ""))[0] != epoch:
+            try:
+                said = await self._asked(held.fence, error)
+            except Unscripted:
+                said = ""
+            except EngineError as failure:
+                log.warning("diagnosis_skipped", outcome="skipped", error=str(failure))
+                said = f"**Diagnosis:** none, because it could not be asked for: {one_line(str(failure), 200)}"
+            self._given[number] = epoch, said
+        held.check()
+        return self._given[number][1]
+
+    async def _asked(self, fence: Fence, error: Blocked) -> str:
+        number = fence.key.number
+        issue = await self._issues.issue(number)
+        approved = body_sha256(issue.title, issue.body) == fence.body_sha256  # nothing else reaches a model
+        prompt = _PROMPTS.render(
+            "diagnose",
+            title=Untrusted(issue.title if approved else f"#{number}"),
+            error=Untrusted(str(error)[:TEXT_CHARS]),
+            specification=Untrusted(clean(issue.body)[:TEXT_CHARS] if approved else LEFT_OUT),
+        )
+        outcome = await self._coder.run(
+            Request(
+                call=Call.DIAGNOSE,
+                item=f"#{number}",
+                title=issue.title,
+                role=ROLE,
+                prompt=prompt,
+                schema=_SCHEMA,
+                limits=self._limits,
+            )
+        )
+        if outcome.ending is not Ending.COMPLETED or outcome.answer is None:
+            return f"**Diagnosis:** none; the run ended as {outcome.ending}."
+        cause, then = (one_line(str(outcome.answer.get(key, "")), ANSWER_CHARS) for key in ("cause", "suggestion"))
+        told = [f"**Diagnosis (by a model, not checked):** {neutralise(cause)}"] if cause else []
+        told += [f"**Suggestion{'' if cause else ' (by a model, not checked)'}:** {neutralise(then)}"] if then else []
+        return " ".join(told)

@@ -1,0 +1,132 @@
+"""When people are wanted: an item was given up, a decision is asked for, or one has waited too long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from shared.commands.command_rules import fitting
+from shared.errors import Blocked, Transient, Unexplained
+from shared.escalation.approvals import Approvals, Asked
+from shared.escalation.delivery import Escalation
+from shared.github.ports import Replies
+from shared.lock.hold import Held
+from shared.models import Issue
+from shared.scheduling.items import Ended, Result, Step
+from shared.text import one_line
+from shared.workflow import HALTED, Role, Track
+
+log = structlog.get_logger()
+
+SENTENCE_CHARS = 500
+
+
+class Sink(Protocol):
+    """Takes messages for delivery; never raises."""
+
+    def put(self, escalation: Escalation) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Whom:
+    """Where the repository is seen, and who is mentioned in comments."""
+
+    repository: str
+    page: str
+    mention: tuple[str, ...] = ()
+
+
+class Notifier:
+    """Tells people, each occasion once. Nothing that goes wrong here reaches an item."""
+
+    def __init__(
+        self, sink: Sink, replies: Replies, approvals: Approvals, whom: Whom, server_time: Callable[[], datetime]
+    ) -> None:
+        self._sink = sink
+        self._replies = replies
+        self._approvals = approvals
+        self._whom = whom
+        self._server_time = server_time
+
+    async def failed(self, held: Held, error: Blocked) -> None:
+        """An item was given to a person; its status comment says everything, this only calls for somebody."""
+        await self._call(held, error, held.fence.nonce)
+
+    async def halted(self, held: Held, step: Step, before: str) -> None:
+        """It was given up in the epoch `before` (a nonce), by an agent that may have ended before it called anybody."""
+        if isinstance(step, Ended) and step.result is Result.FAILED and held.fence.stage in HALTED:
+            await self._call(held, Unexplained(), before or held.fence.nonce)
+
+    async def _call(self, held: Held, error: Blocked, gave_up: str) -> None:
+        """`gave_up` is the nonce of the epoch in which it was given up: the occasion's name on every machine."""
+        fence = held.fence
+        number, epoch = fence.key.number, gave_up[:12]
+        commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage))
+        self._put(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
+        told = f"Needs a maintainer: {_first_line(error)} The status comment says what was kept and what you can do."
+        await self._mention(number, f"failed-{epoch}", told)
+
+    async def parked(self, held: Held, step: Step) -> None:
+        """A decision is asked for, if that is what the item has come to."""
+        wanted = await self._wanted(held) if isinstance(step, Ended) and step.result is Result.PARKED else None
+        if wanted is None:
+            return
+        sentence = f"The {wanted.what} waits for your decision."
+        commands = tuple(f"/{verb}" for verb in fitting(_track(held), held.fence.stage))
+        self._put(wanted.number, wanted.epoch, "approval", sentence, (held.fence.stage, "approval", commands))
+        await self._mention(wanted.number, wanted.epoch, sentence)
+
+    async def _wanted(self, held: Held) -> Asked | None:
+        """What is not known is not told now: `watch` still escalates it."""
+        try:
+            return await self._approvals.wanted(held.fence)
+        except (Transient, Blocked) as error:
+            log.warning("approvals_not_looked_at", outcome="skipped", error=str(error))
+            return None
+
+    async def watch(self, known: Mapping[int, Issue]) -> None:
+        """Escalate each decision that has waited too long, once."""
+        async for late in self._approvals.overdue(known, self._server_time()):
+            await self._overdue(late)
+
+    async def _overdue(self, late: Asked) -> None:
+        self._approvals.settle(late)
+        sentence = late.sentence(self._approvals.hours)
+        self._put(late.number, late.epoch, "overdue", sentence, ("", late.category, ()))
+        await self._say(late.number, f"overdue-{late.epoch}", sentence)
+
+    def _put(self, number: int, epoch: str, kind: str, sentence: str, more: tuple[str, str, tuple[str, ...]]) -> None:
+        stage, category, commands = more
+        url = f"{self._whom.page}/issues/{number}"
+        told = one_line(sentence, SENTENCE_CHARS)
+        one = Escalation(self._whom.repository, number, epoch, kind, told, url, stage, category, commands)
+        log.info("escalation", outcome="completed", kind=kind, number=number, id=one.id)
+        self._sink.put(one)
+
+    async def _mention(self, number: int, purpose: str, sentence: str) -> None:
+        if self._whom.mention:
+            await self._say(number, purpose, sentence)
+
+    async def _say(self, number: int, purpose: str, sentence: str) -> None:
+        try:
+            await self._replies.once(number, purpose, sentence, self._whom.mention)
+        except (Transient, Blocked) as error:
+            log.warning("escalation_not_posted", outcome="skipped", number=number, error=str(error))
+
+
+def _track(held: Held) -> Track:
+    match held.fence.key.kind:
+        case Role.PLANNER:
+            return Track.STORY
+        case Role.REVIEWER:
+            return Track.PULL_REQUEST
+        case _:
+            return Track.SPECIFICATION
+
+
+def _first_line(error: Blocked) -> str:
+    return one_line(str(error).partition("\n")[0], 300)

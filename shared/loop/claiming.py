@@ -1,0 +1,117 @@
+"""Claiming: which candidates are tried, and what is left alone for a while, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Sequence
+
+import structlog
+
+from shared.clock import Clock
+from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.lock.lease import Lease
+from shared.loop.item_task import own_fault
+from shared.loop.skip_backoff import Skipped
+from shared.scheduling.admission import Admission
+from shared.scheduling.items import Agent, Candidate, Skip
+from shared.scheduling.order import Spread
+from shared.telemetry.logging import bind_item
+
+log = structlog.get_logger()
+
+BROKEN_ITEM_SECONDS = 900.0
+"""How long an item is left alone at which the engine met an error of its own."""
+
+
+LOST_CLAIMS_PER_TICK = 3
+"""After so many lost races the rest of the candidates waits for the next tick."""
+
+BARRED_SECONDS = 300.0
+"""Nothing is claimed for so long after a claim whose token was refused; GitHub locks out who goes on trying."""
+
+
+class Claiming:
+    """The claims of one loop."""
+
+    def __init__(self, agent: Agent, clock: Clock, admission: Admission, interval_seconds: float) -> None:
+        self._agent, self._clock, self._admission, self._interval = agent, clock, admission, interval_seconds
+        self._not_before = 0.0
+        self._kept_waiting = False
+        self._spread = Spread()
+        self.skipped = Skipped(clock)
+
+    def hold_off(self, seconds: float) -> None:
+        """Claim nothing for so long."""
+        self._not_before = max(self._not_before, self._clock.boot() + seconds)
+
+    def due_in_seconds(self) -> float:
+        """After so long the candidates may be claimed that the last look had to pass over; infinite without any.
+
+        Whoever told of them does not tell again: without a look of its own they would wait for a whole interval. It is
+        said once for each look: one that fails has no claim on another right after it.
+        """
+        kept_waiting, self._kept_waiting = self._kept_waiting, False
+        return max(0.0, self._not_before - self._clock.boot()) if kept_waiting else math.inf
+
+    async def look(
+        self,
+        candidates: Sequence[Candidate],
+        held: Container[int],
+        most: int,
+        free: Callable[[], bool],
+        begin: Callable[[int, Lease], None],
+        *,
+        strict: bool,
+    ) -> bool:
+        """Try them in their order and `begin` what is won, at most so many; whether it ended for want of a free slot.
+
+        Where other agents win claims, candidates of one rank are tried in another order than theirs.
+        Raises `Unauthorized`, and with `strict` `NotAllowed`, `Misconfigured` and what keeps new work from beginning.
+        """
+        lost = begun = 0
+        queue = list(self.skipped.due(candidates, held)) if most else []
+        held_off = self._clock.boot() < self._not_before
+        self._kept_waiting = held_off and bool(queue)
+        if not most or held_off or not self._admission.admits(strict=strict):
+            return False
+        while queue:
+            if not free():
+                return True
+            if lost >= LOST_CLAIMS_PER_TICK or begun >= most:
+                break
+            candidate = self._spread.next(queue)
+            queue.remove(candidate)
+            match await self._attempt(candidate, strict=strict):
+                case Lease() as lease:
+                    self._spread.won()
+                    begin(candidate.number, lease)
+                    begun += 1
+                case Skip() as skip:
+                    self.skipped.add(candidate, skip)
+                    if skip.is_lost:
+                        self._spread.lost()
+                        lost += 1
+        return False
+
+    async def _attempt(self, candidate: Candidate, *, strict: bool) -> Lease | Skip:
+        """The lease, or why there is none; its errors become a reason, unless they say something of the process."""
+        with bind_item(repo=self._agent.repository, issue=candidate.number):
+            try:
+                got = await self._agent.claim(candidate)
+            except Unauthorized as error:  # it would be the same for every other candidate
+                self.hold_off(0 if error.told else BARRED_SECONDS)
+                raise
+            except (NotAllowed, Misconfigured) as error:  # they say something about this process, not about the item
+                if strict:
+                    raise
+                if self.skipped.refuse(candidate):
+                    log.error("claim_refused", outcome="failed", error=str(error))
+                return Skip(str(error), self._interval, failed=True)
+            except EngineError as error:
+                got = Skip(str(error), self._interval, failed=True)
+            except Exception as error:  # one item that cannot be looked at must not keep away from the rest
+                log.exception("claim_failed", outcome="failed")
+                got = Skip(own_fault(error), BROKEN_ITEM_SECONDS, failed=True)
+            if isinstance(got, Skip):
+                log.info("item_skipped", outcome="skipped", reason=got.reason)
+            return got

@@ -1,0 +1,153 @@
+"""One agent's dealings with the lock: look, claim, hold, and watch over what is held."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from shared.errors import Gone
+from shared.lock.claim import Intent, claim
+from shared.lock.claimant import Claimant
+from shared.lock.codec import ItemKey
+from shared.lock.hold import Held
+from shared.lock.lease import Lease
+from shared.lock.port import Port
+from shared.lock.record import Wait
+from shared.lock.scope import hold
+from shared.lock.view import View, observe
+from shared.models import Issue
+from shared.retry.failures import Category
+from shared.scheduling.items import Skip
+from shared.telemetry import decisions
+from shared.workflow import Role, Stage
+
+Order = Callable[[Issue, Held], str | None]
+"""Says which order of a person an item shows to its holder; None when it shows none."""
+
+
+PAYING = frozenset({Stage.PLANNING, Stage.IMPLEMENTING, Stage.IN_REVIEW})
+"""Stages whose first step is a paid run; what begins in others can do much without one."""
+
+SHORT_SECONDS = 900.0
+"""An item without money is looked at again so soon at the latest: a person may have raised the limit."""
+
+PATIENT_SECONDS = 5.0
+"""A claim may wait so long for its turn to write."""
+
+PACED_SECONDS = 300.0
+"""While writes have to wait, an item is looked at again so soon at the latest: the share may have become larger."""
+
+_WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull request"}
+"""What each kind of agent works on."""
+
+
+class Claims:
+    """The claims of one agent in one repository; every decision is in the log."""
+
+    def __init__(self, role: Role, port: Port, claimant: Claimant) -> None:
+        self._role = role
+        self._port = port
+        self._claimant = claimant
+        self._holding: dict[ItemKey, Held] = {}
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The items that are held now."""
+        return frozenset(key.number for key in self._holding)
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]:
+        """The proofs of what is held now, until each is released; it changes with what happens."""
+        return self._holding
+
+    async def look(self, number: int) -> View | Skip:
+        """What an item's lock shows, or why there is nothing to claim just now. Raises `Transient`.
+
+        Nothing is begun that would wait long for its turn to write: the loop has held items to look after.
+        """
+        if (seconds := self._claimant.delay()) > PATIENT_SECONDS:
+            return Skip("this process's share of GitHub's limits on writes is used up", min(seconds, PACED_SECONDS))
+        breaker = self._claimant.breaker
+        if breaker.closed and (left := breaker.left(self._port.boot())):
+            return Skip(f"the git server refuses fences: {breaker.why}", left, failed=True)
+        view = await observe(self._port, ItemKey(self._role, number), self._claimant)
+        decisions.seen(view)
+        other = view.taken_by(self._claimant)
+        return Skip(f"{other} holds it", view.again) if other else view
+
+    async def claim(self, view: View, wish: Intent | Skip | str) -> Lease | Skip:
+        """Claim what `view` showed; a sentence instead of an intent says why there is nothing to claim."""
+        if isinstance(wish, str):
+            return Skip(wish, self._claimant.terms.timeout)
+        if isinstance(wish, Skip):
+            return wish
+        wait = _wait(view, wish)
+        left = (
+            await self._short(view, wish, wait) if wait is None or wait.reason == Category.CREDIT else _rest(view, wait)
+        )
+        if left is not None:
+            return left
+        lease = await claim(self._port, view, self._claimant, wish)
+        decisions.decided(view, lease)
+        return lease or Skip("another agent won the claim")
+
+    async def _short(self, view: View, wish: Intent, wait: Wait | None) -> Skip | None:
+        """Why what begins with a paid run, or has a `wait` for money, cannot be paid for now.
+
+        Such a wait only informs: it is over as soon as there is money. Where only a person can make room, the
+        claim goes on: the reservation refuses the run at no cost, and the person is told.
+        """
+        budget_check = self._claimant.budget_check
+        pays = wait is not None or wish.stage in PAYING
+        short = await budget_check.shortage(view.key.number) if budget_check is not None and pays else None
+        if short is None or (short.until is None and not _just_refused(view, wait)):
+            return None
+        seconds = (short.until - view.at).total_seconds() if short.until else SHORT_SECONDS
+        return Skip(short.sentence, min(max(seconds, 1.0), SHORT_SECONDS))
+
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
+        """The lease as a block; while it lasts, `revoked` watches over the item."""
+        key = lease.fence.key
+        try:
+            async with hold(self._port, lease, self._claimant) as held:
+                self._holding[key] = held
+                yield held
+        finally:
+            self._holding.pop(key, None)
+
+    def held(self, number: int) -> Held | None:
+        """The proof for an item that we hold."""
+        return self._holding.get(ItemKey(self._role, number))
+
+    async def revoked(
+        self, number: int, listed: Issue | None, read: Callable[[int], Awaitable[Issue]], order: Order
+    ) -> str | None:
+        """Which order ends the work on a held item. Lists only hint: before it counts, the item is read."""
+        held = self.held(number)
+        if held is None or (listed is not None and not order(listed, held)):
+            return None
+        try:
+            return order(await read(number), held)
+        except Gone:
+            return f"the {_WHAT[self._role]} is gone"
+
+
+def _wait(view: View, wish: Intent) -> Wait | None:
+    """What the fence says that `wish` waits for; a person's new order does not wait."""
+    fence = view.fence
+    if fence is None or fence.wait is None or fence.wait.until <= view.at:
+        return None
+    same = (wish.stage, wish.phase, wish.attempt, wish.round) == (fence.stage, fence.phase, None, None)
+    return fence.wait if same else None
+
+
+def _rest(view: View, wait: Wait) -> Skip:
+    until = f"{wait.until:%Y-%m-%d %H:%M:%S} UTC"
+    return Skip(f"waits until {until}: {wait.reason}", (wait.until - view.at).total_seconds())
+
+
+def _just_refused(view: View, wait: Wait | None) -> bool:
+    """Whether a reservation has just made it wait: for less than the purse asks, so they name different limits."""
+    fence = view.fence
+    return wait is not None and fence is not None and (view.at - fence.at).total_seconds() < SHORT_SECONDS

@@ -1,0 +1,236 @@
+"""One item in work, from its claim to its end: step, rest until woken, stop when revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+import anyio
+import structlog
+
+from shared.clock import Clock
+from shared.errors import Blocked, Gone, Lost, Outdated, RunFailed, Transient, Unauthorized
+from shared.filesystem.disk_space import no_room
+from shared.lock.hold import Held
+from shared.lock.lease import Lease
+from shared.reconcile.tombstones import abandon
+from shared.retry.failures import Category, GiveUp, History, after
+from shared.retry.run_errors import used_up
+from shared.retry.run_limit import park
+from shared.scheduling.items import Agent, Ended, Rest, Result, Step
+from shared.telemetry.logging import bind_item
+
+log = structlog.get_logger()
+
+BACKOFF_CAP_SECONDS = 900.0
+"""The longest pause after failures in a row on one item."""
+
+TOLD_SECONDS = 60.0
+"""A wait from this length on is told to people; a shorter one is over before anybody reads it."""
+
+REFUSALS = 5
+"""A refused token makes an item wait so often in a row; then a person is told, as soon as anything can be told."""
+
+STOP_SECONDS = 60.0
+"""How long ending the work on a person's order may take."""
+
+
+class ItemTask:
+    """What a loop knows of one held item. Nothing that happens here reaches other items."""
+
+    def __init__(
+        self,
+        number: int,
+        agent: Agent,
+        clock: Clock,
+        interval_seconds: float,
+        changed: Callable[[], None],
+        leaving: Callable[[], str] = lambda: "",
+    ) -> None:
+        """`changed` is told when it begins to rest; `leaving` is asked after each step why to let go of the item."""
+        self.number = number
+        self.resting: Rest | None = None
+        self.broken = False
+        """It ended without a person being told: whoever begins it again should not do so at once."""
+        self.refusal: Unauthorized | None = None
+        """Why it waits for the token to work again."""
+        self._agent = agent
+        self._clock = clock
+        self._interval = interval_seconds
+        self._changed = changed
+        self._leaving = leaving
+        self._scope = anyio.CancelScope()
+        self._woken = anyio.Event()
+        self._revoked = ""
+        self._failures = 0
+        self._refusals = 0
+        self._untold: Blocked | None = None
+        self._not_before = 0.0
+
+    @property
+    def active(self) -> bool:
+        """False while it rests and nobody has woken it."""
+        return self.resting is None or self._woken.is_set()
+
+    def wake(self) -> None:
+        """Let a resting item look again, unless it backs off."""
+        if self._clock.boot() >= self._not_before:
+            self._woken.set()
+
+    def let_go(self) -> None:
+        """End a wait at once, because `leaving` says so; a step that runs comes to its end."""
+        self._woken.set()
+
+    def revoke(self, reason: str) -> None:
+        """End it on a person's order; a step that runs is cancelled."""
+        self._revoked = self._revoked or reason
+        self._scope.cancel()
+        self._woken.set()
+
+    async def run(self, lease: Lease) -> Ended:
+        """Work as the holder until the item has ended; the lease is released in any case."""
+        ended = Ended(Result.LOST, "the lease was lost")
+        with bind_item(repo=self._agent.repository, issue=self.number):
+            try:
+                async with self._agent.hold(lease) as held:
+                    ended = await self._work(held)
+            except Lost as error:
+                ended = Ended(Result.LOST, str(error))
+            except Transient as error:
+                ended = Ended(Result.LOST, f"left for the next tick: {error}")
+            except Blocked as error:  # even telling a person was refused
+                ended, self.broken = Ended(Result.FAILED, str(error)), True
+            except Exception as error:
+                log.exception("item_failed", outcome="failed")
+                ended, self.broken = Ended(Result.FAILED, own_fault(error)), True
+            log.info("item_ended", outcome=str(ended.result), sentence=ended.sentence)
+        return ended
+
+    async def _work(self, held: Held) -> Ended:
+        while True:
+            if not self._revoked and (why := self._leaving()):
+                return Ended(Result.PARKED, why)
+            step: Step = None
+            with self._scope:
+                if not self._revoked:
+                    step = await self._guarded(held)
+            if self._revoked:
+                with anyio.move_on_after(STOP_SECONDS, shield=True):
+                    await self._stop(held)
+                return Ended(Result.WITHDRAWN, self._revoked)
+            match step:
+                case Ended():
+                    return step
+                case Rest():
+                    await self._rest(step)
+                case None:
+                    self._scope = anyio.CancelScope()
+                case _:
+                    assert_never(step)
+
+    async def _stop(self, held: Held) -> None:
+        try:
+            await self._agent.stop(held, self._revoked)
+        except Gone as error:
+            await self._abandon(held, error)
+
+    async def _abandon(self, held: Held, error: Gone) -> None:
+        """Nobody can be told anything there any more; what was made stays in the fence."""
+        log.warning("item_gone", outcome="skipped", error=str(error))
+        await abandon(held)
+
+    async def _guarded(self, held: Held) -> Step:
+        """A step whose errors become decisions: rest and retry, or hand to a person."""
+        if self._untold is not None:
+            return await self._fail(held, self._untold)
+        try:
+            step = await self._stepped(held)
+        except Lost:
+            raise
+        except Unauthorized as error:
+            self._refusals += 1
+            return self._wait(error) if self._refusals <= REFUSALS else await self._fail(held, error)
+        except Transient as error:
+            return self._back_off(error)
+        except Outdated as error:  # nothing is wrong with the item: a newer agent goes on with it at once
+            log.error("agent_outdated", outcome="skipped", error=str(error))
+            self.broken = True
+            return Ended(Result.PARKED, str(error))
+        except Blocked as error:
+            return await self._fail(held, error)
+        except Exception as error:
+            log.exception("step_failed", outcome="failed")
+            return await self._fail(held, Blocked(own_fault(error)))
+        if self._untold is None:
+            self._failures, self._refusals, self.refusal = 0, 0, None
+        return step
+
+    async def _stepped(self, held: Held) -> Step:
+        """One step; a paid run that failed becomes a wait that stands in the fence, or a person's."""
+        try:
+            step = await self._agent.step(held)
+        except RunFailed as error:
+            return await self._after_run(held, error)
+        except OSError as error:  # a full disk is emptied one day; nothing else of it is ours to foresee
+            raise no_room(error) or error from error
+        self._not_before = 0.0
+        return step
+
+    async def _after_run(self, held: Held, error: RunFailed) -> Step:
+        now, history = held.server_now(), History.read(held.fence.failures)
+        pause = after(Category(error.category), history, now=now, reset=error.reset)
+        if isinstance(pause, GiveUp):
+            return await self._fail(held, used_up(error, pause.tries))
+        await park(held, pause)
+        seconds = (pause.until - now).total_seconds()
+        self._not_before = self._clock.boot() + seconds
+        log.warning("run_failed", outcome="retrying", category=error.category, seconds=seconds, error=str(error))
+        if seconds >= TOLD_SECONDS:
+            await self._agent.wait(held, str(error))
+        if not pause.keeps_lease(now):
+            return Ended(Result.PARKED, f"waits until {pause.until:%Y-%m-%d %H:%M} UTC: {error}")
+        return Rest(pause.reason, pause.until, str(error))
+
+    def _wait(self, refusal: Unauthorized) -> Rest:
+        """Nothing is lost: the next tick that GitHub answers goes on from here, unless the lease has run out."""
+        self.refusal = refusal
+        log.warning("step_failed", outcome="retrying", error=str(refusal))
+        return Rest("token", sentence=str(refusal))
+
+    def _back_off(self, error: Transient) -> Rest:
+        """The first failure is tried again at the next tick, later ones after 2, 4, 8 ... intervals."""
+        self._failures += 1
+        if self._failures > 1:
+            pause = min(self._interval * 2.0 ** (self._failures - 1), BACKOFF_CAP_SECONDS)
+            self._not_before = max(self._not_before, self._clock.boot() + pause)
+        log.warning("step_failed", outcome="retrying", error=str(error), failures=self._failures)
+        return Rest("backoff", sentence=str(error))
+
+    async def _fail(self, held: Held, error: Blocked) -> Step:
+        """Hand it to a person; when that fails for now, later, without another step, which might be a paid one."""
+        try:
+            await self._agent.fail(held, error)
+        except Unauthorized as refusal:
+            self._untold = error
+            return self._wait(refusal)
+        except Transient as failure:
+            self._untold = error
+            return self._back_off(failure)
+        except Gone as gone:
+            await self._abandon(held, gone)
+            return Ended(Result.WITHDRAWN, f"it is gone: {gone}")
+        return Ended(Result.FAILED, str(error))
+
+    async def _rest(self, rest: Rest) -> None:
+        log.info("item_resting", reason=rest.reason)
+        self._woken = anyio.Event()
+        self._scope = anyio.CancelScope()
+        self.resting = rest
+        self._changed()
+        await self._woken.wait()
+        self.resting = None
+
+
+def own_fault(error: Exception) -> str:
+    """What people are told of a bug: no value of it, because that may be a secret; the log has the traceback."""
+    return f"The engine met an error of its own: {type(error).__name__}."

@@ -1,0 +1,170 @@
+"""How the end of a specification is told: its status comment, ticks at what is proved, labels that say no more.
+
+Whoever finds the end tells it: the reviewer that merges, the worker that holds the issue, or a sweep over fences that
+nobody holds. Every effect is convergent; a refused one is logged, because nothing that has ended fails any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from shared.errors import Blocked
+from shared.git import proof_claim
+from shared.github.ports import LabelRemoval, SingleIssues, StatusRevision, Threads
+from shared.github.status import Status
+from shared.lock.codec import read_ack
+from shared.lock.record import Fence
+from shared.lock.write_permit import Notice, WritePermit
+from shared.models import Comment, Issue, PullRequest
+from shared.specification import body_sha256, tick
+from shared.text.comment_signatures import CommentSignatures, Keyring
+from shared.workflow import UNLABELLED, Role, Stage
+from shared.workflow.labels import Labels
+
+log = structlog.get_logger()
+
+
+class Issues(SingleIssues, Protocol):
+    """Single issues."""
+
+    async def edit_body(self, number: int, body: str, permit: WritePermit) -> Issue: ...
+
+
+Boards = Callable[[Collection[int]], StatusRevision]
+"""The worker's status comments, as far as these accounts have written them."""
+
+Spent = Callable[[int], Awaitable[float | None]]
+"""US dollars that all runs for an issue have cost; None when nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What an end is told from: keys and accounts by which our own text is known, costs, and the server's time."""
+
+    keys: Keyring
+    accounts: Collection[int]
+    spent: Spent
+    now: Callable[[], datetime]
+
+
+class Closing:
+    """Tells that an issue's pull request is merged, and leaves no label that asks for anything."""
+
+    def __init__(
+        self, issues: Issues, threads: Threads, labels: LabelRemoval, boards: Boards, names: Labels, sources: Sources
+    ) -> None:
+        self._issues = issues
+        self._threads = threads
+        self._labels = labels
+        self._boards = boards
+        self._names = names
+        self._sources = sources
+
+    async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None:
+        """Tell it on the issue of the worker's `fence`, tick what a test proves, and take the labels off both.
+
+        Raises `Transient`.
+        """
+        number = fence.key.number
+        claim = self._claim(pull_request, number)
+        await self.unlabel(pull_request, permit)
+        try:
+            thread = await self._threads.thread(number)
+            accounts = self._accounts(fence, thread)
+            begun = began(one for one in thread if one.author.id in accounts)
+            taken = None if begun is None else self._sources.now() - begun
+            status = merged(fence, pull_request, await self._cost(number, claim), taken)
+            permit.check()
+            # Not by the lease of another item, under which an older reading of this thread would do.
+            await self._boards(accounts).revise(number, status, Notice(number, "merged"))
+            issue = await self._issues.issue(number)
+            await self._tick(issue, claim, permit)
+            # By the fence, too: what was read may be older than the label that another agent has just set.
+            shown = () if fence.stage in UNLABELLED else (self._names.of(fence.stage),)
+            await self.unlabel(issue, permit, shown)
+        except Blocked as error:
+            log.warning("end_not_told", outcome="skipped", issue=number, error=str(error))
+
+    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit, shown: Collection[str] = ()) -> None:
+        """Take stages and flags off an item that has ended, and the labels `shown`. Raises `Transient`."""
+        try:
+            read = {name.casefold() for name in item.labels}
+            for name in (*self._names.ours(item.labels), *(one for one in shown if one.casefold() not in read)):
+                await self._labels.remove(item.number, name, permit)
+        except Blocked as error:
+            log.warning("labels_not_taken_off", outcome="skipped", number=item.number, error=str(error))
+
+    async def _tick(self, issue: Issue, claim: proof_claim.Claim | None, permit: WritePermit) -> None:
+        """Nothing else of a person's text changes: one in which the gate would change more keeps its empty boxes."""
+        if claim is None or issue.is_pull_request:
+            return
+        body = tick(issue.body, claim.criteria)
+        if body == issue.body or self._sources.keys.outgoing.text(body) != body:
+            return
+        if body_sha256(issue.title, body) == body_sha256(issue.title, issue.body):
+            await self._issues.edit_body(issue.number, body, permit)
+
+    def _claim(self, pull_request: PullRequest, number: int) -> proof_claim.Claim | None:
+        """What the pull request's own signed line says; None where a person has written there."""
+        try:
+            claim, authentic = proof_claim.read(pull_request.body, self._sources.keys)
+        except proof_claim.NoClaim:
+            return None
+        return claim if authentic is CommentSignatures.VALID and claim.issue == number else None
+
+    async def _cost(self, number: int, claim: proof_claim.Claim | None) -> float | None:
+        spent = await self._sources.spent(number)
+        return claim.cost_usd if spent is None and claim is not None else spent
+
+    def _accounts(self, fence: Fence, thread: Iterable[Comment]) -> frozenset[int]:
+        """The engine's accounts, that of the worker included: only who may push moves a fence to an ACK of its own."""
+        holder = next((one.author.id for one in thread if one.id == fence.ack_id and read_ack(one)), None)
+        return frozenset(self._sources.accounts) | ({holder} if holder is not None else frozenset())
+
+
+def began(thread: Iterable[Comment]) -> datetime | None:
+    """When a worker first took an issue up, by the oldest ACK among the engine's comments in its thread."""
+    acks = ((one, read_ack(one)) for one in thread)
+    return min((one.created_at for one, ack in acks if ack is not None and ack.key.kind is Role.WORKER), default=None)
+
+
+def merged(fence: Fence, pull_request: PullRequest, usd: float | None, taken: timedelta | None) -> Status:
+    """The last word on an issue whose pull request was merged."""
+    commit = f" as `{pull_request.merge_sha[:7]}`" if pull_request.merge_sha else ""
+    facts = [_count(fence.attempt, "attempt")] if fence.attempt else []
+    facts += [_count(fence.round, "round") + " of changes"] if fence.round else []
+    facts += [f"${usd:.2f}"] if usd is not None else []
+    facts += [_duration(taken)] if taken is not None else []
+    told = f": {', '.join(facts)}" if facts else ""
+    rows = [("Stage", str(Stage.DONE)), ("Agent", fence.agent), ("Attempts", str(fence.attempt))]
+    rows += [("Review round", str(fence.round))] if fence.round else []
+    rows.append(("Pull request", f"#{pull_request.number}"))
+    data = {
+        "stage": Stage.DONE,
+        "holder": fence.agent,
+        "attempts": fence.attempt,
+        "pull_request": pull_request.number,
+        "commit": pull_request.merge_sha or "",
+        "cost_usd": None if usd is None else round(usd, 4),
+    }
+    return Status(f"Merged in #{pull_request.number}{commit}{told}.", tuple(rows), data)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _duration(taken: timedelta) -> str:
+    """In the unit in which people would say it."""
+    minutes = max(round(taken.total_seconds() / 60), 0)
+    if minutes < 1:
+        return "less than a minute"
+    if minutes < 120:
+        return f"{minutes} min"
+    hours = round(minutes / 60)
+    return f"{hours} h" if hours < 48 else f"{round(hours / 24)} days"

@@ -1,0 +1,205 @@
+"""Text from strangers and text for the outside: cleaning, defanging, cutting (pure).
+
+Incoming: `visible` or `clean` for prose, `printable` for code and logs. Outgoing: `redact`, then
+`neutralise`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+
+from shared.text.code_spans import parts
+from shared.text.collapsed_sections import unfolded
+from shared.text.redaction import redact
+
+__all__ = [
+    "clean",
+    "excerpt",
+    "harmless",
+    "hosts",
+    "neutralise",
+    "one_line",
+    "printable",
+    "redact",
+    "shown",
+    "slug",
+    "visible",
+]
+
+JOINER = "\u200d"
+"""Zero-width joiner: breaks a token for parsers without changing what people see."""
+
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # control sequences: colours, cursor
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # titles, links, device strings
+    r"|\x1b[ -/]*[0-~]?"
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Zero-width, bidirectional, filler and tag characters and variation selectors: text that nobody sees."""
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_DEFINITION = re.compile(
+    r"^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*\n?[ \t]*(?:<[^<>\n]*>|(?!```|~~~)[^\s<]\S*)"
+    r"""(?:[ \t]+(?:\([^\n]*\)|"[^\n]*"|'[^\n]*'))?[^\S\n]*$""",
+    re.MULTILINE,
+)
+_ALT = re.compile(r"!\[(?:[^\[\]\n]|\n(?![ \t]*\n)|\[[^\[\]\n]*\])++\](?=[(\[])")
+_LINK_TITLE = re.compile(r"""(\]\([^()\s]+)[ \t]+(?:"[^"\n]*"|'[^'\n]*')[ \t]*(?=\))""")
+_TAG = re.compile(r"""<[A-Za-z](?:[^<>"']|"[^"]*"|'[^']*')*+>""")
+_HIDDEN_ATTRIBUTE = re.compile(
+    r"""\s(?:alt|title|placeholder|aria-[\w-]+|data-[\w-]+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE
+)
+_DATA_URI = re.compile(
+    r"""(?<!\w)data:(?:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*|(?:;[\w=.+-]+)+),[^\s)"'<>]*""", re.IGNORECASE
+)
+
+_PASSES = 10
+"""Taking one hidden part out can uncover another; ordinary text needs two passes, the rest is bounded."""
+
+
+def printable(text: str) -> str:
+    """Code, diffs and logs, safe to print and to show: invisible characters appear as `<U+202E>`.
+
+    Escape sequences and control characters (except newline and tab) are removed, lone surrogates
+    become U+FFFD, line ends become newlines.
+    """
+    return _INVISIBLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", _without_controls(text))
+
+
+def shown(text: str) -> str:
+    """Text for a terminal: without escape sequences, control characters (except newline and tab) and what is unseen."""
+    return _INVISIBLE.sub("", _without_controls(text))
+
+
+def visible(text: str) -> str:
+    """Markdown without what its reader does not see: as `printable`, and no invisible characters,
+    HTML comments (an unclosed one hides the rest), link definitions or folded sections.
+    """
+    text = _INVISIBLE.sub("", _without_controls(text))
+    return _DEFINITION.sub("", unfolded(_COMMENT.sub(" ", text)))
+
+
+def clean(text: str) -> str:
+    """Prose from strangers: as `visible`, and without alt texts, hidden attributes, link titles and data URIs."""
+    for _ in range(_PASSES):
+        before, text = text, _cleaned_once(text)
+        if text == before:
+            break
+    return text
+
+
+def _cleaned_once(text: str) -> str:
+    text = _LINK_TITLE.sub(r"\1", _ALT.sub("![]", visible(text)))
+    text = _TAG.sub(lambda tag: _HIDDEN_ATTRIBUTE.sub("", tag[0]), text)
+    return _DATA_URI.sub("data:", text)
+
+
+def _without_controls(text: str) -> str:
+    text = re.sub("\r\n?|[\u2028\u2029]", "\n", text)
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+_CLOSING = (
+    re.compile(
+        r"\b([cfr])(?=(?:lose[sd]?|ix(?:e[sd])?|esolve[sd]?):?[ \t]+(?:[\w./-]*#\d|GH-\d|https?://))", re.IGNORECASE
+    ),
+    rf"\1{JOINER}",
+)
+"""A keyword by which GitHub closes an issue, and what it becomes."""
+
+_AS_OURS = (  # an ACK, a marker, a command, a closing keyword
+    (re.compile(r"(?<!\w)ACK(?=:)"), rf"\g<0>{JOINER}"),
+    (re.compile(r"<(?=!--)"), rf"<{JOINER}"),
+    (
+        re.compile(
+            r"^([^\S\n]*)/(?=(?:approve|reject|edit|pause|resume|stop|merge|retry|reset-attempts"
+            r"|(?:mark-for-)?spec-review|close-and-reset)\b)",
+            re.MULTILINE | re.IGNORECASE,
+        ),
+        rf"\1/{JOINER}",
+    ),
+    _CLOSING,
+)
+_MENTION = re.compile(r"(?<!\w)@(\w[\w/-]*)")
+_OWN_CLOSING = re.compile(r"Closes #\d+(?=\n|\Z)")
+_LOUD = re.compile(
+    r"(?P<mention>(?<!\w)@(?=\w))"
+    r"|(?P<image>!(?=\[)|<(?=(?:img|picture|source|video|audio)\b))"
+    r"|(?P<scheme>\bhttps?)://(?P<host>[^\s/?#<>()\[\]\"'`]*)",
+    re.IGNORECASE,
+)
+
+
+def neutralise(text: str, hosts: Collection[str] = ("github.com",)) -> str:
+    """Model text that may be posted under our account: it cannot pass for ours, and does nothing.
+
+    It never parses as an ACK, a marker, a command or a closing keyword, wherever it stands. Outside
+    what is code for certain, nobody is mentioned, no image is loaded, and only links to `hosts` work.
+    """
+    text = _INVISIBLE.sub("", _without_controls(text))
+    for pattern, broken in _AS_OURS:
+        text = pattern.sub(broken, text)
+
+    def quiet(found: re.Match[str]) -> str:
+        if (found["host"] or "").casefold() in hosts:
+            return found[0]
+        if found["scheme"]:
+            return found[0].replace("://", f"{JOINER}://", 1)
+        return found[0] + JOINER
+
+    return "".join(part.text if part.code else _LOUD.sub(quiet, part.text) for part in parts(text))
+
+
+def hosts(text: str) -> frozenset[str]:
+    """The hosts to which the links of a text lead, lower case; what is code for certain has none."""
+    shown = (part.text for part in parts(text) if not part.code)
+    return frozenset(found["host"].casefold() for one in shown for found in _LOUD.finditer(one) if found["host"])
+
+
+def harmless(text: str, *, closes: bool = False, mentions: Collection[str] = ()) -> str:
+    """Whatever leaves, ours or not: outside code nobody is mentioned, and no issue is closed by a keyword.
+
+    With `closes` the first line may be `Closes #n`; the logins `mentions` (lower case) may be mentioned. Applied
+    twice it is as applied once.
+    """
+    own = _OWN_CLOSING.match(text) if closes else None
+    head, body = (text[: own.end()], text[own.end() :]) if own else ("", text)
+    pattern, broken = _CLOSING
+    pieces = parts(pattern.sub(broken, body))
+
+    def quiet(found: re.Match[str]) -> str:
+        return found[0] if found[1].casefold() in mentions else found[0].replace("@", f"@{JOINER}", 1)
+
+    return head + "".join(part.text if part.code else _MENTION.sub(quiet, part.text) for part in pieces)
+
+
+def excerpt(text: str, limit_bytes: int) -> str:
+    """At most `limit_bytes` of UTF-8: the end of `text`, at a line start, with a note of what is missing."""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit_bytes:
+        return raw.decode()
+    note = f"[... {len(raw)} bytes in all, only the end is shown ...]\n"
+    room = limit_bytes - len(note)
+    if room <= 0:
+        return raw[len(raw) - max(limit_bytes, 0) :].decode("utf-8", "ignore")
+    tail = raw[len(raw) - room :].decode("utf-8", "ignore")
+    return note + (tail.partition("\n")[2] or tail)
+
+
+def one_line(text: str, limit: int) -> str:
+    """One line of at most `limit` characters, without control or invisible characters."""
+    line = " ".join(_INVISIBLE.sub("", _without_controls(text)).split())
+    return line if len(line) <= limit else line[: max(limit - 1, 0)].rstrip() + "…"[:limit]
+
+
+def slug(text: str) -> str:
+    """A name for branches and files: `[a-z0-9-]`, 1 to 40 characters, never a leading `-`."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-") or "untitled"

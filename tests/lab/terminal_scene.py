@@ -1,0 +1,64 @@
+"""A planner at a terminal, before the lab's GitHub."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import anyio
+from engine import ENGINE, REPOSITORY, WRITES, Engine
+from rich.console import RenderableType
+
+from config.state import StateDirectory
+from lab.github.world.issues import IssueRecord
+from planner_agent.terminal.entry import Terminal
+from runtime.arguments import parse
+from runtime.building.assembly import Process, opened
+from runtime.launch import LeftOff
+from shared.loop import Loop, RealClock
+from shared.scheduling.items import Ended
+from shared.workflow import Role
+
+
+def issues(engine: Engine) -> list[IssueRecord]:
+    return list(engine.lab.at(REPOSITORY).issues.records.values())
+
+
+@dataclass
+class Person:
+    """Answers in order."""
+
+    answers: list[str]
+
+    def show(self, shown: RenderableType) -> None:
+        """Nobody looks."""
+
+    def busy(self, sentence: str) -> nullcontext[None]:
+        """Nothing turns."""
+        return nullcontext()
+
+    async def ask(self, question: str) -> str:
+        """The next answer."""
+        return self.answers.pop(0)
+
+    async def edit(self, text: str, suffix: str) -> str:
+        """Leaves it as it is."""
+        return text
+
+
+async def conversation(engine: Engine, *answers: str) -> Ended | None:
+    """A process of a planner with this person in front of it: how the story ended, None when nothing was agreed."""
+    settings = engine.settings("machine-1")
+    environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
+    one = Terminal(Person(list(answers)))
+    with StateDirectory(settings.state_dir).open().claim_identity(Role.PLANNER, None) as identity:
+        async with opened(Process(settings, Role.PLANNER, RealClock(), identity, environment)) as (parts,):
+            try:
+                chosen = await one.prepare(parts, parse(Role.PLANNER, [REPOSITORY]))
+            except LeftOff:
+                return None
+            loop = Loop(one.build(chosen), parts.clock)
+            async with loop.open():
+                ended = await loop.once(anyio.Event(), wait=True)
+    assert isinstance(ended, Ended)
+    return ended

@@ -1,0 +1,17 @@
+"""A pull request that was approved."""
+
+from __future__ import annotations
+
+from reviewer_fakes import tick
+from reviewer_world import World, answer
+
+from shared.workflow import Stage
+
+
+async def approved() -> World:
+    """The review is over, the lease released, some time has passed."""
+    world = World(answers=[answer()])
+    await tick(world)
+    assert world.stage is Stage.APPROVED
+    world.server.seconds += 3600
+    return world
