@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from .mutants.catalogue import BY_NAME, MUTANTS
@@ -75,6 +79,17 @@ def test_a_bug_fits_the_source_as_it_is(mutant: Mutant) -> None:
     for path, text in sources(mutant).items():
         compile(text, path, "exec")
     assert all(change.old != change.new for change in mutant.changes)
+
+
+def test_every_bug_applies_and_uses_only_names_that_exist(tmp_path: Path) -> None:
+    for number, mutant in enumerate(MUTANTS):
+        for path, text in sources(mutant).items():
+            place = tmp_path / str(number) / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+    ruff = (sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", "F821,F823")
+    found = subprocess.run((*ruff, "--output-format=concise", str(tmp_path)), capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
 
 
 def test_a_bug_that_no_longer_fits_the_source_is_refused() -> None:
