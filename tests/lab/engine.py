@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 
 from config.settings import Settings
 from config.state import StateDirectory
