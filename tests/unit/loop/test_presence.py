@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.clock import HandClock
 
-from shared.lock.active_agents import LEAST, SEEN, STEADY_SECONDS, AgentSeen, Presence, alive, part
+from shared.git.active_agents import LEAST, SEEN, STEADY_SECONDS, Presence, alive, part
+from shared.git.fences import AgentSeen
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
