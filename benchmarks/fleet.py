@@ -7,7 +7,7 @@ that so few issues reach, and every process has a token of its own, so that it i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import psutil
 
-from benchmarks.lab_host import OWNER, LabHost, private
+from benchmarks.lab_host import OWNER, LabHost
 from benchmarks.proxy import TOKENS_END, recording
 from benchmarks.request_counts import Exchange, tally
 from benchmarks.requests import Stuck, script
@@ -23,7 +23,6 @@ from benchmarks.stub_tests import REPORT
 from benchmarks.table import Row
 from benchmarks.throughput import STUB
 from lab import target_project
-from lab.__main__ import ENGINE, PERMISSIONS
 from lab.github.clock import LabClock
 from lab.github.server import Lab
 from shared.workflow import Role
@@ -62,14 +61,12 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 @asynccontextmanager
 async def _city(root: Path, names: Sequence[str]) -> AsyncIterator[tuple[list[LabHost], Mapping[str, str]]]:
     """One house for each account, all behind one proxy; and which account each token belongs to."""
-    clock, scenario = LabClock(), root / "scenario.yml"
-    scenario.write_text(script(*names), encoding="utf-8")
-    private(root / "lock.key", "k" * 64)
+    clock = LabClock()
     keys: dict[str, Any] = {"test_command": STUB, "test_report": REPORT, "poll_interval": 2}
     async with Lab(root / "github", clock=clock) as lab, recording(lab.url) as proxy:
         lab.world.pace.limit = CREATIONS_PER_MINUTE
         houses = [
-            LabHost(lab, proxy, root, scenario, clock, keys, name=f"{OWNER}/{account}", write_interval_seconds=0.25)
+            LabHost(lab, root, proxy, clock, keys, name=f"{OWNER}/{account}", write_interval_seconds=0.25)
             for account in ACCOUNTS
         ]
         for index, house in enumerate(houses):
@@ -79,21 +76,15 @@ async def _city(root: Path, names: Sequence[str]) -> AsyncIterator[tuple[list[La
             for name in names[index :: len(ACCOUNTS)]:
                 title = f"Count users by {name}"
                 lab.issue(house.name, title, "It counts.", author=OWNER, labels=("status:ready",))
-        yield houses, dict(_tokens(root, lab))
+        houses[0].scenario.write_text(script(*names), encoding="utf-8")
+        logins = {name: login for index, account in enumerate(ACCOUNTS) for name, login in _agents(index, account)}
+        houses[0].sign_in(logins)
+        yield houses, {houses[0].token_of(name)[-TOKENS_END:]: login for name, login in logins.items()}
 
 
 def _reviewer(index: int) -> str:
     """The account that reviews what the account of this index writes."""
     return ACCOUNTS[(index + 1) % len(ACCOUNTS)]
-
-
-def _tokens(root: Path, lab: Lab) -> Iterable[tuple[str, str]]:
-    """A token file for each process; yields the end of each token with its account."""
-    for index, account in enumerate(ACCOUNTS):
-        for name, login in _agents(index, account):
-            token = lab.token(login, PERMISSIONS[ENGINE])
-            private(root / f"{name}.token", token)
-            yield token[-TOKENS_END:], login
 
 
 def _agents(index: int, account: str) -> list[tuple[str, str]]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import secrets
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,20 +12,18 @@ from typing import Any
 from benchmarks.proxy import Proxy, recording
 from config.environment import child_environment
 from config.loading import load
-from config.state import StateDirectory
 from lab import target_project
-from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.__main__ import ENGINE, REVIEWER
+from lab.agents import at_work, process_of
 from lab.github.clock import LabClock
 from lab.github.server import Lab
-from planner_agent.build import build as build_planner
-from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Parts, Process, opened
+from lab.host import TWO, Host
+from runtime.building.assembly import Parts
 from shared import process
 from shared.clock import Clock
 from shared.loop import Loop
 from shared.scheduling.items import Agent
 from shared.workflow import Role
-from worker_agent.build import build as build_worker
 
 REPOSITORY = "ada/directory"
 OWNER = "ada"
@@ -38,21 +34,12 @@ AGENTS = (Role.PLANNER, Role.WORKER, Role.REVIEWER)
 
 ROOT = Path(__file__).parents[1]
 
-BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
-    Role.PLANNER: build_planner,
-    Role.WORKER: build_worker,
-    Role.REVIEWER: build_reviewer,
-}
-
 
 @dataclass
-class LabHost:
+class LabHost(Host):
     """Where a benchmark plays."""
 
-    lab: Lab
     proxy: Proxy
-    root: Path
-    scenario: Path
     clock: Clock
     repository: dict[str, Any] = field(default_factory=dict)
     settle: float = 0.0
@@ -63,35 +50,25 @@ class LabHost:
 
     def config(self, state: str) -> Path:
         """The configuration file of one machine, whose state directory is `state`."""
-        settings = {
-            "repositories": [
-                {
-                    "name": self.name,
-                    "poll_interval": 0.5,
-                    "llm_backend": "scripted",
-                    "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
-                    "approval": "auto",
-                    "refactor": "off",
-                    "merge": "auto",
-                    **self.repository,
-                }
-            ],
-            "state_dir": str(self.root / state),
-            "sandbox": "none",
-            "cooldown": 0,
-            "github": {
-                "api_url": self.proxy.url,
-                "token_file": str(self.root / f"{self.tokens[0]}.token"),
-                "reviewer_token_file": str(self.root / f"{self.tokens[1]}.token"),
-                "write_interval_seconds": self.write_interval_seconds,
-                "share": 1,  # so that limits are reached
-            },
-            "lock": {"settle": self.settle, "key_files": [str(self.root / "lock.key")]},
-            "llm": {"scenario": str(self.scenario)},
+        repository = {
+            "name": self.name,
+            "poll_interval": 0.5,
+            "llm_backend": "scripted",
+            "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
+            "approval": "auto",
+            "refactor": "off",
+            "merge": "auto",
+            **self.repository,
         }
-        path = self.root / f"{state}.yml"
-        path.write_text(json.dumps(settings, indent=1), encoding="utf-8")  # JSON is YAML
-        return path
+        github = {
+            "api_url": self.proxy.url,
+            "token_file": self.token_file(self.tokens[0]),
+            "reviewer_token_file": self.token_file(self.tokens[1]),
+            "write_interval_seconds": self.write_interval_seconds,
+            "share": 1,  # so that limits are reached
+        }
+        lock = {"settle": self.settle}
+        return self.configured(state, self.configuration(repository, state=state, lock=lock, github=github))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -104,14 +81,9 @@ class LabHost:
     ) -> AsyncIterator[tuple[Loop, Agent]]:
         """An agent in this process, whose ticks are called by hand."""
         settings = load(self.config(state), repository=None, environment={"HOME": str(self.root)})
-        with ExitStack() as stack:
-            directory = StateDirectory(settings.state_dir).open()
-            identity = stack.enter_context(directory.claim_identity(role, None))
-            async with opened(Process(settings, role, self.clock, identity, {})) as (parts,):
-                agent = BUILD[role](change(parts))
-                loop = Loop(agent, self.clock, interval_seconds=0.05)
-                async with loop.open():
-                    yield loop, agent
+        with process_of(settings, role, self.clock, {}) as one:
+            async with at_work(one, observe=False, change=change) as working:
+                yield working
 
     @asynccontextmanager
     async def running(self, role: Role, name: str, *, state: str = "machine") -> AsyncIterator[int]:
@@ -120,10 +92,6 @@ class LabHost:
         async with process.started(argv, cwd=self.root, env=self.environment, log=self.log(name)) as child:
             yield child.pid
 
-    def log(self, name: str) -> Path:
-        """What an agent process printed."""
-        return self.root / f"{name}.log"
-
 
 @asynccontextmanager
 async def house(
@@ -131,19 +99,11 @@ async def house(
 ) -> AsyncIterator[LabHost]:
     """A lab with the demo's project and its CI, keys and tokens; `repository` are keys of its configuration."""
     clock = clock or LabClock()
-    script = root / "scenario.yml"
-    script.write_text(scenario, encoding="utf-8")
     check = repository.pop("check_command", f"{ALONE} {target_project.CHECK_COMMAND}")
     async with Lab(root / "github", clock=clock) as lab, recording(lab.url, unix_socket=socket) as proxy:
         people = {ENGINE: "write", REVIEWER: "write"}
         await lab.repository(REPOSITORY, target_project.files(), collaborators=people, check_command=check)
-        for login in people:
-            private(root / f"{login}.token", lab.token(login, PERMISSIONS[login]))
-        private(root / "lock.key", secrets.token_hex(32))
-        yield LabHost(lab, proxy, root, script, clock, repository)
-
-
-def private(path: Path, text: str) -> None:
-    """Write a file that nobody else may read."""
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="ascii")
+        host = LabHost(lab, root, proxy, clock, repository)
+        host.sign_in(TWO)
+        host.scenario.write_text(scenario, encoding="utf-8")
+        yield host

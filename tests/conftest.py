@@ -12,8 +12,8 @@ from required import pytest_make_collect_report, pytest_runtest_makereport
 
 if TYPE_CHECKING:  # imported when used: most unit tests need neither HTTP nor the description
     from engine import Engine
-    from fake_port import FakeAgent
-    from fake_server import Server
+    from fakes.lock_port import FakeAgent
+    from fakes.lock_server import Server
     from judge import Judge
     from lab_scene import Scene
 
@@ -83,7 +83,7 @@ async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -
 @pytest.fixture
 def server() -> Iterator[Server]:
     """The lock's server in memory; at the end every planned fault has happened and no write is on its way."""
-    from fake_server import Server
+    from fakes.lock_server import Server
 
     server = Server()
     yield server
@@ -93,7 +93,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def alice(server: Server) -> FakeAgent:
     """A worker that claims."""
-    from fake_port import FakeAgent
+    from fakes.lock_port import FakeAgent
 
     return FakeAgent(server, "worker-a")
 
@@ -101,7 +101,7 @@ def alice(server: Server) -> FakeAgent:
 @pytest.fixture
 def bob(server: Server) -> FakeAgent:
     """A second worker, on another machine."""
-    from fake_port import FakeAgent
+    from fakes.lock_port import FakeAgent
 
     return FakeAgent(server, "worker-b")
 

@@ -14,23 +14,19 @@ from typing import Any
 import anyio
 
 from config.settings import Settings
-from config.state import StateDirectory
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.agents import at_work, process_of
 from lab.demo import own_project
 from lab.demo.setup import MAINTAINER, REPOSITORY
 from lab.github.clock import LabClock
 from lab.github.server import Lab
-from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Process, opened
 from runtime.launch import complain
 from shared.errors import EngineError, Misconfigured
 from shared.llm import recording
 from shared.llm.port import Call
 from shared.llm.scenario import Scenario
 from shared.llm.scripted import Scripted
-from shared.loop import Loop
 from shared.workflow import Role
-from worker_agent.build import build as build_worker
 
 MOST_TICKS = 60
 """After so many looks at everything it does not end any more."""
@@ -136,17 +132,15 @@ def _red_once(mark: Path) -> str:
 async def _work(lab: Lab, one: Recorded, root: Path, scenario: Path, environment: Mapping[str, str]) -> list[str]:
     """Let the agents tick until nothing more happens; how each item ended."""
     clock = LabClock()
-    builds = {Role.WORKER: build_worker} | ({Role.REVIEWER: build_reviewer} if one.reviewed else {})
     async with AsyncExitStack() as stack:
         loops = []
-        for role, build in builds.items():
+        for role in (Role.WORKER, Role.REVIEWER) if one.reviewed else (Role.WORKER,):
             login = REVIEWER if role is Role.REVIEWER else ENGINE
             token = {"GITHUB_TOKEN": lab.token(login, PERMISSIONS[login])}
             settings = _settings(lab, one, root, scenario)
-            identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(role, None))
-            process = Process(settings, role, clock, identity, {**environment, **token})
-            (parts,) = await stack.enter_async_context(opened(process))
-            loops.append(await stack.enter_async_context(Loop(build(parts), clock, interval_seconds=0.05).open()))
+            process = stack.enter_context(process_of(settings, role, clock, {**environment, **token}))
+            loop, _ = await stack.enter_async_context(at_work(process, observe=False))
+            loops.append(loop)
         quiet = 0
         for _ in range(MOST_TICKS):
             before = [len(loop.ended) for loop in loops]

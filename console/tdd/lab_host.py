@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,16 +18,13 @@ from console.tdd import run_settings
 from console.tdd.checkout import Checkout
 from console.tdd.task import Task
 from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.agents import at_work
 from lab.github.server import Lab
-from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Parts, Process, opened
-from runtime.building.telemetry import observed
+from runtime.building.assembly import Process
 from shared.errors import Blocked, Misconfigured
 from shared.filesystem import directories
 from shared.loop import Loop, RealClock
-from shared.scheduling.items import Agent
 from shared.workflow import Role
-from worker_agent.build import build as build_worker
 
 BASE = "main"
 """What the base branch is called in the copy."""
@@ -35,7 +32,6 @@ BASE = "main"
 PERSON = "you"
 """The account that the specification is written by."""
 
-_BUILD: Mapping[Role, Callable[[Parts], Agent]] = {Role.WORKER: build_worker, Role.REVIEWER: build_reviewer}
 _LOGIN = {Role.WORKER: ENGINE, Role.REVIEWER: REVIEWER}
 
 
@@ -97,12 +93,11 @@ class Site:
         clock = RealClock()
         async with AsyncExitStack() as stack:
             loops = []
-            for role, build in _BUILD.items():
-                variables = {**self.environment, settings.github.token_env: _token(lab, _LOGIN[role])}
+            for role, login in _LOGIN.items():
+                variables = {**self.environment, settings.github.token_env: _token(lab, login)}
                 process = Process(settings, role, clock, self.identities[role], variables)
-                (parts,) = await stack.enter_async_context(opened(process))
-                loop = Loop(observed(build(parts), parts), clock, interval_seconds=run_settings.POLL_SECONDS)
-                loops.append(await stack.enter_async_context(loop.open()))
+                loop, _ = await stack.enter_async_context(at_work(process, interval_seconds=run_settings.POLL_SECONDS))
+                loops.append(loop)
             yield tuple(loops)
 
     async def _furnish(self, lab: Lab, checkout: Checkout) -> None:
@@ -124,7 +119,7 @@ async def alone(task: Task, settings: Settings, environment: Mapping[str, str]) 
     state = StateDirectory(place / "state").open()
     async with AsyncExitStack() as stack:
         try:
-            held = {role: stack.enter_context(state.claim_identity(role, str(role))) for role in _BUILD}
+            held = {role: stack.enter_context(state.claim_identity(role, str(role))) for role in _LOGIN}
         except Misconfigured as error:
             raise Misconfigured(f"The task {task.id} is being worked on by another process. {error}") from None
         yield Site(task, settings, environment, held)

@@ -8,16 +8,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from planner_agent.build import build as build_planner
-from reviewer_agent.build import build as build_reviewer
+from lab.agents import BUILD
 from runtime.arguments import parse
-from runtime.daemon.start import Build
 from runtime.launch import launch
 from shared.loop import RealClock
 from shared.workflow import Role
-from worker_agent.build import build as build_worker
-
-BUILD: dict[Role, Build] = {Role.PLANNER: build_planner, Role.WORKER: build_worker, Role.REVIEWER: build_reviewer}
 
 
 class WrongClock(RealClock):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab import target_project
-from lab.__main__ import ENGINE, PERMISSIONS, REVIEWER
+from lab.__main__ import ENGINE, REVIEWER
 from lab.demo.environment import python_in
 from lab.demo.stories import Story, scenario
 from lab.github.server import Lab
+from lab.host import TWO, Host
 
 REPOSITORY = "ada/directory"
 MAINTAINER = "ada"
@@ -58,29 +57,15 @@ async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
         collaborators={ENGINE: "write", REVIEWER: "write"},
         check_command=None if stage.own else f"'{python_in(stage.environment)}' ci/check.py",
     )
-    for login in (ENGINE, REVIEWER):
-        _private(stage.root / f"{login}.token", lab.token(login, PERMISSIONS[login]))
-    _private(stage.root / "lock.key", secrets.token_hex(32))
-    (stage.root / "scenario.yml").write_text(scenario(stories), encoding="utf-8")
-    stage.config.write_text(json.dumps(_configuration(lab, stage), indent=2), encoding="utf-8")  # JSON is YAML
+    host = Host(lab, stage.root)
+    host.sign_in(TWO)
+    host.scenario.write_text(scenario(stories), encoding="utf-8")
+    host.configured("config", _configuration(host, stage))
 
 
-def _configuration(lab: Lab, stage: Stage) -> dict[str, object]:
+def _configuration(host: Host, stage: Stage) -> dict[str, object]:
     """Fast and merging by itself, which is accepted only because everything is on loopback."""
-    configuration: dict[str, object] = {
-        "repositories": [_repository(stage)],
-        "state_dir": str(stage.state),
-        "sandbox": "none",
-        "cooldown": 0,
-        "github": {
-            "api_url": lab.url,
-            "token_file": str(stage.root / f"{ENGINE}.token"),
-            "reviewer_token_file": str(stage.root / f"{REVIEWER}.token"),
-            "write_interval_seconds": 0,
-        },
-        "lock": {"settle": 0.2, "key_files": [str(stage.root / "lock.key")]},
-        "llm": {"scenario": str(stage.root / "scenario.yml")},
-    }
+    configuration = host.configuration(_repository(stage))
     if stage.program is not None:
         whole = stage.budget_usd
         configuration[f"{stage.backend}_cli"] = str(stage.program)
@@ -103,8 +88,3 @@ def _repository(stage: Stage) -> dict[str, object]:
     if stage.test_command is not None:
         settings["test_command"] = stage.test_command
     return settings | {"ci": {"none_is_green": True, "timeout": 2}}
-
-
-def _private(path: Path, text: str) -> None:
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="ascii")

@@ -21,6 +21,7 @@ from planner_agent.pending import issue_text
 from planner_agent.pending.register import Entry, Register
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
+from shared.git.ports import Files
 from shared.github.base_branch import BaseBranch
 from shared.github.ports import SingleIssues
 from shared.lock.write_permit import RegisterPermit, WritePermit
@@ -39,10 +40,8 @@ CHUNK = 40
 """Files that one git command reads; together they fit into what may be read at once."""
 
 
-class Files(Protocol):
-    """The files of a commit."""
-
-    async def paths(self, commit: str) -> tuple[str, ...]: ...
+class Source(Files, Protocol):
+    """The repository's code."""
 
     async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]: ...
 
@@ -66,7 +65,7 @@ def _regular(pattern: str) -> str:
     return "".join(_PARTS.get(piece, re.escape(piece)) for piece in pieces)
 
 
-async def pending_tests(files: Files, commit: str, globs: Sequence[str], order: str) -> tuple[Marked, ...]:
+async def pending_tests(files: Source, commit: str, globs: Sequence[str], order: str) -> tuple[Marked, ...]:
     """Every pending test of a commit: by `order` ("globs": by pattern, then path; "path": by path), then by line."""
     wanted = Globs(globs)
     ranked = [(rank, path) for path in await files.paths(commit) if (rank := wanted.rank(path)) is not None]
@@ -80,7 +79,7 @@ async def pending_tests(files: Files, commit: str, globs: Sequence[str], order: 
     return tuple(sorted(found, key=lambda one: (ranks[path_of(one.test)], path_of(one.test), one.line)))
 
 
-async def _read(files: Files, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
+async def _read(files: Source, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
     """All at once; where that is too much, one by one, without those that are too large."""
     try:
         return await files.contents(commit, paths)
@@ -113,12 +112,6 @@ class Issues(SingleIssues, Protocol):
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
 
     async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
-
-
-class Source(Files, Protocol):
-    """The repository's code."""
-
-    async def refresh(self, ref: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)

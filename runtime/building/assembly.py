@@ -29,6 +29,7 @@ from shared.clock import Clock
 from shared.commands.text_history import Texts
 from shared.commands.untrusted_comments import UntrustedComments
 from shared.escalation.delivery import Outbox
+from shared.git.active_agents import ActiveAgents
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.fences import Fences
@@ -38,7 +39,6 @@ from shared.github.base_branch import BaseBranch
 from shared.github.inbox import Inbox, Ties
 from shared.github.status import StatusBoard
 from shared.llm.port import Coder, Limits
-from shared.lock.active_agents import ActiveAgents
 from shared.lock.claimant import Claimant
 from shared.lock.gateway import Gateway
 from shared.lock.port import Port

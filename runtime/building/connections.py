@@ -12,11 +12,11 @@ import aiohttp
 from config.proxies import proxy_for
 from config.settings import GitHubSettings, Settings
 from shared.clock import Clock
+from shared.git.active_agents import Presence
 from shared.github.client import GitHub, TokenSource
 from shared.github.pacing import Pacing
 from shared.github.tokens import Installation
 from shared.github.transport import Renewable
-from shared.lock.active_agents import Presence
 from shared.outgoing.outbound_filter import Outgoing
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from shared.errors import Blocked, EngineError
+from shared.github.ports import SingleIssues
 from shared.llm.port import Call, Coder, Ending, Limits, Request
 from shared.llm.scenario import Unscripted
 from shared.lock.hold import Held
 from shared.lock.record import Fence
-from shared.models import Issue
 from shared.specification import body_sha256
 from shared.text import clean, neutralise, one_line
 from shared.text.prompts import Prompts, Untrusted
@@ -42,16 +42,10 @@ _SCHEMA: Mapping[str, Any] = {
 }
 
 
-class Issues(Protocol):
-    """Single items."""
-
-    async def issue(self, number: int) -> Issue: ...
-
-
 class Diagnosis:
     """Asks once per lease; whatever goes wrong becomes a sentence, because giving up must not fail for it."""
 
-    def __init__(self, coder: Coder, issues: Issues, limits: Limits) -> None:
+    def __init__(self, coder: Coder, issues: SingleIssues, limits: Limits) -> None:
         self._coder = coder
         self._issues = issues
         self._limits = replace(

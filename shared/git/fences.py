@@ -6,12 +6,12 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 
 from shared.errors import EngineError, Transient, UnknownOutcome
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
-from shared.lock.active_agents import AgentSeen
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit
@@ -24,6 +24,15 @@ _AGENT, _AT = re.compile(r"^Agent: (\S+)$", re.MULTILINE), re.compile(r"^At: (\S
 
 SCRATCH = f"{FENCE_NAMESPACE}/doctor/breaker"
 """Where a probe pushes to; no fence is ever there, because no kind of agent is called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSeen:
+    """The newest move of one fence: the agent that it names, the account that made it, its server time."""
+
+    agent: str
+    account: int
+    at: datetime
 
 
 class Fences:

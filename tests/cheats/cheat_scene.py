@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fakes.lock_port import FencePort
+
 from lab.github.repositories.bare import Bare
 from shared.git.command import Git, Identity
 from shared.git.disk import Disk
@@ -24,7 +26,6 @@ from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
-from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.loop import RealClock
@@ -69,27 +70,6 @@ class Nonces:
 
     def forget(self, nonce: str) -> None:
         """It never claims again."""
-
-
-@dataclass
-class FencePort:
-    """A port on which only fences move; each advance succeeds and is remembered."""
-
-    advances: list[AdvanceFence] = field(default_factory=list)
-
-    async def request(self, operation: Operation[Any]) -> Reply[Any]:
-        assert isinstance(operation, AdvanceFence)
-        self.advances.append(operation)
-        return Reply(f"{len(self.advances):040x}", AT)
-
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError("nothing waits here")
-
-    def now(self) -> float:
-        return AT.timestamp()
-
-    def boot(self) -> float:
-        return 0.0
 
 
 @dataclass
@@ -214,4 +194,4 @@ def _held() -> Held:
     fence = Fence(key, 1, nonce, "worker-a", Stage.IMPLEMENTING, AT, phase="red", oid="0" * 40)
     ack = Ack(key, "worker-a", 1, 0, nonce, 1800, id=1, updated_at=AT)
     lease = Lease(ack, fence, AT, 0.0)
-    return begin(FencePort(), lease, Claimant("worker-a", frozenset({1}), KEYS, Nonces()))
+    return begin(FencePort(AT), lease, Claimant("worker-a", frozenset({1}), KEYS, Nonces()))

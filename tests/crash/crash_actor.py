@@ -7,8 +7,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -17,18 +16,12 @@ from typing import Protocol
 import anyio
 
 from config.loading import load
-from config.state import StateDirectory
-from planner_agent.build import build as build_planner
-from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Parts, Process, opened
-from runtime.building.telemetry import observed
+from lab.agents import at_work, process_of
+from runtime.building.assembly import Parts
 from shared.llm.port import Coder, Outcome, Request
-from shared.loop import Loop
 from shared.outgoing.credentials import credentials
-from shared.scheduling.items import Agent
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
-from worker_agent.build import build as build_worker
 
 TICK_SECONDS = 0.02
 
@@ -50,13 +43,6 @@ for _name in WARM:
     import_module(_name)
 tuple(credentials("nothing"))  # loads the detectors
 gc.freeze()  # what is here now stays: a life need not look through it, and its memory is not copied
-
-
-BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
-    Role.PLANNER: build_planner,
-    Role.WORKER: build_worker,
-    Role.REVIEWER: build_reviewer,
-}
 
 
 class Shared(Protocol):
@@ -144,10 +130,10 @@ def act(part: Part, offset: Shared) -> None:
 async def _act(part: Part, clock: VirtualClock) -> None:
     environment: Mapping[str, str] = {"HOME": str(part.config.parent)}
     settings = load(part.config, repository=None, environment=environment)
-    with ExitStack() as stack:
-        identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(part.role, part.name))
-        async with opened(Process(settings, part.role, clock, identity, environment)) as (parts,):
-            agent = observed(BUILD[part.role](replace(parts, coder=Journal(parts.coder, part))), parts)
-            loop = Loop(agent, clock, interval_seconds=TICK_SECONDS)
-            async with loop.open():
-                await loop.run(anyio.Event())
+
+    def journalled(parts: Parts) -> Parts:
+        return replace(parts, coder=Journal(parts.coder, part))
+
+    with process_of(settings, part.role, clock, environment, name=part.name) as process:
+        async with at_work(process, change=journalled, interval_seconds=TICK_SECONDS) as (loop, _):
+            await loop.run(anyio.Event())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from branch_scene import move, push, tip, work_branch
 from engine import OWNER, REPOSITORY, Engine
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, comments, fence, labels, pulls, status
 
 from lab.github.ci.behaviours import GREEN, NEVER

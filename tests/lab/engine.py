@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 
 from config.settings import Settings
-from config.state import StateDirectory
 from lab import locks, target_project
+from lab.agents import at_work, process_of
 from lab.demo.stories import STORIES, scenario
 from lab.github.ci.builds import CiSettings
 from lab.github.server import CHECK_NAME, Lab
 from lab.github.world.issues import IssueRecord
-from planner_agent.build import build as build_planner
-from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Parts, Process, opened
-from runtime.building.telemetry import ProcessTelemetry, observed
+from runtime.building.telemetry import ProcessTelemetry
 from shared.clock import Clock
 from shared.errors import Transient
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.loop import Loop, RealClock
-from shared.scheduling.items import Agent
-from shared.scheduling.slots import Slots
 from shared.workflow import Role
-from worker_agent.build import build as build_worker
 
 REPOSITORY = "ada/directory"
 ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
@@ -44,12 +38,6 @@ LATE_SECONDS = 5.0
 """So long after a late answer one looks again, as a loop that polls does."""
 
 OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
-
-BUILD: Mapping[Role, Callable[[Parts], Agent]] = {
-    Role.PLANNER: build_planner,
-    Role.WORKER: build_worker,
-    Role.REVIEWER: build_reviewer,
-}
 
 WRITES = {
     "metadata": "read",
@@ -133,17 +121,11 @@ class Engine:
         """One agent on one machine; the same `state` and `name` again is the same agent restarted."""
         login = self.account or (REVIEWER if role is Role.REVIEWER else ENGINE)
         environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES | self.permissions), **self.variables}
-        settings = self.settings(state)
-        with ExitStack() as stack:
-            directory = StateDirectory(settings.state_dir).open()
-            identity = stack.enter_context(directory.claim_identity(role, name))
-            process = Process(settings, role, self.clock, identity, environment, frozenset(plays.split()))
+        settings, roles = self.settings(state), frozenset(plays.split())
+        with process_of(settings, role, self.clock, environment, name=name, plays=roles) as process:
             self.chronicles[role] = process.chronicle
-            async with opened(process) as (parts,):
-                agent, slots = observed(BUILD[role](parts), parts), Slots(settings.max_concurrent)
-                loop = Loop(agent, process.clock, slots=slots, interval_seconds=0.05)
-                async with loop.open():
-                    yield loop
+            async with at_work(process) as (loop, _):
+                yield loop
 
     @property
     def ci(self) -> CiSettings:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
-from github_script import HandClock
+from fakes.clock import PassingClock
 from judge import Judge
 
 from lab.github.server import Lab
@@ -32,7 +32,7 @@ class Bench:
 
     lab: Lab
     session: aiohttp.ClientSession
-    clock: HandClock
+    clock: PassingClock
 
     def client(self, login: str, **permissions: str) -> GitHub:
         return self.client_of(self.lab.token(login, permissions or EVERYTHING))
@@ -68,7 +68,7 @@ async def bench(directory: Path) -> AsyncIterator[Bench]:
         judge = Judge()
         lab.exchanges.observe(judge)
         await lab.repository(NAME, {"a.py": "one\ntwo\nthree\n"}, collaborators=levels)
-        yield Bench(lab, session, HandClock())
+        yield Bench(lab, session, PassingClock())
         assert judge.complaints == []
         assert judge.judged > 0
         assert lab.unlisted == []

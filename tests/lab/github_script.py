@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from fakes.clock import PassingClock
 
 from shared.github.client import GitHub
 from shared.github.pacing import Pacing
@@ -31,24 +32,6 @@ START = 1000.0
 TOKEN = "canary-token-7f3a"
 NOW = datetime(2023, 11, 21, 10, 0, 0, tzinfo=UTC)
 """Server time when a script starts; it runs with the script's clock."""
-
-
-class HandClock:
-    """Time that passes only when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.time = START
-        self.slept: list[float] = []
-
-    def now(self) -> float:
-        return self.time
-
-    def boot(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.time += seconds
 
 
 @dataclass
@@ -84,7 +67,7 @@ class Script:
         self.plans = list(plans)
         self.asked: list[Asked] = []
         self.unplanned: list[str] = []
-        self.clock = HandClock()
+        self.clock = PassingClock()
         self.root = ""
 
     @property
@@ -105,7 +88,7 @@ class Script:
         if plan.drop:
             assert request.transport is not None
             request.transport.close()
-        date = format_datetime(NOW + timedelta(seconds=int(self.clock.time - START)), usegmt=True)
+        date = format_datetime(NOW + timedelta(seconds=int(self.clock.seconds - START)), usegmt=True)
         fixed = {"Date": date} | {name: value.replace("ROOT", self.root) for name, value in plan.headers.items()}
         content = json.dumps(plan.body).encode() if plan.raw is None else plan.raw
         if plan.status in {204, 304}:
@@ -136,7 +119,7 @@ async def scripted(
 class _NoPort:
     """A lease under test asks nothing of the world."""
 
-    def __init__(self, clock: HandClock) -> None:
+    def __init__(self, clock: PassingClock) -> None:
         self._clock = clock
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
@@ -163,7 +146,7 @@ class _NoNonces:
         return
 
 
-def lease(clock: HandClock) -> Held:
+def lease(clock: PassingClock) -> Held:
     """A lease that holds for 1,500 seconds of `clock`."""
     key = ItemKey(Role.WORKER, 42)
     ack = Ack(key=key, agent="worker-1", millis=0, prev=0, nonce="0" * 32, ttl_seconds=1800, id=1)

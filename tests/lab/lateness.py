@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 from engine import Engine
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 
 
 def begin(engine: Engine, story: pytest.Item) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from branch_scene import push
 from engine import OWNER, REPOSITORY, Engine
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 from worker_scene import comments, labels, pulls
 
 from lab import stub_project

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fake_agent import INTERVAL, FakeAgent, HandClock, lease
+from fakes.agent import INTERVAL, FakeAgent, lease
+from fakes.clock import HandClock
 
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence

@@ -9,8 +9,8 @@ import hashlib
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from fake_port import KEY, FakeAgent, Run
-from fake_server import Server
+from fakes.lock_port import KEY, FakeAgent, Run
+from fakes.lock_server import Server
 from lock_world import TERMS
 
 from shared.errors import Lost, Transient

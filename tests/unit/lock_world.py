@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fake_port import KEY, KEYS
-from fake_server import BOT, Server
+from fakes.lock_port import KEY, KEYS
+from fakes.lock_server import BOT, Server
 
 from shared.lock.claimant import Terms
 from shared.lock.codec import Ack, AckState, read_ack, trusted

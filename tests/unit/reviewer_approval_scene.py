@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reviewer_fakes import tick
-from reviewer_world import World, answer
+from fakes.reviewer_forge import tick
+from fakes.reviewer_world import World, answer
 
 from shared.workflow import Stage
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewer_world import HEAD, ISSUE, World
+from fakes.reviewer_world import HEAD, ISSUE, World
 
 
 def merges(world: World) -> int:

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from shared.github.status import Status
 from shared.models import Issue
-from worker_agent.intake.blockers import Wait
+from worker_agent.intake.blockers import Blockers, Wait
 
 MOST_READ = 30
 """Issues that are read for one look; a longer chain is not followed to its end."""
-
-
-class Relations(Protocol):
-    """What issues wait for, by their texts and by GitHub's relationships."""
-
-    async def of(self, issue: Issue) -> tuple[Wait, ...]: ...
-
-    async def open(self, wait: Wait) -> Issue | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +22,7 @@ class Link:
     written: bool = True
 
 
-async def circle_of(issue: Issue, first: Wait, relations: Relations) -> tuple[Link, ...]:
+async def circle_of(issue: Issue, first: Wait, relations: Blockers) -> tuple[Link, ...]:
     """A shortest way from `issue` over its open blocker `first` back to it; empty when there is none.
 
     What waits for an issue of another repository is followed no further. Raises `Transient`.

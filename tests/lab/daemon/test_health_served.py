@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from hand_clock import HandClock
+from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured

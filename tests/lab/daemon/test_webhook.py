@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import aiohttp
 import pytest
-from hand_clock import HandClock
+from fakes.clock import HandClock
 from webhook_scene import PUSH, SECRET
 
 from config.credentials import hook_secret

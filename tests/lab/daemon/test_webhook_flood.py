@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import anyio
 import pytest
 from anyio.abc import SocketStream
-from hand_clock import HandClock
+from fakes.clock import HandClock
 from structlog.testing import capture_logs
 from webhook_scene import PUSH, SECRET
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from engine import ENGINE, REPOSITORY, WRITES, Engine
+from fakes.clock import PassingClock
 from git_remote import AT
 
 from config.state import StateDirectory
@@ -22,22 +23,6 @@ from shared.process import run
 from shared.workflow import Role
 
 NO_ACKS = '#!/bin/sh\ncase $1 in refs/ack/*) echo "refs/ack is reserved" >&2; exit 1 ;; esac\n'
-
-
-class Shifted:
-    """A clock whose wall time a test sets."""
-
-    def __init__(self) -> None:
-        self.time = AT.timestamp()
-
-    def now(self) -> float:
-        return self.time
-
-    def boot(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        self.time += seconds
 
 
 @asynccontextmanager
@@ -64,13 +49,13 @@ async def reserve(engine: Engine) -> None:
 
 
 async def test_a_proof_counts_for_a_day_and_is_then_tried_again(engine: Engine) -> None:
-    clock = Shifted()
+    clock = PassingClock(AT.timestamp())
     async with started(engine, clock) as parts:
         await prove(parts)
         await reserve(engine)
-        clock.time += TRUSTED_SECONDS - 1
+        clock.seconds += TRUSTED_SECONDS - 1
         await prove(parts)  # nothing is pushed: the server would refuse it
-        clock.time += 1
+        clock.seconds += 1
         with pytest.raises(UnfitServer):
             await prove(parts)
     assert not await bare(engine).refs("refs/ack/")
@@ -80,7 +65,7 @@ async def test_a_server_that_is_not_fit_ends_the_start_with_its_code_and_is_not_
     engine: Engine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await reserve(engine)
-    async with started(engine, Shifted()) as parts:
+    async with started(engine, PassingClock(AT.timestamp())) as parts:
         for _ in range(2):
             with pytest.raises(UnfitServer) as raised:
                 await prove(parts)

@@ -7,11 +7,12 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 
 import pytest
-from engine import BUILD, ENGINE, OWNER, REPOSITORY, WRITES, Engine
+from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
 from paid_scene import Priced, settled
 from worker_scene import CODE, TESTS, acks, calls, claims, fence, labels, status
 
 from config.state import StateDirectory
+from lab.agents import BUILD
 from lab.github.clock import LabClock
 from runtime.building.assembly import Process, opened
 from runtime.building.budget import Money

@@ -7,8 +7,8 @@ from typing import Any
 import orphan_scene
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
+from fakes.clock import QuickClock
 from orphan_scene import charged, forget_comments, issue, merge, merge_unseen, one_life, pull_request, stage, writes
-from quick_clock import QuickClock
 from structlog.testing import capture_logs
 from worker_scene import CODE, branch, claims, comments, labels
 

@@ -39,7 +39,7 @@ async def an_hour(scene: Scene, ticks: int = int(HOUR_SECONDS / TICK_SECONDS)) -
     """Every agent tries every issue whenever its loop would; how many claims were won."""
     won = 0
     for _ in range(ticks):
-        scene.bench.clock.time += TICK_SECONDS
+        scene.bench.clock.seconds += TICK_SECONDS
         for agent in scene.agents:
             for number in range(1, ISSUES + 1):
                 if agent.claimant.breaker.left(agent.port.boot()):
@@ -75,7 +75,7 @@ async def test_a_rule_that_refuses_fences_gets_no_comment_and_few_pushes(scene: 
     pushes = [one for one in scene.bench.lab.exchanges if one.method == "POST" and "git-receive-pack" in one.path]
     assert len(pushes) <= 12 * len(scene.agents), "waits grow"
     hook.unlink()
-    scene.bench.clock.time += 2 * HOUR_SECONDS
+    scene.bench.clock.seconds += 2 * HOUR_SECONDS
     assert await an_hour(scene, 2) >= ISSUES, "it goes on by itself when the rule is gone"
     assert posted(scene) == [1] * ISSUES
 
@@ -85,7 +85,7 @@ async def test_a_git_server_that_is_down_gets_no_comment(scene: Scene) -> None:
     assert await an_hour(scene) == 0
     assert posted(scene) == [0] * ISSUES
     scene.bench.lab.faults.clear()
-    scene.bench.clock.time += HOUR_SECONDS
+    scene.bench.clock.seconds += HOUR_SECONDS
     assert await an_hour(scene, 2) >= ISSUES
     assert posted(scene) == [1] * ISSUES
 
@@ -102,6 +102,6 @@ async def test_refusals_that_begin_right_after_a_comment_leave_two_at_most(scene
     assert await an_hour(scene) == 0
     assert sum(posted(scene)) == 1
     hooks[0].unlink()
-    scene.bench.clock.time += 2 * HOUR_SECONDS
+    scene.bench.clock.seconds += 2 * HOUR_SECONDS
     assert await an_hour(scene, 2) >= 1
     assert max(posted(scene)) == 1

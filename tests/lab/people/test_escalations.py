@@ -14,6 +14,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
+from fakes.clock import PassingClock
 
 from shared.escalation.channels import DELIVERY, SIGNATURE, Mail, Webhook, written
 from shared.escalation.delivery import TRIES, Channel, Escalation, Outbox
@@ -52,24 +53,8 @@ async def receiver() -> AsyncIterator[Receiver]:
     await runner.cleanup()
 
 
-@dataclass
-class Still:
-    """A clock on which pauses take no time; `slept` are their seconds."""
-
-    slept: list[float] = field(default_factory=list)
-
-    def now(self) -> float:
-        return 1_800_000_000.0
-
-    def boot(self) -> float:
-        return 0.0
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-
-
-def outbox(directory: Path, *channels: Channel, clock: Still | None = None) -> Outbox:
-    return Outbox(directory, channels, clock or Still(), lambda text: text.replace(CANARY, "***"))
+def outbox(directory: Path, *channels: Channel, clock: PassingClock | None = None) -> Outbox:
+    return Outbox(directory, channels, clock or PassingClock(1_800_000_000.0), lambda text: text.replace(CANARY, "***"))
 
 
 def webhook(receiver: Receiver) -> Webhook:
@@ -110,7 +95,7 @@ async def test_what_cannot_be_delivered_is_tried_three_times_and_again_after_a_r
     receiver: Receiver, tmp_path: Path
 ) -> None:
     receiver.answers = [500, 302, 404]
-    clock = Still()
+    clock = PassingClock(1_800_000_000.0)
     box = outbox(tmp_path, webhook(receiver), clock=clock)
     box.put(GIVEN_UP)
     assert await box.deliver() == 1

@@ -9,7 +9,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 from engine import ENGINE, REPOSITORY, WRITES
-from github_script import HandClock, Plan, scripted
+from fakes.clock import PassingClock
+from github_script import Plan, scripted
 from judge import Judge
 
 from lab.github.server import Lab
@@ -34,7 +35,7 @@ class Desk:
     session: aiohttp.ClientSession
 
     def github(self, permissions: dict[str, str]) -> GitHub:
-        clock = HandClock()
+        clock = PassingClock()
         pacing = Pacing(clock, share=1.0, write_interval_seconds=0)
         secret = self.lab.token(ENGINE, permissions)
         return GitHub(self.session, token=Kept(lambda: secret), api_url=self.lab.url, clock=clock, pacing=pacing)

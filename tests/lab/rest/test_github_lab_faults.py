@@ -196,11 +196,11 @@ async def test_a_limit_stops_everything_until_it_is_over(
         b.lab.faults.plan(fault)
         comments = Comments(b.client("engine"), NAME)
         for passed in (0, pause_seconds - 5):
-            b.clock.time += passed
+            b.clock.seconds += passed
             for refused in (comments.post(number, "hello", PERSON), comments.thread(number)):
                 with pytest.raises(Limited):
                     await refused
         assert len(list(b.lab.exchanges)) == 1, "nothing more was sent"
-        b.clock.time += 7
+        b.clock.seconds += 7
         await comments.post(number, "hello", PERSON)
         assert len(b.lab.at(NAME).comments.of(number)) == 1

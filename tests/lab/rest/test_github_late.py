@@ -122,7 +122,7 @@ async def _until_it_counts(act: Act, github: GitHub, script: Any) -> None:
         try:
             await act(github, script)
         except NotShown:
-            script.clock.time += 1
+            script.clock.seconds += 1
 
 
 async def test_a_comment_is_looked_for_in_the_list_that_it_was_put_into() -> None:
@@ -155,7 +155,7 @@ async def test_a_late_thread_is_no_answer_and_a_deleted_comment_one_after_two_mi
         await comments.post(42, "mine", PERSON)
         with pytest.raises(NotShown):
             await comments.thread(42)
-        script.clock.time += PATIENCE_SECONDS
+        script.clock.seconds += PATIENCE_SECONDS
         assert [one.id for one in await comments.thread(42)] == [1]
 
 

@@ -29,7 +29,7 @@ async def test_an_exhausted_budget_stops_everything_until_its_reset(status: int)
         assert caught.value.until == reset + timedelta(seconds=1)
         with pytest.raises(Limited):
             await github.write("POST", "/y", {}, OperatorPermit("test"))
-        script.clock.time += 40 * 60 + 2
+        script.clock.seconds += 40 * 60 + 2
         script.plan(Plan(body={}))
         await github.get("/x")
     assert script.calls == ["GET /x", "GET /x"]
@@ -61,7 +61,7 @@ async def test_server_time_is_the_date_carried_on() -> None:
             _ = github.server_time
         await github.synchronise()
         assert github.server_time == NOW
-        script.clock.time += 90
+        script.clock.seconds += 90
         assert github.server_time == NOW + timedelta(seconds=90)
     assert script.calls == ["GET /rate_limit"]
 
@@ -82,10 +82,10 @@ async def test_a_secondary_limit_is_obeyed(status: int, message: str, headers: d
         with pytest.raises(Limited) as caught:
             await github.write("POST", "/x", {}, PERSON)
         assert caught.value.until == NOW + timedelta(seconds=pause)
-        script.clock.time += pause - 0.5
+        script.clock.seconds += pause - 0.5
         with pytest.raises(Limited):
             await github.write("POST", "/x", {}, PERSON)
-        script.clock.time += 0.5
+        script.clock.seconds += 0.5
         await github.write("POST", "/x", {}, PERSON)
     assert script.calls == ["POST /x", "POST /x"]
 
@@ -120,7 +120,7 @@ async def test_a_content_limit_in_any_form_is_a_wait_of_the_account(
         assert caught.value.until == NOW + timedelta(seconds=60)
         with pytest.raises(Limited):
             await github.get("/repos/o/r")
-        script.clock.time += 60
+        script.clock.seconds += 60
         await github.write(method, path, {"head": "work"}, PERSON)
     assert script.calls == [call, call]
 
@@ -139,12 +139,12 @@ async def test_secondary_limits_in_a_row_pause_longer_each_time() -> None:
     pauses = []
     async with scripted(limited, limited, limited, Plan(body={}), limited) as (github, script):
         for step in range(5):
-            started = script.clock.time
+            started = script.clock.seconds
             if step == 3:
                 await github.get("/x")
                 continue
             with pytest.raises(Limited) as caught:
                 await github.write("POST", "/x", {}, PERSON)
             pauses.append((caught.value.until - github.server_time).total_seconds())
-            script.clock.time = started + pauses[-1]
+            script.clock.seconds = started + pauses[-1]
     assert pauses == [60, 120, 240, 60]

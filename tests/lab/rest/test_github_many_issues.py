@@ -25,7 +25,7 @@ async def test_hours_without_a_change_are_answered_by_304_alone(tmp_path: Path) 
         assert sorted(await inbox.look()) == list(range(1, MANY + 1))
         assert Counter(exchange.status for exchange in b.lab.exchanges) == {200: PAGES + 1}
         for _ in range(60):
-            b.clock.time += 30
+            b.clock.seconds += 30
             assert len(await inbox.look()) == MANY
         assert Counter(exchange.status for exchange in b.lab.exchanges) == {200: PAGES + 1, 304: 60 + 3 * PAGES}
         account = b.lab.world.meter.allowance("engine", b.lab.world.registrar.now())
@@ -48,7 +48,7 @@ async def test_long_bodies_cost_neither_a_charged_sweep_nor_memory(tmp_path: Pat
         inbox = Inbox(Issues(b.client("engine"), NAME), ["status:ready"], b.clock)
         first = await inbox.look()
         assert sum(len(issue.body) for issue in first.values()) < many * 40
-        b.clock.time += SWEEP_SECONDS
+        b.clock.seconds += SWEEP_SECONDS
         assert await inbox.look() is await inbox.look(), "nothing to look at anew for whoever has looked"
         pages = many // 100 + 1  # the last full one is followed by a look at the next
         assert Counter(exchange.status for exchange in b.lab.exchanges) == {200: pages + 1, 304: pages + 2}

@@ -137,9 +137,9 @@ async def test_a_permission_is_believed_for_five_minutes() -> None:
     async with scripted(write, none) as (github, script):
         people = People(github, "o/r")
         assert await people.permission("ada[bot]") is Permission.WRITE
-        script.clock.time += 299
+        script.clock.seconds += 299
         assert await people.permission("Ada[bot]") is Permission.WRITE
-        script.clock.time += 1
+        script.clock.seconds += 1
         assert await people.permission("ada[bot]") is Permission.NONE
         assert await people.permission("ada[bot]") is Permission.NONE
     assert script.calls[0] == "GET /repos/o/r/collaborators/ada%5Bbot%5D/permission"

@@ -179,6 +179,6 @@ async def test_a_remark_of_a_review_that_is_not_listed_yet_shows_that_the_list_i
             await reviews.of(57)
             with pytest.raises(NotShown, match="review 9 of #57"):
                 await reviews.comments(57)
-        script.clock.time += PATIENCE_SECONDS
+        script.clock.seconds += PATIENCE_SECONDS
         await reviews.of(57)
         assert [one.id for one in await reviews.comments(57)] == [6], "a hidden review stops nobody for ever"

@@ -21,7 +21,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from github_script import NOW, HandClock
+from fakes.clock import PassingClock
+from github_script import NOW
 
 from shared.errors import Transient, UnknownOutcome
 from shared.git.command import Git
@@ -92,7 +93,7 @@ async def client(url: str, *, proxy: str | None = None, trusting: Path | None = 
     async def token() -> str:
         return "canary-token"
 
-    clock = HandClock()
+    clock = PassingClock()
     connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=trusting))
     async with aiohttp.ClientSession(connector=connector, proxy=proxy) as session:
         yield GitHub(session, token=token, api_url=url, clock=clock, pacing=Pacing(clock))

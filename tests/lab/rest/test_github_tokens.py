@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from engine import REPOSITORY, WRITES
-from github_script import HandClock
+from fakes.clock import PassingClock
 from judge import Judge
 
 from config.settings import Settings
@@ -132,7 +132,7 @@ async def test_a_token_revoked_before_its_time_is_replaced_and_the_write_sent_on
 @pytest.mark.fault(5)
 async def test_a_young_token_that_is_not_known_everywhere_is_tried_again_and_no_other_one_is_made(scene: Scene) -> None:
     scene.lab.lag.begin(3, share=1)
-    async with scene.parts(local=HandClock()) as parts:  # however slow this machine is, the token stays young
+    async with scene.parts(local=PassingClock()) as parts:  # however slow this machine is, the token stays young
         (value,) = scene.lab.world.tokens
         for use in (parts.issues.recent, parts.mirror.fetch, parts.mirror.fetch):
             scene.lab.lag.forget_token(value)

@@ -42,7 +42,7 @@ async def test_a_write_carries_its_body_and_returns_the_reply() -> None:
 async def test_a_lost_lease_writes_nothing() -> None:
     async with scripted() as (github, script):
         held = lease(script.clock)
-        script.clock.time += 1500
+        script.clock.seconds += 1500
         with pytest.raises(Lost):
             await github.write("POST", "/x", {}, held)
     assert script.calls == []
@@ -52,7 +52,7 @@ async def test_a_lost_lease_writes_nothing() -> None:
 async def test_writes_are_paced_and_the_lease_is_asked_after_that_wait() -> None:
     async with scripted(Plan(body={}), Plan(body={}), interval=1.0) as (github, script):
         held = lease(script.clock)
-        script.clock.time += 1498.5
+        script.clock.seconds += 1498.5
         await github.write("POST", "/x", {}, held)
         await github.write("POST", "/x", {}, held)
         assert script.clock.slept == [1.0]
@@ -65,7 +65,7 @@ async def test_writes_are_paced_and_the_lease_is_asked_after_that_wait() -> None
 async def test_the_lease_is_asked_after_the_wait_not_before() -> None:
     async with scripted(connector=Unreachable(1)) as (github, script):
         held = lease(script.clock)
-        script.clock.time += 1499.8  # it ends during the half second before the second try
+        script.clock.seconds += 1499.8  # it ends during the half second before the second try
         with pytest.raises(Lost):
             await github.write("PATCH", "/x", {}, held)
     assert script.calls == []

@@ -29,7 +29,7 @@ async def test_a_reply_that_may_be_there_is_not_posted_again_before_every_list_w
         with pytest.raises(NotShown) as late:
             await replies.once(42, "mentioned", "Hello.")
         assert late.value.seconds == PATIENCE_SECONDS
-        script.clock.time += PATIENCE_SECONDS
+        script.clock.seconds += PATIENCE_SECONDS
         assert await replies.once(42, "mentioned", "Hello.")
         assert [one for one in script.calls if one.startswith("POST")] == ["POST /repos/o/r/issues/42/comments"] * 2
 

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from branch_scene import push
 from engine import OWNER, REPOSITORY, REVIEWER, Engine
+from fakes.clock import QuickClock
 from merge_scene import Change, opened
-from quick_clock import QuickClock
 
 from reviewer_agent.merge.merge_turns import TURN_SECONDS
 from shared.loop import Loop

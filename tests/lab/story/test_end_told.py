@@ -6,7 +6,7 @@ import re
 
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, claims, fence, labels, once, pulls, status
 
 from lab.github.merge_button import MergeOrder, press

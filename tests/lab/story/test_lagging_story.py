@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from engine import ENGINE, REPOSITORY, Engine, demo_script
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 from story_scene import has, is_open, tell
 
 from shared.loop import Loop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine import REPOSITORY, Engine
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, calls, comments, labels, pulls, status
 
 from lab.github.fault_injection.faults import Fault, FaultKind

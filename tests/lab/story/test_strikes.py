@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from engine import REPOSITORY, Engine
-from quick_clock import QuickClock
+from fakes.clock import QuickClock
 from worker_scene import CODE, REVIEW, TESTS, calls
 
 from benchmarks.proxy import recording

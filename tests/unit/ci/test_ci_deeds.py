@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from ci_watch_scene import AT, BOT, HEAD, JOB, Ci
-from fake_port import FakeAgent, run
-from fake_server import Server
+from fakes.lock_port import FakeAgent, run
+from fakes.lock_server import Server
 
 from shared.ci.round import Reading
 from shared.ci.triage import Failure, triage

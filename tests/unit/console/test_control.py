@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fake_agent import HandClock
+from fakes.clock import HandClock
 
 from config.running_agents import RunningAgent, residents
 from config.state import StateDirectory

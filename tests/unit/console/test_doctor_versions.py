@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from fake_port import KEY
-from fake_server import EPOCH
+from fakes.lock_port import KEY
+from fakes.lock_server import EPOCH
 
 from console.doctor.finding import Status
 from console.doctor.probes import versions_finding

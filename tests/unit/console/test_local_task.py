@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hand_clock import HandClock
+from fakes.clock import HandClock
 
 from console.tdd import report
 from console.tdd.inputs import changed, specification

@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 
 import pytest
+from fakes.clock import PassingClock
 from structlog.testing import capture_logs
 
 from runtime.daemon.start import LONGEST_SECONDS, TOLD_SECONDS, patiently
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
-
-
-@dataclass
-class SkippingClock:
-    """Time passes only by sleeping, at once."""
-
-    at: float = 1000.0
-    slept: list[float] = field(default_factory=list)
-
-    def now(self) -> float:
-        return self.at
-
-    def boot(self) -> float:
-        return self.at
-
-    async def sleep(self, seconds: float) -> None:
-        self.at += seconds
-        self.slept.append(seconds)
 
 
 def failing(times: int, error: Callable[[], EngineError]) -> tuple[Callable[[], Awaitable[str]], list[int]]:
@@ -45,7 +27,7 @@ def failing(times: int, error: Callable[[], EngineError]) -> tuple[Callable[[], 
 
 @pytest.mark.fault(9)
 async def test_it_waits_longer_each_time_until_it_is_answered() -> None:
-    clock = SkippingClock()
+    clock = PassingClock()
     attempt, made = failing(12, Transient)
     assert await patiently(attempt, clock) == "here"
     assert len(made) == 13
@@ -56,21 +38,21 @@ async def test_it_waits_longer_each_time_until_it_is_answered() -> None:
 
 @pytest.mark.fault(9)
 async def test_it_says_so_at_most_once_a_minute() -> None:
-    clock = SkippingClock()
+    clock = PassingClock()
     attempt, _ = failing(12, lambda: Transient("GitHub answered 503"))
-    began = clock.at
+    began = clock.seconds
     with capture_logs() as events:
         await patiently(attempt, clock)
     told = [event for event in events if event["event"] == "start_delayed"]
     assert told[0]["error"] == "GitHub answered 503"
-    assert 1 < len(told) <= 1 + (clock.at - began) / TOLD_SECONDS
+    assert 1 < len(told) <= 1 + (clock.seconds - began) / TOLD_SECONDS
     assert len(told) < 12, "the first, short waits are not each told"
 
 
 @pytest.mark.fault(4)
 @pytest.mark.parametrize("error", [Unauthorized, NotAllowed, Misconfigured])
 async def test_what_does_not_pass_is_not_waited_for(error: type[EngineError]) -> None:
-    clock = SkippingClock()
+    clock = PassingClock()
     attempt, made = failing(1, error)
     with pytest.raises(error):
         await patiently(attempt, clock)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from fake_port import KEYS as SIGNING
-from fake_server import BOT
+from fakes.lock_port import KEYS as SIGNING
+from fakes.lock_server import BOT
 
 from shared.git.proof_claim import Claim
 from shared.github.errors import Refused

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_server import EPOCH
-from recovery_world import MALLORY, REVIEWER, Scene, comment
+from fakes.lock_server import EPOCH
+from fakes.recovery_world import MALLORY, REVIEWER, Scene, comment
 
 from shared.commands.command import Verb
 from shared.commands.command_rules import TABLE, Effect, Refused, fitting, ruling

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from fake_port import FakeAgent, run
-from fake_server import Server
+from fakes.lock_port import FakeAgent, run
+from fakes.lock_server import Server
 
 from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
 from shared.github import creation

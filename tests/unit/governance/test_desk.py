@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from command_thread import AT, BOT, hearing
 from command_world import WORKING, World
-from fake_port import KEYS, FakeNonces
-from fake_server import Server
-from reviewer_lock import FakePort
+from fakes.lock_port import KEYS, FakeNonces, ServerPort
+from fakes.lock_server import Server
 from status_thread import US, FakeThread, board
 
 from shared.commands.command_loop import SAID, CommandLoop, CommandProfile
@@ -50,7 +49,7 @@ def claimed(world: World, id: int, prev: int) -> Held:
     moved = {"ack_id": id, "nonce": ack.nonce, "agent": "worker-b", "seen": id, "seen_before": prev}
     world.fence = replace(world.fence, **moved, at=AT + timedelta(seconds=31))  # type: ignore[arg-type]
     claimant = Claimant("worker-b", frozenset({BOT.id}), KEYS, FakeNonces("n"))
-    return begin(FakePort(Server()), Lease(ack, world.fence, AT, 0.0), claimant)
+    return begin(ServerPort(Server()), Lease(ack, world.fence, AT, 0.0), claimant)
 
 
 async def test_a_stop_that_a_dead_holder_did_not_hear_is_carried_out_once_nobody_holds_the_item(world: World) -> None:

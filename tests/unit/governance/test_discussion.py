@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
-from fake_server import BOT
+from fakes.lock_server import BOT
 
 from shared.commands.discussion import (
     MOST,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fake_port import FakeAgent, run
-from fake_server import Fault, Server
+from fakes.lock_port import FakeAgent, run
+from fakes.lock_server import Fault, Server
 
 from shared.errors import Transient
 from shared.lock.fence import advance

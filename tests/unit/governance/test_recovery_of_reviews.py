@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_server import EPOCH
-from recovery_world import REVIEWER, WORKER, Scene, comment
-from reviewer_fakes import tick
-from reviewer_world import HEAD, NAMES, World, answer
+from fakes.lock_server import EPOCH
+from fakes.recovery_world import REVIEWER, WORKER, Scene, comment
+from fakes.reviewer_forge import tick
+from fakes.reviewer_world import HEAD, NAMES, World, answer
 
 from reviewer_agent.candidates import intent
 from reviewer_agent.decide import Action, Bounds, Snapshot, decide

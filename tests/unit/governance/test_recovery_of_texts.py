@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_server import EPOCH
-from recovery_world import ADA, MALLORY, Scene, comment
+from fakes.lock_server import EPOCH
+from fakes.recovery_world import ADA, MALLORY, Scene, comment
 
 from shared.commands.command import Verb
 from shared.commands.command_rules import Effect

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from fake_port import KEYS as PORT_KEYS
-from fake_port import FakeAgent, run
-from fake_server import Server
+from fakes.lock_port import KEYS as PORT_KEYS
+from fakes.lock_port import FakeAgent, run
+from fakes.lock_server import Server
 from status_thread import AT, BOT, KEYS, MALLORY, US, FakeThread, board
 
 from shared.github.status import Status, StatusBoard

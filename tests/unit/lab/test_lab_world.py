@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fakes.clock import PassingClock
 
 from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults
 from lab.github.merge_button import closing_numbers
@@ -27,24 +28,8 @@ PATCH = """\
 \\ No newline at end of file"""
 
 
-class HandClock:
-    """Time that moves only by hand."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def boot(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-
-
 def test_a_stale_reader_sees_edits_and_deletions_of_the_past() -> None:
-    clock = HandClock()
+    clock = PassingClock()
     registrar = Numbering(clock)
     issues = Issues(registrar, LabelBook(registrar))
     comments = Comments(registrar, issues)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
-from fake_agent import HandClock
+from fakes.clock import HandClock
 
 from shared.llm.circuit_breaker import FAILURES, PAUSE_SECONDS, PROBE_SECONDS, Breaker, CircuitBreaker
 from shared.llm.port import Call, Ending, Outcome, Request

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from fakes.clock import PassingClock
 
 from shared.errors import Misconfigured
 from shared.llm import BACKENDS, coder
@@ -15,24 +15,8 @@ from shared.llm.scenario import Scenario, Unscripted
 from shared.llm.scripted import Scripted
 
 
-@dataclass
-class HandClock:
-    """Time that passes only when somebody sleeps."""
-
-    slept: list[float] = field(default_factory=list)
-
-    def now(self) -> float:
-        return 1_700_000_000.0 + sum(self.slept)
-
-    def boot(self) -> float:
-        return sum(self.slept)
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-
-
-def scripted(text: str, clock: HandClock | None = None, used: Path | None = None) -> Scripted:
-    return Scripted(Scenario.parse(text, "s.yml"), clock or HandClock(), used)
+def scripted(text: str, clock: PassingClock | None = None, used: Path | None = None) -> Scripted:
+    return Scripted(Scenario.parse(text, "s.yml"), clock or PassingClock(), used)
 
 
 def request(call: Call = Call.IMPLEMENT, tree: Path | None = None, **more: object) -> Request:
@@ -166,7 +150,7 @@ async def test_a_failure_alone_does_not_count_as_the_answer(tmp_path: Path) -> N
 
 
 async def test_time_passes_on_the_engines_clock(tmp_path: Path) -> None:
-    clock = HandClock()
+    clock = PassingClock()
     coder = scripted("- {call: implement, takes: 90, edits: [{path: a, content: x}]}", clock)
     short = request(tree=tmp_path, limits=Limits(deadline_seconds=60))
     assert (await coder.run(short)).ending is Ending.TIMED_OUT
@@ -182,7 +166,7 @@ async def test_an_unexpected_call_is_an_error() -> None:
 
 def test_the_registry_builds_the_scripted_backend(tmp_path: Path) -> None:
     (tmp_path / "s.yml").write_text("- {call: plan, text: x}")
-    built: Coder = coder("scripted", Setup(HandClock(), tmp_path / "s.yml"))
+    built: Coder = coder("scripted", Setup(PassingClock(), tmp_path / "s.yml"))
     assert built.name == "scripted"
     assert isinstance(built, Scripted)
 
@@ -190,10 +174,10 @@ def test_the_registry_builds_the_scripted_backend(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Claude", "gemini", "Scripted", ""])
 def test_a_backend_that_does_not_exist_names_those_that_do(name: str) -> None:
     with pytest.raises(Misconfigured) as caught:
-        coder(name, Setup(HandClock()))
+        coder(name, Setup(PassingClock()))
     assert all(existing in str(caught.value) for existing in (repr(name), *BACKENDS))
 
 
 def test_the_scripted_backend_needs_a_scenario() -> None:
     with pytest.raises(Misconfigured, match=r"llm\.scenario"):
-        coder("scripted", Setup(HandClock()))
+        coder("scripted", Setup(PassingClock()))

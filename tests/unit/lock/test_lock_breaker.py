@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from fake_port import FakeAgent
-from fake_server import Fault, Plan, Server
+from fakes.lock_port import FakeAgent
+from fakes.lock_server import Fault, Plan, Server
 
 from shared.errors import Blocked, EngineError, NotAllowed, Transient
 from shared.lock.breaker import BY_FAILURE, BY_RULE, JITTER, Breaker

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, run
-from fake_server import BOT, EPOCH, STRANGER, Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, run
+from fakes.lock_server import BOT, EPOCH, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS, of_format_1, older_ack, on_the_thread, states
 
 from shared.errors import NotAllowed, Transient

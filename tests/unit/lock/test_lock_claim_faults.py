@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fake_port import KEY, FakeAgent, Run
-from fake_server import Fault, Hidden, Server, Stale
+from fakes.lock_port import KEY, FakeAgent, Run
+from fakes.lock_server import Fault, Hidden, Server, Stale
 from lock_world import AN_ATTEMPT, TERMS, states
 
 from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_server import BOT, EPOCH, STRANGER
+from fakes.lock_server import BOT, EPOCH, STRANGER
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_world import older_ack

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_port import KEY, KEYS
-from fake_server import BOT, EPOCH
+from fakes.lock_port import KEY, KEYS
+from fakes.lock_server import BOT, EPOCH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_port import KEY
-from fake_server import EPOCH
+from fakes.lock_port import KEY
+from fakes.lock_server import EPOCH
 
 from shared.lock.claimant import Terms
 from shared.lock.codec import Ack, AckState

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from fake_port import KEY, FakeAgent, Run
-from fake_server import Fault
+from fakes.lock_port import KEY, FakeAgent, Run
+from fakes.lock_server import Fault
 from lock_life import PHASES, Office, drain
 
 from shared.lock.port import AdvanceFence, EditComment, Operation, PostComment

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fake_port import KEY, FakeAgent, run
-from fake_server import STRANGER, Fault, Server
+from fakes.lock_port import KEY, FakeAgent, run
+from fakes.lock_server import STRANGER, Fault, Server
 from lock_world import TERMS, on_the_thread
 
 from shared.lock.codec import AckState, ItemKey, write_ack

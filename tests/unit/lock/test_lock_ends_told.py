@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, run
-from fake_server import Fault, Plan, Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, run
+from fakes.lock_server import Fault, Plan, Server
 from lock_world import TERMS, on_the_thread
 
 from shared.errors import NotAllowed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_port import KEY, FakeAgent, run
-from fake_server import EPOCH, Fault, Server
+from fakes.lock_port import KEY, FakeAgent, run
+from fakes.lock_server import EPOCH, Fault, Server
 from lock_world import TERMS
 
 from shared.errors import Lost, NotAllowed, Transient

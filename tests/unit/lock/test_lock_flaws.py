@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from fake_port import KEY, FakeAgent, run
-from fake_server import Fault, Hidden, Server
+from fakes.lock_port import KEY, FakeAgent, run
+from fakes.lock_server import Fault, Hidden, Server
 from lock_world import TERMS
 
 from shared.errors import Lost, Transient

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, run
-from fake_server import BOT, STRANGER, Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, run
+from fakes.lock_server import BOT, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS
 
 from shared.errors import Lost

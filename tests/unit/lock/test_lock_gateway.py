@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from fake_port import KEY, FakeAgent, Run
-from fake_server import BOT, EPOCH, Server
+from fakes.lock_port import KEY, FakeAgent, Run
+from fakes.lock_server import BOT, EPOCH, Server
 
 from shared.lock.codec import ItemKey
 from shared.lock.gateway import Gateway

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, run
-from fake_server import Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, run
+from fakes.lock_server import Server
 
 from shared.errors import Lost
 from shared.lock.hold import beat, release

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, Run, run
-from fake_server import EPOCH, Fault, Server, Stale
+from fakes.lock_port import KEY, KEYS, FakeAgent, Run, run
+from fakes.lock_server import EPOCH, Fault, Server, Stale
 from lock_world import TERMS
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, Transient, Unauthorized, UnknownOutcome

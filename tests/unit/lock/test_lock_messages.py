@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta, timezone
 
 import pytest
-from fake_server import EPOCH
+from fakes.lock_server import EPOCH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fake_port import KEY, FakeAgent, Run, run
-from fake_server import Fault, Hidden, Server
+from fakes.lock_port import KEY, FakeAgent, Run, run
+from fakes.lock_server import Fault, Hidden, Server
 from lock_world import TERMS
 
 from shared.errors import Lost

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent
-from fake_server import BOT, EPOCH, STRANGER, Server
+from fakes.lock_port import KEY, KEYS, FakeAgent
+from fakes.lock_server import BOT, EPOCH, STRANGER, Server
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_world import older_ack

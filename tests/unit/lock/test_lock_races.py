@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
-from fake_port import KEY, FakeAgent, Run, run
-from fake_server import Hidden, Server
+from fakes.lock_port import KEY, FakeAgent, Run, run
+from fakes.lock_server import Hidden, Server
 from lock_world import TERMS
 
 from shared.errors import Lost

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fake_port import KEY, KEYS, FakeAgent, Run, run
-from fake_server import Fault, Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, Run, run
+from fakes.lock_server import Fault, Server
 from lock_world import TERMS, states
 
 from shared.lock.codec import AckState

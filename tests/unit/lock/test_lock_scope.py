@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import anyio
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, FakePort
-from fake_server import BOT, Fault, Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, FakePort
+from fakes.lock_server import BOT, Fault, Server
 from lock_world import TERMS
 
 from shared.errors import Blocked, EngineError, Lost, Transient

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fake_port import KEY, FakeAgent, run
-from fake_server import Server
+from fakes.lock_port import KEY, FakeAgent, run
+from fakes.lock_server import Server
 
 from shared.lock.claimant import Terms
 from shared.lock.codec import ItemKey

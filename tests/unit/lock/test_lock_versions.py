@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_port import KEY, KEYS, FakeAgent, run
-from fake_server import BOT, EPOCH, Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, run
+from fakes.lock_server import BOT, EPOCH, Server
 from lock_world import older_ack
 
 from shared.budget import ledger_lines

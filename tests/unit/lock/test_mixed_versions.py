@@ -8,14 +8,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from fake_agent import FakeAgent as LoopAgent
-from fake_agent import HandClock, lease
-from fake_port import KEY, FakeAgent, run
-from fake_server import Fault, Server
+from fakes.agent import FakeAgent as LoopAgent
+from fakes.agent import lease
+from fakes.clock import HandClock
+from fakes.lock_port import KEY, FakeAgent, run
+from fakes.lock_server import Fault, Server
+from fakes.pending_world import AT, World
+from fakes.reviewer_forge import auto, tick
+from fakes.reviewer_strikes import Calls, opened, turn_of, watched
 from lock_world import TERMS
-from pending_world import AT, World
-from reviewer_fakes import auto, tick
-from reviewer_strikes import Calls, opened, turn_of, watched
 from structlog.testing import capture_logs
 
 from planner_agent.pending.register import Entry, Register, write

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock
+from fakes.agent import DONE, HANG, INTERVAL, FakeAgent
+from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Transient

@@ -7,7 +7,8 @@ from typing import Any
 
 import anyio
 import pytest
-from fake_agent import DONE, HANG, FakeAgent, HandClock
+from fakes.agent import DONE, HANG, FakeAgent
+from fakes.clock import HandClock
 
 from shared.errors import Blocked, Transient
 from shared.loop import Loop, RealClock

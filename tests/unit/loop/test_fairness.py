@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import anyio
-from fake_agent import DONE, FakeAgent, HandClock
+from fakes.agent import DONE, FakeAgent
+from fakes.clock import HandClock
 
 from shared.errors import Transient
 from shared.loop import Loop

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from fake_agent import DONE, HANG, INTERVAL, FakeAgent, HandClock
+from fakes.agent import DONE, HANG, INTERVAL, FakeAgent
+from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, NotAllowed, Transient

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from fake_agent import DONE, INTERVAL, FakeAgent, HandClock
+from fakes.agent import DONE, INTERVAL, FakeAgent
+from fakes.clock import HandClock
 
 from shared.errors import Blocked, Gone, Misconfigured, NotAllowed, Transient, Unauthorized
 from shared.loop import Loop

@@ -6,25 +6,12 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from fakes.clock import HandClock
 
-from shared.lock.active_agents import LEAST, SEEN, STEADY_SECONDS, AgentSeen, Presence, alive, part
+from shared.git.active_agents import LEAST, SEEN, STEADY_SECONDS, Presence, alive, part
+from shared.git.fences import AgentSeen
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-
-
-class HandClock:
-    """A clock that a test sets."""
-
-    seconds = 100.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def boot(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError(seconds)
 
 
 def seen(agents: str) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from fake_agent import DONE, HANG, INTERVAL, FakeAgent
+from fakes.agent import DONE, HANG, INTERVAL, FakeAgent
 from item_task_scene import Work, ended
 from structlog.testing import capture_logs
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import anyio
 import pytest
-from fake_agent import DONE, HANG, INTERVAL, FakeAgent
-from fake_server import EPOCH
+from fakes.agent import DONE, HANG, INTERVAL, FakeAgent
+from fakes.lock_server import EPOCH
 from item_task_scene import Work
 
 from shared.errors import RunFailed, Transient, UnknownOutcome

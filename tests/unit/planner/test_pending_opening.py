@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from pending_world import AT, World, file
+from fakes.pending_world import AT, World, file
 
 from planner_agent.pending.opening import LOST, SEND_SECONDS, Globs, pending_tests
 from planner_agent.pending.register import Entry, Register, read, write

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from fake_port import KEYS
-from planner_coder import plan, question
-from planner_fakes import Bench
-from planner_world import ADA, MALLORY, NAMES
+from fakes.lock_port import KEYS
+from fakes.planner_coder import plan, question
+from fakes.planner_github import Bench
+from fakes.planner_world import ADA, MALLORY, NAMES
 
 from shared.scheduling.items import Result
 from shared.specification import Provenance, authentic, read

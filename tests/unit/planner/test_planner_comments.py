@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_port import KEYS
-from fake_server import BOT, EPOCH, STRANGER
-from planner_coder import plan, question
+from fakes.lock_port import KEYS
+from fakes.lock_server import BOT, EPOCH, STRANGER
+from fakes.planner_coder import plan, question
 
 from planner_agent import comments, conversation, plan_comment
 from planner_agent.approval import Approval

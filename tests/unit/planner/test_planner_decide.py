@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT, EPOCH
-from planner_coder import plan, question
+from fakes.lock_server import BOT, EPOCH
+from fakes.planner_coder import plan, question
 
 from planner_agent.conversation import Order
 from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, lags, sent_back, stopped, triggers, wish

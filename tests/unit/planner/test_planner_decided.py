@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from planner_coder import plan
-from planner_fakes import Bench, LockPort
-from planner_world import MALLORY, NAMES
+from fakes.planner_coder import plan
+from fakes.planner_github import Bench, LockPort
+from fakes.planner_world import MALLORY, NAMES
 
 from planner_agent.approval import Approval
 from planner_agent.plan import Plan, read

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from planner_coder import plan
+from fakes.planner_coder import plan
 
 from planner_agent.plan import NoPlan, Plan, read
 from planner_agent.terminal import session

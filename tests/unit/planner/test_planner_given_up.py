@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from planner_fakes import Bench
-from planner_world import NAMES
+from fakes.planner_github import Bench
+from fakes.planner_world import NAMES
 
 from shared.errors import Blocked, UnknownOutcome
 from shared.github.fresh import PATIENCE_SECONDS

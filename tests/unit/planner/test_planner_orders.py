@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from fake_closing import FakeClosing
-from fake_server import BOT
-from planner_coder import plan
-from planner_fakes import Bench
-from planner_world import ADA, MALLORY, NAMES
+from fakes.closing import FakeClosing
+from fakes.lock_server import BOT
+from fakes.planner_coder import plan
+from fakes.planner_github import Bench
+from fakes.planner_world import ADA, MALLORY, NAMES
 
 from planner_agent.agent import Planner
 from shared.errors import Transient

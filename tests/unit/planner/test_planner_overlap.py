@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from planner_coder import plan
-from planner_fakes import Bench
+from fakes.planner_coder import plan
+from fakes.planner_github import Bench
 
 from planner_agent.overlap import Shared, blockers, elsewhere, overlaps
 from planner_agent.plan import Plan, read

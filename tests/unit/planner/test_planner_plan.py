@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from planner_coder import PLAN, plan
+from fakes.planner_coder import PLAN, plan
 
 from lab.demo.stories import STORIES, scenario
 from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, NoPlan, as_text, dump, read, schema

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from planner_coder import plan
-from planner_fakes import Bench
-from planner_world import NAMES
+from fakes.planner_coder import plan
+from fakes.planner_github import Bench
+from fakes.planner_world import NAMES
 
 from planner_agent.agent import Planner
 from shared.errors import Lost, Transient, UnknownOutcome

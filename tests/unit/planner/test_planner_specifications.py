@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from fake_closing import FakeClosing, FakeReplies
-from fake_port import KEYS
-from fake_server import BOT
-from planner_coder import plan
-from planner_fakes import REPOSITORY, Bench, FakeGitHub, Thread
-from planner_world import ADA
+from fakes.closing import FakeClosing, FakeReplies
+from fakes.lock_port import KEYS
+from fakes.lock_server import BOT
+from fakes.planner_coder import plan
+from fakes.planner_github import REPOSITORY, Bench, FakeGitHub, Thread
+from fakes.planner_world import ADA
 
 from planner_agent.plan import Plan, read
 from planner_agent.policy import Policy

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from fake_server import BOT
-from planner_coder import plan
-from planner_fakes import Bench, LockPort
-from planner_world import ADA, MALLORY, NAMES
+from fakes.lock_server import BOT
+from fakes.planner_coder import plan
+from fakes.planner_github import Bench, LockPort
+from fakes.planner_world import ADA, MALLORY, NAMES
 
 from shared.errors import Transient
 from shared.llm.port import Ending, Outcome

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from planner_coder import plan
-from planner_fakes import Bench
+from fakes.planner_coder import plan
+from fakes.planner_github import Bench
 
 from planner_agent.context import references
 from shared.llm.port import Call, Ending, Outcome

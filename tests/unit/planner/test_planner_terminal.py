@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from fake_server import BOT
-from planner_coder import plan, question
-from planner_console import Kept, Person, session
-from planner_fakes import Bench
-from planner_world import MALLORY, NAMES
+from fakes.lock_server import BOT
+from fakes.planner_coder import plan, question
+from fakes.planner_console import Kept, Person, session
+from fakes.planner_github import Bench
+from fakes.planner_world import MALLORY, NAMES
 
 from planner_agent.terminal.console import Cancelled, EditorUnusable
 from planner_agent.terminal.session import Agreed

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from planner_fakes import Bench
-from planner_world import ADA, MALLORY, NAMES
+from fakes.planner_github import Bench
+from fakes.planner_world import ADA, MALLORY, NAMES
 
 from shared.models import Account
 from shared.scheduling.items import Result

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
-from fake_server import BOT, EPOCH
+from fakes.lock_server import BOT, EPOCH
 
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit

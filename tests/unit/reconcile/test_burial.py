@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from fake_port import KEY, FakeAgent, run
-from fake_server import Server
+from fakes.lock_port import KEY, FakeAgent, run
+from fakes.lock_server import Server
 from lock_world import TERMS
 
 from shared.errors import Gone

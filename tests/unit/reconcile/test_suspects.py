@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from fake_closing import FakeClosing
+from fakes.closing import FakeClosing
 from reconcile_scene import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
 
 from planner_agent.reconcile_rules import trade as of_planner

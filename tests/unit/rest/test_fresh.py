@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from github_script import HandClock
+from fakes.clock import PassingClock
 
 from shared.errors import EngineError
 from shared.github.errors import NotFound, NotShown, Refused
@@ -60,7 +60,7 @@ KNOWN = [
 def test_a_refusal_is_late_only_where_the_thing_is_known(
     kind: str, name: str, method: str, path: str, status: int, said: str, body: Any
 ) -> None:
-    fresh = Fresh(HandClock())
+    fresh = Fresh(PassingClock())
     assert refused(fresh, method, path, status, said, body) is None, "a stranger that is not there is not there"
     fresh.know(Thing(ROOT, kind, name))
     assert refused(fresh, method, path, status, said, body) is not None
@@ -78,7 +78,7 @@ GIVEN = [
 
 @pytest.mark.parametrize(("method", "path", "status", "said", "body"), GIVEN)
 def test_nobody_asks_for_a_commit_that_is_not_known(method: str, path: str, status: int, said: str, body: Any) -> None:
-    assert refused(Fresh(HandClock()), method, path, status, said, body) is not None
+    assert refused(Fresh(PassingClock()), method, path, status, said, body) is not None
 
 
 MEANT = [
@@ -96,14 +96,14 @@ MEANT = [
 
 @pytest.mark.parametrize(("method", "path", "status", "said", "body"), MEANT)
 def test_every_other_refusal_means_what_it_says(method: str, path: str, status: int, said: str, body: Any) -> None:
-    fresh = Fresh(HandClock())
+    fresh = Fresh(PassingClock())
     fresh.know(Thing(ROOT, ITEM, "57"))
     fresh.know(Thing(ROOT, BRANCH, "work"))
     assert refused(fresh, method, path, status, said, body) is None
 
 
 def test_the_pauses_grow_and_patience_ends_after_two_minutes() -> None:
-    clock = HandClock()
+    clock = PassingClock()
     fresh, asked, began = Fresh(clock), 0, clock.boot()
     fresh.know(Thing(ROOT, ITEM, "57"))
     while (late := refused(fresh, "GET", "/pulls/57", 404, "Not Found")) is not None:
@@ -111,7 +111,7 @@ def test_the_pauses_grow_and_patience_ends_after_two_minutes() -> None:
         with pytest.raises(NotShown):
             fresh.admit("GET", f"{ROOT}/pulls/57", None)
         fresh.admit("GET", f"{ROOT}/issues/57", None)
-        clock.time += late.seconds
+        clock.seconds += late.seconds
         fresh.admit("GET", f"{ROOT}/pulls/57", None)
     assert PATIENCE_SECONDS <= clock.boot() - began < PATIENCE_SECONDS + 30
     assert 5 <= asked <= 12
@@ -119,7 +119,7 @@ def test_the_pauses_grow_and_patience_ends_after_two_minutes() -> None:
 
 
 def test_an_answer_ends_the_wait() -> None:
-    clock = HandClock()
+    clock = PassingClock()
     fresh = Fresh(clock)
     fresh.know(Thing(ROOT, ITEM, "57"))
     assert refused(fresh, "GET", "/pulls/57", 404, "Not Found") is not None
@@ -128,13 +128,13 @@ def test_an_answer_ends_the_wait() -> None:
 
 
 def test_what_is_old_is_gone_at_once() -> None:
-    clock = HandClock()
+    clock = PassingClock()
     fresh = Fresh(clock)
     fresh.answered("POST", f"{ROOT}/issues/57/comments", {"body": "x"}, {"id": 9})
     fresh.know(Thing(ROOT, ITEM, "57"))
-    clock.time += YOUNG_SECONDS
+    clock.seconds += YOUNG_SECONDS
     assert refused(fresh, "GET", "/issues/comments/9", 404, "Not Found") is None, "people delete comments"
-    clock.time += KNOWN_SECONDS - YOUNG_SECONDS
+    clock.seconds += KNOWN_SECONDS - YOUNG_SECONDS
     assert refused(fresh, "GET", "/issues/57", 404, "Not Found") is None
 
 
@@ -147,25 +147,25 @@ def test_what_is_old_is_gone_at_once() -> None:
     ],
 )
 def test_what_was_made_here_is_known(path: str, reply: Any, later: str) -> None:
-    fresh = Fresh(HandClock())
+    fresh = Fresh(PassingClock())
     fresh.answered("POST", ROOT + path, {}, reply)
     assert refused(fresh, "GET", later, 404, "Not Found") is not None
-    assert Fresh(HandClock()).refused("GET", ROOT + later, None, 404, NotFound("x")) is None
+    assert Fresh(PassingClock()).refused("GET", ROOT + later, None, 404, NotFound("x")) is None
 
 
 def test_a_list_that_lacks_what_was_put_there_is_an_older_one() -> None:
-    clock = HandClock()
+    clock = PassingClock()
     fresh = Fresh(clock)
     fresh.answered("POST", f"{ROOT}/issues/4/comments", {}, {"id": 9})
     assert fresh.lacking(f"{ROOT}/issues/4/comments", [{"id": 8}]) is not None
     assert fresh.lacking(f"{ROOT}/issues/4/comments", [{"id": 8}, {"id": 9}]) is None
     assert fresh.lacking(f"{ROOT}/issues/5/comments", []) is None
-    clock.time += YOUNG_SECONDS
+    clock.seconds += YOUNG_SECONDS
     assert fresh.lacking(f"{ROOT}/issues/4/comments", []) is None, "a person may have deleted it"
 
 
 def test_a_reply_that_cannot_be_read_is_the_callers_matter() -> None:
-    fresh = Fresh(HandClock())
+    fresh = Fresh(PassingClock())
     replies: list[Any] = [None, [], {}, {"number": None}, "text"]
     for reply in replies:
         fresh.answered("POST", f"{ROOT}/issues", {}, reply)
@@ -175,7 +175,7 @@ def test_a_reply_that_cannot_be_read_is_the_callers_matter() -> None:
 
 
 def test_what_we_took_away_ourselves_is_gone_at_once() -> None:
-    fresh = Fresh(HandClock())
+    fresh = Fresh(PassingClock())
     fresh.answered("POST", f"{ROOT}/issues/4/comments", {}, {"id": 9})
     fresh.answered("DELETE", f"{ROOT}/issues/comments/9", None, None)
     assert refused(fresh, "GET", "/issues/comments/9", 404, "Not Found") is None

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from fakes.clock import PassingClock
 
 from shared.github.pacing import LOOK_SECONDS, Pacing, heard
 from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 
 
-class HandClock:
-    """Time that passes only when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.time = 50.0
-
-    def now(self) -> float:
-        return self.time
-
-    def boot(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        self.time += seconds
-
-
 async def times(count: int, *, urgent: bool = False, share: float = 1.0, interval: float = 1.0) -> list[float]:
     """When `count` writes in a row go out, in seconds after the first."""
-    clock = HandClock()
+    clock = PassingClock(50.0)
     pacing = Pacing(clock, share=share, write_interval_seconds=interval)
     granted = []
     for _ in range(count):
         await pacing.wait(urgent=urgent)
-        granted.append(clock.time)
+        granted.append(clock.seconds)
     return [time - granted[0] for time in granted]
 
 
@@ -53,12 +38,12 @@ async def test_no_window_holds_more_than_its_share(urgent: bool, share: float, p
 
 
 async def test_urgent_writes_find_room_when_ordinary_ones_wait() -> None:
-    clock = HandClock()
+    clock = PassingClock(50.0)
     pacing = Pacing(clock, write_interval_seconds=0.1)
     for _ in range(72):
         await pacing.wait()
-    assert pacing.delay(clock.time) > 50
-    assert pacing.delay(clock.time, urgent=True) == pytest.approx(0.1)
+    assert pacing.delay(clock.seconds) > 50
+    assert pacing.delay(clock.seconds, urgent=True) == pytest.approx(0.1)
 
 
 async def test_an_interval_of_zero_switches_pacing_off() -> None:
@@ -72,21 +57,21 @@ async def test_the_smallest_share_still_writes() -> None:
 @pytest.mark.parametrize("share", [0, -1, 1.01])
 def test_a_share_is_a_fraction(share: float) -> None:
     with pytest.raises(ValueError, match="share"):
-        Pacing(HandClock(), share=share)
+        Pacing(PassingClock(50.0), share=share)
 
 
 async def test_a_tick_that_waits_for_its_turn_lives_and_one_that_hangs_does_not() -> None:
-    clock = HandClock()
+    clock = PassingClock(50.0)
     pacing, vitals = Pacing(clock, share=0.2, write_interval_seconds=0.001), HealthState(clock)
     for name in ("a/waits", "a/hangs"):
         vitals.join(name, 30)
     for _ in range(90):
         await pacing.wait()
-    began = clock.time
+    began = clock.seconds
     with heard(lambda: vitals.ticked("a/waits")):
         await pacing.wait()
-    assert clock.time - began > STUCK_SECONDS + 90
-    assert vitals.pulses["a/waits"].ticked >= clock.time - LOOK_SECONDS
+    assert clock.seconds - began > STUCK_SECONDS + 90
+    assert vitals.pulses["a/waits"].ticked >= clock.seconds - LOOK_SECONDS
     assert vitals.stuck().startswith("The loop of a/hangs has not ticked")
     ticked = vitals.pulses["a/waits"].ticked
     await pacing.wait()

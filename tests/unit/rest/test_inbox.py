@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from fake_agent import HandClock
+from fakes.clock import HandClock
 
 from shared.errors import Gone, Transient
 from shared.github.inbox import DOUBT_SECONDS, PAGE, SWEEP_SECONDS, Inbox, Ties

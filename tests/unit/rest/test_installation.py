@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
-from github_script import HandClock
+from fakes.clock import PassingClock
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
@@ -25,7 +25,7 @@ class App:
     def __init__(self, installed: Collection[str], answers: Collection[str] = ()) -> None:
         self.installed, self.answers = set(installed), {*installed, *answers}
         self.server_time = NOW
-        self.clock = HandClock()
+        self.clock = PassingClock()
         self.status = 422
         self.reads: list[str] = []
         self.wishes: list[list[str]] = []
@@ -128,7 +128,7 @@ async def test_a_token_that_has_worked_and_is_refused_is_replaced_once_by_many()
     app = App({"o/a"})
     source = tokens(app, "o/a")
     token = await source()
-    app.clock.time += 60
+    app.clock.seconds += 60
     renewed = [await source.renew(token) for _ in range(3)]
     assert renewed == [True, True, True]
     assert {await source() for _ in range(3)} == {"t2"}
@@ -139,6 +139,6 @@ async def test_a_token_that_was_refused_when_young_and_has_worked_since_is_repla
     app = App({"o/a"})
     source = tokens(app, "o/a")
     assert await source.renew(await source())
-    app.clock.time += 600
+    app.clock.seconds += 600
     assert await source.renew(await source())
     assert await source() == "t2"

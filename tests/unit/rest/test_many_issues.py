@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from fakes.clock import PassingClock
 
 from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, Entry
 from shared.github.inbox import Inbox
@@ -48,41 +49,25 @@ class Lists:
         return issue(number)
 
 
-class Boot:
-    """A clock moved by hand."""
-
-    def __init__(self) -> None:
-        self.time = 0.0
-
-    def now(self) -> float:
-        return self.time
-
-    def boot(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        self.time += seconds
-
-
 @pytest.mark.fault(50)
 async def test_a_quiet_week_costs_one_question_a_poll_and_one_sweep_in_ten_minutes() -> None:
-    lists, clock = Lists(), Boot()
+    lists, clock = Lists(), PassingClock(0.0)
     inbox = Inbox(lists, ["status:ready"], clock)
     for _ in range(120):  # an hour, one poll in 30 s
         assert len(await inbox.look()) == MANY
-        clock.time += 30
+        clock.seconds += 30
     assert lists.looks == {"recent": 120, "labelled": 6}, "no issue is asked for singly"
 
 
 @pytest.mark.fault(50)
 async def test_looking_again_and_again_keeps_nothing_more() -> None:
-    clock = Boot()
+    clock = PassingClock(0.0)
     inbox = Inbox(Lists(), ["status:ready"], clock)
     await inbox.look()
     tracemalloc.start()
     try:
         for _ in range(3):
-            clock.time += 601
+            clock.seconds += 601
             await inbox.look()
         kept, _ = tracemalloc.get_traced_memory()
     finally:
@@ -126,7 +111,7 @@ def test_an_edit_of_what_is_not_kept_is_seen() -> None:
 
 @pytest.mark.fault(50)
 def test_thousands_that_cannot_be_claimed_are_all_looked_at_in_turn() -> None:
-    clock = Boot()
+    clock = PassingClock(0.0)
     skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(2000)]
     looks: Counter[int] = Counter()
     for _ in range(140):
@@ -135,13 +120,13 @@ def test_thousands_that_cannot_be_claimed_are_all_looked_at_in_turn() -> None:
         for candidate in due:
             looks[candidate.number] += 1
             skipped.add(candidate, Skip("blocked", 60.0))
-        clock.time += 30
+        clock.seconds += 30
     assert len(looks) == 1999, "all but the held one, although the first ones come due every minute"
 
 
 @pytest.mark.fault(50)
 def test_a_few_candidates_keep_their_order() -> None:
-    clock = Boot()
+    clock = PassingClock(0.0)
     skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(3)]
     skipped.add(candidates[0], Skip("another agent won the claim"))
     assert list(skipped.due(candidates, held=())) == candidates
@@ -149,7 +134,7 @@ def test_a_few_candidates_keep_their_order() -> None:
 
 @pytest.mark.fault(50)
 def test_the_first_ones_are_looked_at_in_every_tick_however_many_there_are() -> None:
-    clock = Boot()
+    clock = PassingClock(0.0)
     skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(2000)]
     for tick in range(20):
         due = [one.number for one in skipped.due(candidates, held=())]
@@ -157,7 +142,7 @@ def test_the_first_ones_are_looked_at_in_every_tick_however_many_there_are() -> 
         assert due == sorted(due)
         for number in due:
             skipped.add(candidates[number], Skip("backoff", 20.0))
-        clock.time += 30
+        clock.seconds += 30
 
 
 @pytest.mark.fault(50)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
+from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.github.errors import Limited
@@ -36,22 +37,9 @@ DATES = (
 )
 
 
-class Still:
-    """A clock at NOW."""
-
-    def now(self) -> float:
-        return NOW.timestamp()
-
-    def boot(self) -> float:
-        return 5.0
-
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError("nothing is waited for")
-
-
 def limits(served: str = format_datetime(NOW, usegmt=True)) -> Limits:
     """What is known after one answer of GitHub's."""
-    server = ServerTime(Still())
+    server = ServerTime(HandClock(NOW.timestamp()))
     server.note({"date": served})
     return Limits(server)
 
@@ -103,7 +91,7 @@ def test_an_honest_wait_of_github_is_kept(value: str, seconds: int) -> None:
 
 @pytest.mark.parametrize("served", ["Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"])
 def test_no_date_of_an_answer_makes_a_limit_an_error(served: str) -> None:
-    server = ServerTime(Still())
+    server = ServerTime(HandClock(NOW.timestamp()))
     with capture_logs():
         for date in (format_datetime(NOW, usegmt=True), served):
             server.note({"date": date})
@@ -114,7 +102,7 @@ def test_no_date_of_an_answer_makes_a_limit_an_error(served: str) -> None:
 
 
 def test_before_any_date_is_known_a_budget_is_not() -> None:
-    known = Limits(ServerTime(Still()))
+    known = Limits(ServerTime(HandClock(NOW.timestamp())))
     known.note({"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1e30"})
     known.note({"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"})
     assert known.budget is None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from fake_agent import DONE, INTERVAL, FakeAgent, HandClock, lease
+from fakes.agent import DONE, INTERVAL, FakeAgent, lease
+from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Misconfigured, Transient, Unauthorized

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import EPOCH
-from reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
+from fakes.lock_server import EPOCH
+from fakes.reviewer_world import HEAD, KEY, NAMES, NEXT, OPENED
 
 from reviewer_agent.candidates import STAGES, intent, ordered_to_stop, projection, reopening
 from shared.ci.round import SENT_BACK

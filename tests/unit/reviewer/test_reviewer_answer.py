@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from reviewer_world import answer, changes, finding
+from fakes.reviewer_world import answer, changes, finding
 
 from reviewer_agent.review.answer import FINDINGS_LIMIT, parse, schema
 from shared.retry.answer_retry import Unusable

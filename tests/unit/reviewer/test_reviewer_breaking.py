@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from reviewer_fakes import auto, tick
-from reviewer_world import BASE, HEAD, World, answer
+from fakes.reviewer_forge import auto, tick
+from fakes.reviewer_world import BASE, HEAD, World, answer
 
 from reviewer_agent.review.patch import read
 from shared.workflow import Stage

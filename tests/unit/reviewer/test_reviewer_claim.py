@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fake_server import BOT
-from reviewer_fakes import look, reviewer, tick
-from reviewer_world import ADA, MALLORY, PULL, World, answer
+from fakes.lock_server import BOT
+from fakes.reviewer_forge import look, reviewer, tick
+from fakes.reviewer_world import ADA, MALLORY, PULL, World, answer
 
 from shared.errors import Gone
 from shared.lock.lease import Lease

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import EPOCH
-from reviewer_world import ADA, DIFF, HEAD, KEY, NAMES, OPENED, PULL, answer, finding
+from fakes.lock_server import EPOCH
+from fakes.reviewer_world import ADA, DIFF, HEAD, KEY, NAMES, OPENED, PULL, answer, finding
 
 from reviewer_agent import comments
 from reviewer_agent.errors import RoundsUsedUp, TooLarge, Unpostable

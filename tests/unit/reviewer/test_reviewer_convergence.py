@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from reviewer_fakes import auto, tick
-from reviewer_world import ADA, DIFF, HEAD, NEXT, World, answer, changes, finding
+from fakes.reviewer_forge import auto, tick
+from fakes.reviewer_world import ADA, DIFF, HEAD, NEXT, World, answer, changes, finding
 
 from reviewer_agent.decide import Bounds
 from reviewer_agent.review.convergence import Earlier, divided

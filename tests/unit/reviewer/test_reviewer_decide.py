@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from fake_server import EPOCH
-from reviewer_world import BASE, HEAD, KEY, NEXT, OPENED
+from fakes.lock_server import EPOCH
+from fakes.reviewer_world import BASE, HEAD, KEY, NEXT, OPENED
 
 from reviewer_agent.candidates import STAGES
 from reviewer_agent.decide import IDLE, MERGE_REFUSED, TO_BASE, Action, Bounds, Merge, Snapshot, decide, hindrance

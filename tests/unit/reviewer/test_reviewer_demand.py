@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT
+from fakes.lock_server import BOT
+from fakes.reviewer_forge import PUSHED_AND_ASKED, auto, look, reviewer, tick
+from fakes.reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 from reviewer_approval_scene import approved
-from reviewer_fakes import PUSHED_AND_ASKED, auto, look, reviewer, tick
-from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 
 from reviewer_agent.decide import Bounds
 from shared.errors import Transient

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import auto, look, reviewer, tick
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import ADA, HEAD, NEXT, World, answer, finding
 from reviewer_merge_scene import merges
-from reviewer_world import ADA, HEAD, NEXT, World, answer, finding
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.review.answer import ExpectationAnswer, parse, schema

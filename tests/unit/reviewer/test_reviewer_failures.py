@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
-from reviewer_world import World, answer, changes, finding
+from fakes.reviewer_forge import PUSHED_AND_ASKED, look, reviewer, tick
+from fakes.reviewer_world import World, answer, changes, finding
 
 from shared.errors import Blocked, Gone, UnknownOutcome
 from shared.git.failures import NoSuchRef, TooMuchOutput

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from reviewer_fakes import auto, look, reviewer, tick
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_strikes import opened
+from fakes.reviewer_world import ADA, NAMES, World
 from reviewer_merge_scene import merges
-from reviewer_strikes import opened
-from reviewer_world import ADA, NAMES, World
 
 from shared.lock.claimant import Terms
 from shared.scheduling.items import Skip

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_lock import HandClock
+from fakes.lock_port import ServerClock
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import ADA, BASE, DIFF, HEAD, NEXT, World, answer, changes
 from reviewer_merge_scene import TIDIED
-from reviewer_world import ADA, BASE, DIFF, HEAD, NEXT, World, answer, changes
 
 from reviewer_agent.decide import Bounds, Merge
 from shared.lock.lease import Lease
@@ -76,7 +76,7 @@ async def test_a_ci_that_could_not_start_is_not_the_same_as_none() -> None:
 @pytest.mark.fault(42)
 async def test_nothing_is_merged_while_a_required_check_is_missing() -> None:
     world = World(answers=[answer()], required=frozenset({"ci", "security"}))
-    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    loop = Loop(reviewer(world, **auto()), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()
@@ -114,7 +114,7 @@ async def test_a_red_base_is_told_once_and_waited_for_in_the_fence() -> None:
 async def test_running_checks_are_waited_for_with_the_lease_kept() -> None:
     world = World(answers=[answer()], checks={HEAD: CheckOutcome.RUNNING})
     agent = reviewer(world, **auto())
-    loop = Loop(agent, HandClock(world.server))
+    loop = Loop(agent, ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()
@@ -181,7 +181,7 @@ async def test_an_approval_that_the_list_does_not_show_yet_is_waited_for() -> No
     world = World(answers=[answer()], checks={})
     await tick(world, **auto(merge=Merge.NEVER))
     hidden, world.reviews = world.reviews, []
-    loop = Loop(reviewer(world, **auto(bounds=Bounds(none_is_green=True))), HandClock(world.server))
+    loop = Loop(reviewer(world, **auto(bounds=Bounds(none_is_green=True))), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import auto, reviewer, tick
-from reviewer_lock import HandClock
+from fakes.lock_port import ServerClock
+from fakes.reviewer_forge import auto, reviewer, tick
+from fakes.reviewer_world import HEAD, ISSUE, OPENED, PULL, World, answer
 from reviewer_merge_scene import MERGE, TIDIED
-from reviewer_world import HEAD, ISSUE, OPENED, PULL, World, answer
 
 from shared.ci.round import BASE_MOVED
 from shared.errors import NotAllowed, UnknownOutcome
@@ -72,7 +72,7 @@ async def test_a_merge_that_is_refused_for_its_base_goes_back_to_the_worker_once
 async def test_a_merge_with_an_unclear_end_is_looked_at_again(error: type[Exception]) -> None:
     world = World(answers=[answer()])
     world.refuse["merge"] = error()
-    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    loop = Loop(reviewer(world, **auto()), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()
@@ -140,7 +140,7 @@ async def test_the_branch_of_an_issue_that_is_worked_on_again_stays() -> None:
     world = World(answers=[answer()])
     left_by_worker(world, Stage.IMPLEMENTING)
     world.refuse["merge"] = UnknownOutcome()
-    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    loop = Loop(reviewer(world, **auto()), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()
@@ -174,7 +174,7 @@ async def test_only_the_engines_own_branch_and_issue_are_tidied(
 async def test_an_issue_that_github_closed_is_left_alone() -> None:
     world = World(answers=[answer()])
     world.refuse["merge"] = UnknownOutcome()
-    loop = Loop(reviewer(world, **auto()), HandClock(world.server))
+    loop = Loop(reviewer(world, **auto()), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT, EPOCH
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_hub import FakeHub
+from fakes.lock_server import BOT, EPOCH
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_github import FakeHub
+from fakes.reviewer_world import ADA, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
 from reviewer_merge_scene import merges
-from reviewer_world import ADA, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.merge.approval import Look, MergeApproval, Word

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_lock import HandClock
+from fakes.lock_port import ServerClock
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_strikes import Calls, watched
+from fakes.reviewer_world import ADA, DIFF, HEAD, MALLORY, SPECIFIED, World, answer
 from reviewer_merge_scene import merges
-from reviewer_strikes import Calls, watched
-from reviewer_world import ADA, DIFF, HEAD, MALLORY, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Bounds
 from reviewer_agent.review.patch import read
@@ -87,7 +87,7 @@ async def test_a_merge_waits_for_its_time_which_the_fence_and_the_comment_say() 
 
 async def test_a_short_wait_keeps_the_lease() -> None:
     world = World(answers=[answer()])
-    loop = Loop(reviewer(world, **auto(bounds=Bounds(cooling_seconds=600))), HandClock(world.server))
+    loop = Loop(reviewer(world, **auto(bounds=Bounds(cooling_seconds=600))), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT, EPOCH
-from reviewer_world import HEAD, KEYS, MALLORY, NEXT, PULL
+from fakes.lock_server import BOT, EPOCH
+from fakes.reviewer_world import HEAD, KEYS, MALLORY, NEXT, PULL
 
 from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict, mark
 from shared.models import Review, ReviewState

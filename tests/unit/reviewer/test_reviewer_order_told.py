@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from fake_server import Server
-from reviewer_fakes import auto, reviewer, tick
-from reviewer_lock import FakePort, HandClock
-from reviewer_world import ADA, BASE, HEAD, NEXT, PULL, World, answer
+from fakes.lock_port import ServerClock, ServerPort
+from fakes.lock_server import Server
+from fakes.reviewer_forge import auto, reviewer, tick
+from fakes.reviewer_world import ADA, BASE, HEAD, NEXT, PULL, World, answer
 from telemetry_bench import Kept
 
 from reviewer_agent.decide import Bounds, Merge
@@ -28,7 +28,7 @@ from shared.workflow import Role, Stage
 BREAKING = answer(breaking_change={"breaks": True, "why": "search() is gone"})
 
 
-class Pushes(FakePort):
+class Pushes(ServerPort):
     """The lock's port, and what was pushed through it: the stage of a fence, and whose word it names."""
 
     def __init__(self, server: Server) -> None:
@@ -57,7 +57,7 @@ class Watch:
     tallies: Tallies = field(default_factory=Tallies)
 
     def __post_init__(self) -> None:
-        clock = HandClock(self.world.server)
+        clock = ServerClock(self.world.server)
         teller = Telemetry("reviewer-1", Role.REVIEWER, clock, self.kept, self.tallies, lambda text: text)
         self.event_recorder = EventRecorder(teller, "o/r")
         self.pushes = Pushes(self.world.server)
@@ -126,7 +126,7 @@ async def test_an_order_that_comes_while_the_lease_is_kept_is_told_with_the_merg
     watch, bounds = Watch(World(answers=[answer()])), Bounds(cooling_seconds=600)
     world = watch.world
     agent = reviewer(world, port=watch.port, delete_branch=False, **auto(bounds=bounds))
-    loop = Loop(agent, HandClock(world.server))
+    loop = Loop(agent, ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()
@@ -162,7 +162,7 @@ async def test_nor_does_it_outlive_its_commit_where_the_lease_is_kept() -> None:
     await watch.tick(**auto())
     by = f"ada in comment {world.say(ADA, '/merge').id}"
     world.checks[HEAD] = CheckOutcome.RUNNING
-    loop = Loop(reviewer(world, port=watch.port, delete_branch=False, **auto()), HandClock(world.server))
+    loop = Loop(reviewer(world, port=watch.port, delete_branch=False, **auto()), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()

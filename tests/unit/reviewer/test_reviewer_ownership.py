@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_server import BOT, EPOCH
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import ADA, HEAD, ISSUE, MALLORY, OPENED, PULL, World, answer
+from fakes.lock_server import BOT, EPOCH
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import ADA, HEAD, ISSUE, MALLORY, OPENED, PULL, World, answer
 
 from shared.errors import Transient
 from shared.lock.codec import ItemKey

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT, EPOCH
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, OPENED, World, answer
+from fakes.lock_server import BOT, EPOCH
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, OPENED, World, answer
 
 from reviewer_agent.decide import Merge
 from reviewer_agent.links import issue_named_by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from reviewer_world import DIFF, finding
+from fakes.reviewer_world import DIFF, finding
 
 from reviewer_agent.review.answer import FindingAnswer
 from reviewer_agent.review.patch import UNREADABLE, read

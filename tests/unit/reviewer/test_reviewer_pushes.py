@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 from reviewer_approval_scene import approved
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 
 from reviewer_agent.decide import Bounds
 from shared.errors import Transient

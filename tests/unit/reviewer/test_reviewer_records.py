@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
-from reviewer_world import HEAD, ISSUE, KEYS, OPENED
+from fakes.reviewer_world import HEAD, ISSUE, KEYS, OPENED
 
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNREADABLE, UNSIGNED, Runs
 from reviewer_agent.review.questions import Kind, Question, Recorded

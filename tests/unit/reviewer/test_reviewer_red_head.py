@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_server import BOT
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, World, answer
+from fakes.lock_server import BOT
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, World, answer
 
 from reviewer_agent.decide import CI_RED, Merge
 from reviewer_agent.merge.blockers import RED_BASE

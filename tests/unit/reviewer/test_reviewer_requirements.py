@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_server import EPOCH
-from reviewer_world import ADA, DIFF, HEAD, NEXT, OPENED
+from fakes.lock_server import EPOCH
+from fakes.reviewer_world import ADA, DIFF, HEAD, NEXT, OPENED
 
 from reviewer_agent.observe import unmet
 from reviewer_agent.review.patch import is_same

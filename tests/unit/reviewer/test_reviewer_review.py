@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import PUSHED_AND_ASKED, look, reviewer, tick
-from reviewer_world import ADA, BASE, HEAD, KEY, KEYS, MALLORY, NEXT, PULL, World, answer, changes, finding
+from fakes.reviewer_forge import PUSHED_AND_ASKED, look, reviewer, tick
+from fakes.reviewer_world import ADA, BASE, HEAD, KEY, KEYS, MALLORY, NEXT, PULL, World, answer, changes, finding
 
 from shared.llm.port import Call
 from shared.lock.lease import Lease

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import HEAD, ISSUE, KEYS, OPENED, World, answer, changes
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import HEAD, ISSUE, KEYS, OPENED, World, answer, changes
 
 from reviewer_agent.review.evidence import Runs
 from reviewer_agent.review.questions import Recorded

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reviewer_fakes import auto, look, reviewer, tick
-from reviewer_world import HEAD, OPENED, SPECIFIED, World, answer
+from fakes.reviewer_forge import auto, look, reviewer, tick
+from fakes.reviewer_world import HEAD, OPENED, SPECIFIED, World, answer
 
 from reviewer_agent.decide import Merge
 from shared.github.errors import NotShown

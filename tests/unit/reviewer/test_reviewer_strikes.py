@@ -13,11 +13,11 @@ from datetime import timedelta
 import anyio
 import anyio.lowlevel
 import pytest
-from fake_server import EPOCH
-from reviewer_fakes import FakeSource, auto, tick
-from reviewer_hub import FakeRefs
-from reviewer_strikes import Calls, opened, turn_of, watched
-from reviewer_world import ADA, BASE, HEAD, NEXT, World
+from fakes.lock_server import EPOCH
+from fakes.reviewer_forge import FakeSource, auto, tick
+from fakes.reviewer_github import FakeRefs
+from fakes.reviewer_strikes import Calls, opened, turn_of, watched
+from fakes.reviewer_world import ADA, BASE, HEAD, NEXT, World
 
 from reviewer_agent.merge.merge_turns import REF, MergeTurn, MergeTurns
 from shared.ci.verdict import Verdict

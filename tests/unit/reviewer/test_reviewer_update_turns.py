@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from fake_server import EPOCH
-from reviewer_hub import FakeRefs
-from reviewer_strikes import opened
-from reviewer_world import World
+from fakes.lock_server import EPOCH
+from fakes.reviewer_github import FakeRefs
+from fakes.reviewer_strikes import opened
+from fakes.reviewer_world import World
 
 from reviewer_agent.merge.update_turns import HELD_FOR, OVERTAKEN_AFTER, UpdateTurn, UpdateTurns
 from shared.errors import Gone

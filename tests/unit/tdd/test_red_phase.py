@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_port import FakeAgent, run
-from fake_server import Server
+from fakes.lock_port import FakeAgent, run
+from fakes.lock_server import Server
 
 from shared.errors import Transient
 from shared.git.notes import Note

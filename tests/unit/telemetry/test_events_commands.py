@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from fake_server import EPOCH
-from recovery_world import REVIEWER, Scene, comment
+from fakes.lock_server import EPOCH
+from fakes.recovery_world import REVIEWER, Scene, comment
 
 from runtime.telemetry.observed_port import moves
 from shared.lock.record import Fence

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from fake_agent import HandClock
+from fakes.clock import HandClock
 from prometheus_client.parser import text_string_to_metric_families
 from telemetry_bench import AT, event
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from fake_agent import HandClock
+from fakes.clock import HandClock
 from telemetry_bench import AT, Kept, event, scribe_into
 
 from runtime.telemetry.observed_people import ObservedSink

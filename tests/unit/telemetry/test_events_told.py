@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_agent import DONE, HANG, FakeAgent, HandClock
+from fakes.agent import DONE, HANG, FakeAgent
+from fakes.clock import HandClock
 from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 from telemetry_bench import AT, Kept, scribe_into

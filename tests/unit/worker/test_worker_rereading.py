@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
+from fakes.lock_port import FencePort
 
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
-from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.record import Fence
 from shared.models import Account, Issue
 from shared.text.comment_signatures import Key, Keyring
@@ -23,23 +23,6 @@ from worker_agent.repairs import Repairs
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 ISSUE = Issue(42, "Title", "", frozenset(), Account(99, "engine-bot"), AT, AT)
-
-
-class Port:
-    """Every fence moves; no time passes."""
-
-    def now(self) -> float:
-        return AT.timestamp()
-
-    def boot(self) -> float:
-        return 0.0
-
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError("nobody waits here")
-
-    async def request(self, operation: Operation[Any]) -> Reply[Any]:
-        assert isinstance(operation, AdvanceFence)
-        return Reply("1" * 40, AT)
 
 
 class Nonces:
@@ -79,7 +62,7 @@ def holding(approved_by: str, phase: Phase = Phase.FEEDBACK) -> Held:
     fence = replace(begun, oid="0" * 40, approved_by=approved_by)
     lease = Lease(Ack(key, "worker-a", 1, 0, nonce, 1800, id=1, updated_at=AT), fence, AT, 0.0)
     keys = Keyring(1, (Key.of(b"w" * 32),))
-    return begin(Port(), lease, Claimant("worker-a", frozenset({1}), keys, Nonces()))
+    return begin(FencePort(AT), lease, Claimant("worker-a", frozenset({1}), keys, Nonces()))
 
 
 def repairs() -> Repairs:

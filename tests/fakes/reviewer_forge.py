@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fake_closing import FakeClosing
-from fake_server import BOT
-from reviewer_hub import FakeHub, FakeInbox, FakeLabels, FakePulls, FakeRecords, FakeRefs, FakeReviews
-from reviewer_lock import FakeNonces, FakePort, HandClock
-from reviewer_world import KEYS, NEXT, World, judged, second
-
+from fakes.closing import FakeClosing
+from fakes.lock_port import FakeNonces, ServerClock, ServerPort
+from fakes.lock_server import BOT
+from fakes.reviewer_github import FakeHub, FakeInbox, FakeLabels, FakePulls, FakeRecords, FakeRefs, FakeReviews
+from fakes.reviewer_world import KEYS, NEXT, World, judged, second
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.decide import Merge
 from reviewer_agent.merge.merge_turns import MergeTurns
@@ -180,12 +179,12 @@ def reviewer(
         examiner,
         second_pass=second_pass,
     )
-    return Reviewer(forge or forge_of(world), port or FakePort(world.server), claimant, drafts, rules)
+    return Reviewer(forge or forge_of(world), port or ServerPort(world.server), claimant, drafts, rules)
 
 
 async def tick(world: World, /, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:
     """One tick of a loop that is then closed, to the point where everything rests; what has ended."""
-    loop = Loop(agent or reviewer(world, **policy), HandClock(world.server))
+    loop = Loop(agent or reviewer(world, **policy), ServerClock(world.server))
     async with loop.open():
         await loop.tick()
         await loop.quiet()

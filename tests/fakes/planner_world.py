@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from fake_server import BOT, Server
-
+from fakes.lock_server import BOT, Server
 from shared.errors import EngineError, UnknownOutcome
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from fake_server import BOT, EPOCH, Server
-
+from fakes.lock_server import BOT, EPOCH, Server
 from reviewer_agent.review.questions import Recorded
 from shared.github.merge_rules import MergeRules
 from shared.github.status import Status

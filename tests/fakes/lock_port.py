@@ -1,4 +1,4 @@
-"""The lock's port, driven by hand: `Run.step` carries out one operation of one coroutine.
+"""The lock's port over one server, by hand or on an event loop. By hand, `Run.step` carries out one operation.
 
 A test chooses every interleaving. Faults are planned per port; a test checks that each was met.
 """
@@ -8,17 +8,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
-from fake_server import BOT, Fault, Plan, Server
+import anyio
+import anyio.lowlevel
 
+from fakes.lock_server import BOT, Fault, Plan, Server
 from shared.errors import EngineError, Transient, UnknownOutcome
 from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant, Terms
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
-from shared.lock.port import Operation, Reply
+from shared.lock.port import AdvanceFence, Operation, Reply
 from shared.lock.view import View, observe
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
@@ -103,6 +106,61 @@ class FakePort:
                 del self.plans[index]
                 return plan
         return None
+
+
+class ServerPort:
+    """The port on a running event loop: pauses shorter than a heartbeat are over at once, longer ones never end."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    async def request(self, operation: Operation[T]) -> Reply[T]:
+        """Carry it out."""
+        return Reply(cast("T", self.server.carry_out(operation, None)), self.server.at)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let it pass, or wait until cancelled."""
+        if seconds >= 60:
+            await anyio.Event().wait()
+        await anyio.lowlevel.checkpoint()
+        self.server.seconds += seconds
+
+    def now(self) -> float:
+        """Wall clock."""
+        return self.server.at.timestamp()
+
+    def boot(self) -> float:
+        """Boot clock."""
+        return 1000 + self.server.seconds
+
+
+class ServerClock(ServerPort):
+    """A clock whose time is the server's, on which all pauses are over at once."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.server.seconds += seconds
+
+
+@dataclass
+class FencePort:
+    """A port on which only fences move; each advance succeeds and is remembered."""
+
+    at: datetime
+    advances: list[AdvanceFence] = field(default_factory=list)
+
+    async def request(self, operation: Operation[Any]) -> Reply[Any]:
+        assert isinstance(operation, AdvanceFence)
+        self.advances.append(operation)
+        return Reply(f"{len(self.advances):040x}", self.at)
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("nothing waits here")
+
+    def now(self) -> float:
+        return self.at.timestamp()
+
+    def boot(self) -> float:
+        return 0.0
 
 
 _NOTHING: Operation[Any] = Operation()

@@ -1,6 +1,8 @@
-"""A clock on which short waits take no time: the machine's, put forward by whatever somebody sleeps."""
+"""Clocks: moved by hand, moved by who sleeps, and the machine's, on which short waits take no time."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import anyio
 import anyio.lowlevel
@@ -9,6 +11,33 @@ from shared.loop import RealClock
 
 SHORT_SECONDS = 5.0
 """Longer sleeps are heartbeats and polls, which must not run away."""
+
+
+@dataclass
+class HandClock:
+    """Time that only a test moves: nobody sleeps."""
+
+    seconds: float = 1000.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def boot(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"nobody sleeps here, least of all {seconds} s")
+
+
+@dataclass
+class PassingClock(HandClock):
+    """Time that passes at once when somebody sleeps; it keeps for how long."""
+
+    slept: list[float] = field(default_factory=list)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.seconds += seconds
 
 
 class QuickClock(RealClock):

@@ -7,10 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 import anyio
-from fake_port import KEYS, FakeNonces
-from fake_server import BOT, EPOCH, Server
-from reviewer_lock import FakePort
 
+from fakes.lock_port import KEYS, FakeNonces, ServerPort
+from fakes.lock_server import BOT, EPOCH, Server
 from shared.errors import Blocked
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
@@ -27,22 +26,6 @@ HANG = "hang"
 INTERVAL = 30.0
 
 Answer = Step | Exception | str | anyio.Event
-
-
-class HandClock:
-    """Boot time that a test moves."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    def boot(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError(f"nobody here sleeps, least of all {seconds} s")
 
 
 @dataclass
@@ -87,7 +70,9 @@ class FakeAgent:
         oid = self.server.push(lease.fence, self.server.refs.get(lease.fence.key.ref), "", ())
         lease = replace(lease, fence=replace(lease.fence, oid=oid or ""))
         try:
-            yield begin(FakePort(self.server), lease, Claimant("worker-1", frozenset({BOT.id}), KEYS, FakeNonces("n")))
+            yield begin(
+                ServerPort(self.server), lease, Claimant("worker-1", frozenset({BOT.id}), KEYS, FakeNonces("n"))
+            )
         finally:
             self.held.remove(number)
             self.log.append(f"release {number}")

@@ -6,13 +6,12 @@ GitHub limits accounts, and processes cannot see each other; but whoever works m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 
 from shared.clock import Clock
+from shared.git.fences import AgentSeen, Fences
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.write_permit import WritePermit
 
@@ -26,15 +25,6 @@ STEADY_SECONDS = 1200.0
 
 LEAST = 0.05
 """No part is smaller: with less an agent could not keep its lease, and GitHub's refusals divide what is too little."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSeen:
-    """The newest move of one fence: the agent that it names, the account that made it, its server time."""
-
-    agent: str
-    account: int
-    at: datetime
 
 
 def alive(traces: Iterable[AgentSeen], account: int, now: datetime) -> dict[str, float]:
@@ -101,16 +91,6 @@ class Presence:
             self.share = wanted
             log.info("share_changed", share=round(wanted, 3), other_agents=self.others)
             self._use(wanted)
-
-
-class Fences(Protocol):
-    """All fences of one repository: `shared.git.fences.Fences`."""
-
-    async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
-
-    async def traces(self) -> tuple[AgentSeen, ...]: ...
-
-    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool: ...
 
 
 class ActiveAgents:

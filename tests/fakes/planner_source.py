@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planner_world import World
+from fakes.planner_world import World
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-import anyio
-from fake_closing import FakeClosing, FakeReplies
-from fake_port import KEYS, FakeNonces
-from fake_server import BOT
-from planner_coder import Coder
-from planner_source import FakeSource
-from planner_world import NAMES, World
-
+from fakes.closing import FakeClosing, FakeReplies
+from fakes.lock_port import KEYS, FakeNonces, ServerPort
+from fakes.lock_server import BOT
+from fakes.planner_coder import Coder
+from fakes.planner_source import FakeSource
+from fakes.planner_world import NAMES, World
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.policy import Policy
@@ -194,41 +192,28 @@ class Thread:
         return await self.github.edit(id, body, permit)
 
 
-@dataclass
-class LockPort:
-    """The lock's port on the same server: short pauses pass at once, a heartbeat never comes."""
+class LockPort(ServerPort):
+    """The lock's port on the world's server; what the holder tells people is a moment at which something may happen."""
 
-    world: World
+    def __init__(self, world: World) -> None:
+        super().__init__(world.server)
+        self.world = world
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
         """Carry out one operation."""
         tells = isinstance(operation, EditComment) and self._tells(operation)
         if tells:
             self.world.meet("tell")
-        value: Any = self.world.server.carry_out(operation, None)
+        reply = await super().request(operation)
         if tells:
             self.world.meet("told")
-        return Reply(value, self.world.server.at)
+        return reply
 
     def _tells(self, edit: EditComment) -> bool:
         """Whether an edit of the holder's says something else than what stands there."""
-        now = self.world.server.comments()[edit.id].body
+        now = self.server.comments()[edit.id].body
         before, after = (body.partition("```json")[2].partition("```")[0] for body in (now, edit.body))
         return before != after
-
-    async def sleep(self, seconds: float) -> None:
-        """Let a settle pause pass."""
-        if seconds > 60:
-            await anyio.sleep_forever()
-        self.world.server.seconds += seconds
-
-    def now(self) -> float:
-        """The wall clock."""
-        return self.world.server.at.timestamp()
-
-    def boot(self) -> float:
-        """The same time, from another zero."""
-        return self.world.server.seconds
 
 
 @dataclass

@@ -7,14 +7,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
 
-from fake_closing import FakeClosing, FakeReplies
-from fake_port import KEYS, FakeNonces
-from fake_server import BOT
-from planner_fakes import REPOSITORY, Bench, FakeGitHub, Thread
-from planner_source import FakeSource
 from rich import console
 from rich.console import RenderableType
 
+from fakes.closing import FakeClosing, FakeReplies
+from fakes.lock_port import KEYS, FakeNonces
+from fakes.lock_server import BOT
+from fakes.planner_github import REPOSITORY, Bench, FakeGitHub, Thread
+from fakes.planner_source import FakeSource
 from planner_agent.drafting import Drafting
 from planner_agent.observe import Listener
 from planner_agent.policy import Policy

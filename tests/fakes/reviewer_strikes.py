@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from reviewer_fakes import FakeSource, forge_of, reviewer
-from reviewer_world import BASE, World, answer
-
+from fakes.reviewer_forge import FakeSource, forge_of, reviewer
+from fakes.reviewer_world import BASE, World, answer
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.merge.merge_turns import REF, MergeTurn
 from shared.ci.verdict import Verdict

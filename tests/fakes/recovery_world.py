@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from fake_server import EPOCH
-from reviewer_world import HEAD, KEYS, OPENED
-
+from fakes.lock_server import EPOCH
+from fakes.reviewer_world import HEAD, KEYS, OPENED
 from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from fake_server import BOT
-from reviewer_world import ISSUE, NAMES, PULL, World
-
+from fakes.lock_server import BOT
+from fakes.reviewer_world import ISSUE, NAMES, PULL, World
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
