@@ -38,7 +38,7 @@ ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 """The project's pytest runs without this repository's plugins, as it would in its own environment."""
 
 HANGS_SECONDS = 120.0
-"""No tick takes as long; one that does waits for what will not come, as for a scripted call of ten minutes."""
+"""Nothing takes as long; what does waits for what will not come, as for a scripted call of ten minutes."""
 
 LATE_SECONDS = 5.0
 """So long after a late answer one looks again, as a loop that polls does."""
@@ -159,9 +159,9 @@ class Engine:
 
     async def tick(self, *loops: Loop) -> None:
         """One tick of each, to the point where everything rests, and then CI to its end; fails what hangs there."""
+        for loop in loops:
+            await self._in_the_end(loop)
         with anyio.fail_after(HANGS_SECONDS):
-            for loop in loops:
-                await self._in_the_end(loop)
             await self.lab.idle()
 
     async def _in_the_end(self, loop: Loop) -> None:
@@ -176,7 +176,8 @@ class Engine:
         """Whether something was answered late while this was done; time passes then."""
         before = self.lab.lag.counts.total()
         try:
-            await act()
+            with anyio.fail_after(HANGS_SECONDS):
+                await act()
         except Transient:
             if before == self.lab.lag.counts.total():
                 raise
