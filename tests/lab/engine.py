@@ -164,13 +164,16 @@ class Engine:
         with anyio.fail_after(HANGS_SECONDS):
             await self.lab.idle()
 
-    async def _in_the_end(self, loop: Loop) -> None:
-        """A tick; as long as replicas give it late answers another one, a moment later."""
+    async def look(self, loop: Loop) -> None:
+        """A tick whose work goes on; as long as replicas give it late answers another one, a moment later."""
         while await self._is_late(loop.tick):
             pass
+
+    async def _in_the_end(self, loop: Loop) -> None:
+        """`look`, until all that is held rests; where a late answer was given meanwhile, once more."""
+        await self.look(loop)
         while await self._is_late(loop.quiet):
-            while await self._is_late(loop.tick):
-                pass
+            await self.look(loop)
 
     async def _is_late(self, act: Callable[[], Awaitable[object]]) -> bool:
         """Whether something was answered late while this was done; time passes then."""
