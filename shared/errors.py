@@ -30,7 +30,9 @@ class EngineError(Exception):
 
 
 class Transient(EngineError):
-    """GitHub, git or a backend did not answer as it should; the next tick tries again."""
+    """GitHub, git or a backend did not answer as it should; the next tick tries again, or one `seconds` from now."""
+
+    seconds: float | None = None
 
 
 class UnknownOutcome(Transient):

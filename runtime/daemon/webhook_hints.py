@@ -29,5 +29,5 @@ class WebhookHints:
         """Let every loop of this repository look again; whether there is one."""
         loops = self._answering.get(repository.casefold(), [])
         for loop in loops:
-            loop.poke()
+            loop.hear_of_news()
         return bool(loops)

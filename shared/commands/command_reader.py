@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,6 +21,9 @@ INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})
 
 LATER_SECONDS = 600.0
 """How long a thread may go unread whose item has changed in other ways as well."""
+
+LATE_SECONDS = 120.0
+"""So long a thread that shows fewer comments than its item counts is read again: a replica may not have them yet."""
 
 SAME_MOMENT = timedelta(seconds=1)
 """GitHub counts whole seconds, and an item may be marked as changed a moment after its comment."""
@@ -48,11 +52,15 @@ class NewCommands:
 
 @dataclass(frozen=True, slots=True)
 class _Baseline:
-    """An item as it was listed when its thread was heard, and which versions of comments were read then."""
+    """An item as it was listed when its thread was heard, and which versions of comments were read then.
+
+    `short_since` is when the thread was first found to lack some of the comments that are counted; else infinite.
+    """
 
     listed: Issue
     comments: Mapping[int, datetime]
     at: float
+    short_since: float = math.inf
 
 
 class CommandReader:
@@ -83,8 +91,9 @@ class CommandReader:
             heard = self._heard[number] = _Baseline(listed, {}, self._boot())
         if known is not None and any(heard.comments.get(one.id) != one.updated_at for one in spoken(known)):
             return True
-        before = heard.listed
-        if listed.comments > before.comments and (known is None or len(known) < listed.comments):
+        before, unread = heard.listed, known is None or len(known) < listed.comments
+        late = 0 <= self._boot() - heard.short_since < LATE_SECONDS
+        if unread and (late or listed.comments > before.comments):
             return True
         if listed.comments < before.comments:
             return True
@@ -102,8 +111,8 @@ class CommandReader:
 
     def skip(self, listed: Issue) -> None:
         """What stands there now is not for us."""
-        known = self._threads.known(listed.number) or ()
-        self._heard[listed.number] = _Baseline(listed, {one.id: one.updated_at for one in known}, self._boot())
+        known = self._threads.known(listed.number)
+        self._note(listed, known or (), short=known is not None and len(known) < listed.comments)
 
     async def hear(self, listed: Issue, fence: Fence | None, *, held: bool = False) -> NewCommands:
         """What is new in a thread; `fence` is that of its stage. Raises `Transient`; then it is heard again."""
@@ -136,8 +145,15 @@ class CommandReader:
             for one in talked(thread)
             if one.id not in strange and heard.get(one.id) != one.updated_at and one.id not in dealt
         ]
-        self._heard[number] = _Baseline(listed, {one.id: one.updated_at for one in thread}, self._boot())
+        self._note(listed, thread, short=len(thread) < listed.comments)
         return NewCommands(tuple(orders), tuple(words), tuple(ignored), tuple(edited), tuple(talk))
+
+    def _note(self, listed: Issue, thread: Iterable[Comment], *, short: bool) -> None:
+        """It was heard as far as it was shown; what is lacking may be late, or was deleted after the list was made."""
+        before, now = self._heard.get(listed.number), self._boot()
+        since = min(before.short_since, now) if before is not None else now
+        comments = {one.id: one.updated_at for one in thread}
+        self._heard[listed.number] = _Baseline(listed, comments, now, since if short else math.inf)
 
     async def by_writers(self, talk: Iterable[Comment]) -> tuple[Comment, ...]:
         """What of this was said by people with write access. Raises `Transient`."""

@@ -28,7 +28,8 @@ class NotShown(Transient):
 
     def __init__(self, what: str, seconds: float) -> None:
         super().__init__(f"GitHub does not show {what} yet, which was made or seen just now; it is asked again.")
-        self.what, self.seconds = what, seconds
+        self.what = what
+        self.seconds: float = seconds
 
 
 class HeadMoved(Transient):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -26,6 +27,9 @@ log = structlog.get_logger()
 
 POKED_SECONDS = 3.0
 """However often somebody knows of news, there is so much time between two ticks."""
+
+AGAIN_SECONDS = 20.0
+"""So long after news there is another look: what told of them may know more than GitHub's replicas do yet."""
 
 JITTER = 0.1
 """The part of the interval by which a poll may be late, so that agents do not poll in step."""
@@ -79,6 +83,7 @@ class Loop:
         self._items: dict[int, ItemTask] = {}
         self._claiming = Claiming(agent, clock, self._admission, interval_seconds)
         self._changed, self._poked = anyio.Event(), anyio.Event()
+        self._look_again = math.inf
         self._group: TaskGroup | None = None
         self.ended: list[Ended] = []
 
@@ -180,8 +185,13 @@ class Loop:
         return Ended(Result.LOST, "stopped by a signal")
 
     def poke(self) -> None:
-        """Somebody knows of news: do not wait for the end of the interval."""
+        """There is something to look at: do not wait for the end of the interval."""
         self._poked.set()
+
+    def hear_of_news(self) -> None:
+        """Somebody outside knows of news: look at once, and again when every replica knows of them too."""
+        self._look_again = self._clock.boot() + AGAIN_SECONDS
+        self.poke()
 
     def _over(self, stop: anyio.Event) -> bool:
         return stop.is_set() or (self._admission.final and not self._items)
@@ -189,12 +199,24 @@ class Loop:
     async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
         longest = min(self._interval * (1 + JITTER * random.random()), self._claiming.due_in_seconds())
         with anyio.move_on_after(longest):
-            await first_of(stop, self._poked)
-            if began is not None:
+            is_due = await self._due_or_told(stop)
+            if began is not None and not is_due:
                 with anyio.move_on_at(began + POKED_SECONDS):
                     while not self._over(stop):  # the end of the last item is not waited upon
                         await first_of(stop, self._changed)
         self._poked = anyio.Event()
+
+    async def _due_or_told(self, stop: anyio.Event) -> bool:
+        """Whether something has to be looked at although nobody told of it; False as soon as somebody does."""
+        while not stop.is_set() and not self._poked.is_set():
+            due = min((self._look_again, *(item.due for item in self._items.values())))
+            with anyio.move_on_after(max(0.0, due - self._clock.boot())) as waiting:
+                await first_of(stop, self._poked, self._changed)
+            if waiting.cancelled_caught:
+                if self._clock.boot() >= self._look_again:
+                    self._look_again = math.inf
+                return True
+        return False
 
     async def _look_after(self, item: ItemTask) -> None:
         """Stop or wake one item; when GitHub cannot be asked about it, it is woken all the same."""

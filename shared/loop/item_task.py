@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import assert_never
 
@@ -24,6 +25,9 @@ log = structlog.get_logger()
 
 BACKOFF_CAP_SECONDS = 900.0
 """The longest pause after failures in a row on one item."""
+
+LATE_SECONDS = 5.0
+"""What GitHub does not show yet is looked for again after so long, however seldom one polls."""
 
 TOLD_SECONDS = 60.0
 """A wait from this length on is told to people; a shorter one is over before anybody reads it."""
@@ -66,6 +70,12 @@ class ItemTask:
         self._refusals = 0
         self._untold: Blocked | None = None
         self._not_before = 0.0
+        self._is_late = False
+
+    @property
+    def due(self) -> float:
+        """When it has to be woken although nobody polls (boot clock); infinite while it waits for the next tick."""
+        return self._not_before if self._is_late and self.resting is not None else math.inf
 
     @property
     def active(self) -> bool:
@@ -198,10 +208,15 @@ class ItemTask:
         return Rest("token", sentence=str(refusal))
 
     def _back_off(self, error: Transient) -> Rest:
-        """The first failure is tried again at the next tick, later ones after 2, 4, 8 ... intervals."""
+        """The first failure is tried again at the next tick, later ones after 2, 4, 8 ... intervals.
+
+        What is only late has shorter intervals, and does not wait for a poll.
+        """
         self._failures += 1
-        if self._failures > 1:
-            pause = min(self._interval * 2.0 ** (self._failures - 1), BACKOFF_CAP_SECONDS)
+        self._is_late = error.seconds is not None
+        interval = min(self._interval, max(LATE_SECONDS, error.seconds or 0.0)) if self._is_late else self._interval
+        if self._failures > 1 or self._is_late:
+            pause = min(interval * 2.0 ** (self._failures - 1), BACKOFF_CAP_SECONDS)
             self._not_before = max(self._not_before, self._clock.boot() + pause)
         log.warning("step_failed", outcome="retrying", error=str(error), failures=self._failures)
         return Rest("backoff", sentence=str(error))
@@ -228,7 +243,7 @@ class ItemTask:
         self.resting = rest
         self._changed()
         await self._woken.wait()
-        self.resting = None
+        self.resting, self._is_late = None, False
 
 
 def own_fault(error: Exception) -> str:

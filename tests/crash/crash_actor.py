@@ -66,10 +66,14 @@ class VirtualClock:
         return time.monotonic() + self._offset.value
 
     async def sleep(self, seconds: float) -> None:
-        """Let `seconds` pass: by a jump, or when somebody else makes time jump."""
+        """Let `seconds` pass: by a jump, or when somebody else makes time jump.
+
+        After a jump others run for a moment: who waits for his turn sleeps until they have finished.
+        """
         end = self.boot() + seconds
         if LOOK_SECONDS < seconds <= JUMP_SECONDS:
             self._offset.value += seconds
+            await anyio.sleep(LOOK_SECONDS)
         while (left := end - self.boot()) > 0:  # noqa: ASYNC110  # the number is moved by another process
             await anyio.sleep(min(left, LOOK_SECONDS))
 

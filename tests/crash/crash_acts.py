@@ -17,10 +17,10 @@ STORY, ISSUE, PULL, PENDING = 1, 2, 3, 4
 """Numbers of the story, of its specification, of the pull request, and of the issue about a pending test."""
 
 
-def has(life: Life, number: int, label: str) -> bool:
-    """Whether a thread exists and carries a label."""
+def shows(life: Life, number: int, stage: str) -> bool:
+    """Whether a thread exists and shows this stage alone: the one before is taken off after it."""
     thread = life.repository.issues.records.get(number)
-    return thread is not None and label in thread.labels
+    return thread is not None and [one for one in thread.labels if one.startswith("status:")] == [f"status:{stage}"]
 
 
 def is_open(life: Life, number: int) -> bool:
@@ -34,31 +34,43 @@ def free(life: Life) -> bool:
 
 
 def _planned(life: Life) -> bool:
-    return has(life, STORY, "status:specified") and has(life, ISSUE, "status:ready") and free(life)
+    return shows(life, STORY, "specified") and shows(life, ISSUE, "ready") and free(life)
 
 
 def _handed_over(life: Life) -> bool:
-    return has(life, ISSUE, "status:reviewing") and has(life, PULL, "status:reviewing") and free(life)
+    return shows(life, ISSUE, "reviewing") and shows(life, PULL, "reviewing") and free(life)
 
 
 def _merged(life: Life) -> bool:
+    """Whether the fences say so, too: an end is told before them."""
     pull = life.repository.pulls.records.get(PULL)
-    return pull is not None and pull.merged_at is not None and not is_open(life, ISSUE) and free(life)
+    merged = pull is not None and pull.merged_at is not None and not is_open(life, ISSUE)
+    return merged and _done(life, "reviewer", PULL) and _done(life, "worker", ISSUE) and free(life)
 
 
 def _closed(life: Life) -> bool:
-    return not is_open(life, STORY) and free(life)
+    return not is_open(life, STORY) and _done(life, "planner", STORY) and free(life)
 
 
 def _opened(life: Life) -> bool:
     """Whether the issue is there, and noted in the newest line of the register."""
+    return shows(life, PENDING, "ready") and b'"issue"' in _newest(life, "ack/pending") and free(life)
+
+
+def _done(life: Life, kind: str, number: int) -> bool:
+    """Whether the fence of an item is its last one."""
+    return b"\nStage: done\n" in _newest(life, f"ack/{kind}/{number}")
+
+
+def _newest(life: Life, ref: str) -> bytes:
+    """The commit of a ref that was pushed just now; empty where there is none."""
     place = life.repository.bare.path
-    ref = place / "refs" / "ack" / "pending"
-    if not has(life, PENDING, "status:ready") or not ref.is_file():
-        return False
-    oid = ref.read_text(encoding="ascii").strip()
+    at = place / "refs" / ref
+    if not at.is_file():
+        return b""
+    oid = at.read_text(encoding="ascii").strip()
     written = place / "objects" / oid[:2] / oid[2:]
-    return written.is_file() and b'"issue"' in zlib.decompress(written.read_bytes()) and free(life)
+    return zlib.decompress(written.read_bytes()) if written.is_file() else b""
 
 
 @dataclass(frozen=True)

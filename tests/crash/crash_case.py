@@ -21,6 +21,9 @@ from shared.github.creation import NAMED
 ZOMBIE_SECONDS = 0.4
 """Real time for which an agent that stood still may go on after another one has finished."""
 
+REST_SECONDS = 1.0
+"""Real time for which an agent goes on after an act of the life without a fault, so that nothing is left to be done."""
+
 ALIKE_SECONDS = 60.0
 """Real time within which the end must look as it should: as long as a start on a busy machine may take."""
 
@@ -82,6 +85,7 @@ async def tell(root: Path, acts: Sequence[Act] = ACTS) -> dict[str, Told]:
             life.gate.watch(agent.token)
             agent.start()
             await life.until(act.over, act.name, stalls=False)
+            await anyio.sleep(REST_SECONDS)
             asked, ends = tuple(life.gate.asked), await picture(life)
             calls = tuple(sorted({str(line["call"]) for line in _of(life, agent)}))
             await life.end()

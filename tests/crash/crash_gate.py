@@ -45,7 +45,10 @@ class Blow(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Point:
-    """A request of one agent: the `read`-th read after its `write`-th write, or that write itself (`read` 0)."""
+    """A request of one agent: the `read`-th read after its `write`-th write, or that write itself (`read` 0).
+
+    A write that is refused, as by a replica that lags, is not counted: the next attempt is the same point.
+    """
 
     write: int
     read: int
@@ -64,6 +67,12 @@ class Asked:
     at: float
     executed: bool = False
     pushed: str = ""
+    status: int = 0
+
+    @property
+    def refused(self) -> bool:
+        """Whether it is a write that was answered, and not carried out."""
+        return self.point.read == 0 and self.status >= 400
 
     @property
     def records(self) -> bool:
@@ -116,9 +125,13 @@ class Gate:
         asked = self._count(request)
         if asked is None:
             return await self._forward(request, body)
-        strike = self.strike if self.strike and self.strike.point == asked.point else None
-        if strike is None:
+        strike = self.strike
+        if strike is None or strike.point != asked.point or strike.struck.is_set():
             return await self._carried_out(asked, request, body)
+        return await self._struck(strike, asked, request, body)
+
+    async def _struck(self, strike: Strike, asked: Asked, request: web.Request, body: bytes) -> web.StreamResponse:
+        """Let it happen at this request; one that is refused is passed on, and the next attempt struck."""
         strike.path = f"{request.method} {request.path}"
         self.dead = strike.blow is Blow.KILLED_BEFORE
         if self.dead:
@@ -126,6 +139,9 @@ class Gate:
             strike.struck.set()
             return _cut(request)
         answer = await self._carried_out(asked, request, body)
+        if asked.refused:
+            strike.path = ""
+            return answer
         if strike.blow is Blow.TWICE:
             answer = await self._forward(request, body)
         self.dead = strike.blow is Blow.KILLED_AFTER
@@ -151,7 +167,9 @@ class Gate:
         if request.path.endswith(_PUSH):
             asked.pushed = _new_object(body)
         answer = await self._forward(request, body)
-        asked.executed = answer.status < 400
+        asked.status, asked.executed = answer.status, answer.status < 400
+        if asked.refused:
+            self._write -= 1
         return answer
 
     async def _forward(self, request: web.Request, body: bytes) -> web.Response:

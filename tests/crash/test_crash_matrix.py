@@ -5,8 +5,10 @@ each of its calls to the server (REST and git) it runs again from where it began
 before or after the call, loses its answer, or stands still for 40 minutes while another one takes over. Another agent,
 or the same one restarted, must lead the act to the same picture: threads, comments, reviews, pull requests, fences,
 branches, notes, history, register. A killed agent reaches nothing more: neither does what it had started. A kill before
-a read leaves the server as a kill after the write before it, so reads are struck only with `CRASH=every`. With
-`CRASH_LAG=0.5` half of what GitHub's replicas may answer late is late.
+a read leaves the server as a kill after the write before it, so reads are struck only with `CRASH=every`.
+
+GitHub's replicas lag in each case: half of what may be late is, drawn from the case's name (`Case.seed`). The life
+without a fault knows no lag, so neither may its end show any. `CRASH_LAG=0` has none, `CRASH_LAG=1` all there is.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ CALLS = (
     ("review", "check_criteria"),
 )
 """Act and paid call."""
+
+LATE = float(os.environ.get("CRASH_LAG", "0.5"))
+"""The share of what replicas may answer late that is."""
 
 Factory = Callable[[], Path]
 Count = Callable[[str, object], None]
@@ -93,7 +98,7 @@ async def _run(cases: list[Case], life: Told, place: Path, count: Count) -> list
     for number, case in enumerate(cases):
         where = place / f"life-{number}"
         try:
-            missed += not await suffer(case, life, where, late=float(os.environ.get("CRASH_LAG", "0")))
+            missed += not await suffer(case, life, where, late=LATE)
         except AssertionError as error:
             wrong.append(f"{_named(case, life)}: {error} [{where}]")
         else:

@@ -32,7 +32,7 @@ ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
 """The project's pytest runs without this repository's plugins, as it would in its own environment."""
 
 HANGS_SECONDS = 120.0
-"""No tick takes as long; one that does waits for what will not come, as for a scripted call of ten minutes."""
+"""Nothing takes as long; what does waits for what will not come, as for a scripted call of ten minutes."""
 
 LATE_SECONDS = 5.0
 """So long after a late answer one looks again, as a loop that polls does."""
@@ -141,24 +141,28 @@ class Engine:
 
     async def tick(self, *loops: Loop) -> None:
         """One tick of each, to the point where everything rests, and then CI to its end; fails what hangs there."""
+        for loop in loops:
+            await self._in_the_end(loop)
         with anyio.fail_after(HANGS_SECONDS):
-            for loop in loops:
-                await self._in_the_end(loop)
             await self.lab.idle()
 
-    async def _in_the_end(self, loop: Loop) -> None:
-        """A tick; as long as replicas give it late answers another one, a moment later."""
+    async def look(self, loop: Loop) -> None:
+        """A tick whose work goes on; as long as replicas give it late answers another one, a moment later."""
         while await self._is_late(loop.tick):
             pass
+
+    async def _in_the_end(self, loop: Loop) -> None:
+        """`look`, until all that is held rests; where a late answer was given meanwhile, once more."""
+        await self.look(loop)
         while await self._is_late(loop.quiet):
-            while await self._is_late(loop.tick):
-                pass
+            await self.look(loop)
 
     async def _is_late(self, act: Callable[[], Awaitable[object]]) -> bool:
         """Whether something was answered late while this was done; time passes then."""
         before = self.lab.lag.counts.total()
         try:
-            await act()
+            with anyio.fail_after(HANGS_SECONDS):
+                await act()
         except Transient:
             if before == self.lab.lag.counts.total():
                 raise

@@ -130,7 +130,7 @@ async def once(engine: Engine, number: int, *, state: str = "machine-1") -> Loop
 
 async def during_the_call(engine: Engine, worker: Loop) -> None:
     """Let a claim come as far as a coder at work in its tree."""
-    await worker.tick()
+    await engine.look(worker)
     await eventually(lambda: any(engine.directory.glob("machine-1/workspaces/*/issue-*/tree/directory/store.py")))
 
 

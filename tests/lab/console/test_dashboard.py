@@ -277,6 +277,7 @@ async def running(engine: Engine, *words: str, config: Path) -> AsyncIterator[st
     assert b"never awaited" not in log.read_bytes()
 
 
+@pytest.mark.prompt("it counts requests")
 @pytest.mark.long
 async def test_it_shows_the_board_and_costs_nothing_while_nobody_looks(engine: Engine) -> None:
     number = engine.ready("Greet <b>people</b>")

@@ -51,6 +51,7 @@ async def refs(engine: Engine) -> dict[str, str]:
     return await engine.lab.at(REPOSITORY).bare.refs("refs/")
 
 
+@pytest.mark.prompt("it counts requests")
 async def test_a_look_is_one_charged_request_after_two_to_sign_in_and_changes_nothing(engine: Engine) -> None:
     story = engine.lab.issue(REPOSITORY, "Search", author=OWNER, labels=("story",)).number
     first, second = engine.ready("Greet"), engine.ready("Part", "Depends on #2")
@@ -72,6 +73,7 @@ async def test_a_look_is_one_charged_request_after_two_to_sign_in_and_changes_no
     assert (await refs(engine), len(writes(engine))) == (before, written)
 
 
+@pytest.mark.prompt("it counts requests")
 @pytest.mark.long
 async def test_the_board_follows_an_item_to_the_person_it_waits_for(engine: Engine) -> None:
     engine.script(SLOW)

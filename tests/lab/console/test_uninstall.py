@@ -68,7 +68,7 @@ async def test_an_agent_at_work_is_not_robbed(engine: Engine, capsys: pytest.Cap
     engine.script("- call: write_tests\n  takes: 600\n  edits: []\n")
     engine.ready("Greet kim")
     async with engine.agent(Role.WORKER) as worker:
-        await worker.tick()
+        await engine.look(worker)
         held = locks.held(engine.lab.at(REPOSITORY))
         before = await refs(engine)
         assert held

@@ -38,6 +38,7 @@ async def together(engine: Engine, stack: AsyncExitStack, *roles: Role) -> tuple
     return processes, [(await stack.enter_async_context(opened(one)))[0] for one in processes]
 
 
+@pytest.mark.prompt("it counts requests")
 async def test_what_one_agent_has_read_costs_the_other_nothing_and_is_news_to_it_all_the_same(engine: Engine) -> None:
     engine.scenario.write_text("[]", encoding="utf-8")
     number = engine.ready("Greet people")

@@ -11,6 +11,7 @@ from shared.workflow import Role
 pytestmark = pytest.mark.long
 
 
+@pytest.mark.prompt("it counts requests")
 @pytest.mark.parametrize(
     ("account", "share", "expected"),
     [(ENGINE, None, 1 / 2), (ENGINE, 0.75, 0.75), (REVIEWER, None, 1)],

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.long
 
 SECRET = "a-secret-of-the-webhook"
 ROOT = Path(__file__).parents[3]
-PATIENCE_SECONDS = 240
+PATIENCE_SECONDS = 480
 
 
 def configured(engine: Engine, directory: Path) -> Path:

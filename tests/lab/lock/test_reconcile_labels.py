@@ -41,7 +41,7 @@ async def test_a_run_whose_label_is_deleted_goes_on(engine: Engine) -> None:
         await during_the_call(engine, worker)
         lose_label(engine, "status:implementing")
         engine.lab.comment(REPOSITORY, number, "Where is the label?", author=OWNER)  # so that the list shows it anew
-        await worker.tick()
+        await engine.look(worker)
         assert worker.busy == 1
         engine.lab.label(REPOSITORY, number, "status:implementing", actor=OWNER)
         engine.lab.unlabel(REPOSITORY, number, "status:implementing", actor=OWNER)

@@ -110,6 +110,7 @@ async def test_a_merge_that_a_replica_does_not_show_yet_is_no_withdrawal(
         assert [end.result.value for end in loop.ended] == ([] if role is Role.WORKER else ["finished"])
 
 
+@pytest.mark.prompt("it counts requests")
 @pytest.mark.fault(14)
 async def test_an_issue_that_a_person_closed_beside_its_open_pull_request_is_withdrawn_at_the_second_look(
     engine: Engine, clock: QuickClock
@@ -192,6 +193,7 @@ async def test_the_tombstone_of_a_closed_item_goes_after_thirty_days(
     assert writes(engine) == []
 
 
+@pytest.mark.prompt("it counts requests")
 async def test_a_sweep_is_over_after_one_look_and_costs_no_request_after_it(engine: Engine) -> None:
     number = issue(engine, "status:failed")
     await orphan_scene.fence(engine, Role.WORKER, number, Stage.FAILED)

@@ -36,7 +36,7 @@ async def test_an_issue_that_another_account_holds_is_left_alone(engine: Engine)
     async with engine.agent(Role.WORKER) as first, second(engine, known=True) as other:
         await during_the_call(engine, first)
         engine.lab.clock.advance(LONGER_THAN_A_HEARTBEAT)
-        await other.tick()
+        await engine.look(other)
         await other.quiet()
         assert claims(engine, number) == 1
         assert {one.author for one in comments(engine, number)} == {ENGINE}
@@ -49,7 +49,7 @@ async def test_whoever_may_move_a_fence_holds_the_item_although_nobody_named_its
     async with engine.agent(Role.WORKER) as first, second(engine, known=False) as other:
         await during_the_call(engine, first)
         engine.lab.clock.advance(LONGER_THAN_A_HEARTBEAT)
-        await other.tick()
+        await engine.look(other)
         await other.quiet()
         assert claims(engine, number) == 1
         assert other.busy == 0

@@ -78,7 +78,7 @@ async def test_pause_and_stop_reach_work_under_way(engine: Engine) -> None:
     async with engine.agent(Role.WORKER) as worker:
         await during_the_call(engine, worker)
         say(engine, number, "/stop", by="mallory")
-        await worker.tick()
+        await engine.look(worker)
         assert worker.busy == 1
         say(engine, number, "/pause")
         await engine.tick(worker)
@@ -87,8 +87,8 @@ async def test_pause_and_stop_reach_work_under_way(engine: Engine) -> None:
         await engine.tick(worker)
         assert worker.busy == 0
         say(engine, number, "/resume")
-        await worker.tick()
-        await worker.tick()
+        await engine.look(worker)
+        await engine.look(worker)
         assert worker.busy == 1
         say(engine, number, "/stop")
         await engine.tick(worker)

@@ -154,8 +154,8 @@ async def test_with_one_account_the_owners_words_are_still_theirs(engine: Engine
         await engine.tick(worker)
         assert "flag:paused" in labels(engine, number)
         engine.lab.unlabel(REPOSITORY, number, "flag:paused", actor=OWNER)
-        await worker.tick()
-        await worker.tick()
+        await engine.look(worker)
+        await engine.look(worker)
         assert worker.busy == 1
         engine.lab.unlabel(REPOSITORY, number, "status:implementing", actor=OWNER)
         await engine.until(lambda: len(worker.ended) >= 2, worker)
@@ -170,18 +170,18 @@ async def test_a_review_under_way_is_paused_taken_up_again_and_stopped(engine: E
         await engine.until(lambda: bool(worker.ended), worker)
     pull = pulls(engine)[0].number
     async with engine.agent(Role.REVIEWER) as reviewer:
-        await reviewer.tick()
+        await engine.look(reviewer)
         await eventually(lambda: "status:in-review" in labels(engine, pull))
         say(engine, pull, "/stop", by="mallory")
-        await reviewer.tick()
+        await engine.look(reviewer)
         assert reviewer.busy == 1
         say(engine, pull, "/pause")
         await engine.tick(reviewer)
         assert [end.result for end in reviewer.ended] == [Result.WITHDRAWN]
         assert "flag:paused" in labels(engine, pull)
         say(engine, pull, "/resume")
-        await reviewer.tick()
-        await reviewer.tick()
+        await engine.look(reviewer)
+        await engine.look(reviewer)
         assert reviewer.busy == 1
         say(engine, pull, "/stop")
         await engine.until(lambda: len(reviewer.ended) >= 2, reviewer)

@@ -52,6 +52,7 @@ async def ticks(engine: Engine, reviewer: Loop, count: int = 3) -> None:
         await engine.tick(reviewer)
 
 
+@pytest.mark.prompt("it counts requests")
 async def test_a_draft_is_reviewed_as_soon_as_its_author_marks_it_as_ready_and_costs_nothing_before(
     engine: Engine,
 ) -> None:

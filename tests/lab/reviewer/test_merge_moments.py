@@ -137,8 +137,8 @@ async def test_two_reviewers_on_two_machines_merge_one_after_the_other(engine: E
         engine.agent(Role.REVIEWER, state="b") as second,
     ):
         for _ in range(15):
-            await first.tick()
-            await second.tick()
+            await engine.look(first)
+            await engine.look(second)
             await first.quiet()
             await second.quiet()
             await engine.lab.idle()

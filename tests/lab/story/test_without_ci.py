@@ -39,6 +39,7 @@ def merged(engine: Engine, number: int) -> bool:
     return engine.lab.at(REPOSITORY).pulls.require(number).merged_at is not None
 
 
+@pytest.mark.prompt("it counts requests")
 async def test_without_ci_nothing_waits_for_it_and_a_persons_word_merges(engine: Engine) -> None:
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:

@@ -43,7 +43,7 @@ async def test_a_branch_that_a_person_makes_during_the_work_is_not_overwritten(e
     number = engine.ready("Greet people")
     bare = engine.lab.at(REPOSITORY).bare
     async with engine.agent(Role.WORKER) as worker:
-        await worker.tick()
+        await engine.look(worker)
         await eventually(lambda: calls(engine, "implement") == 1)
         tree = (await bare.git.check("mktree", stdin=b"")).text
         made = await bare.git.check("commit-tree", tree, "-m", "Mine", env=signed(PERSON, PERSON))

@@ -17,6 +17,7 @@ def engine(engine: Engine) -> Engine:
     return engine
 
 
+@pytest.mark.prompt("it counts requests")
 @pytest.mark.long
 async def test_a_poll_of_unchanged_ci_is_two_requests_that_are_not_charged(engine: Engine) -> None:
     engine.lab.ci_mood(REPOSITORY, NEVER)

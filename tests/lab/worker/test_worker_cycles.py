@@ -67,7 +67,7 @@ async def test_each_criterion_has_a_cycle_and_another_machine_goes_on_between_tw
     engine.script(CYCLES + STUCK)
     number = engine.ready("Words", BODY)
     async with engine.agent(Role.WORKER) as first:
-        await first.tick()
+        await engine.look(first)
         await eventually(lambda: "AC3" in shown(engine, number))
         waiting = await fence(engine, number)
         assert (waiting.phase, waiting.attempt) == ("green", 0), "attempts are counted for each criterion"

@@ -24,6 +24,7 @@ def chore(engine: Engine) -> int:
     return engine.lab.issue(REPOSITORY, "Ask the lawyers", author=OWNER).number
 
 
+@pytest.mark.prompt("it counts requests")
 @pytest.mark.parametrize("where", ["text", "relationship"])
 async def test_an_issue_begins_at_the_next_poll_after_its_blocker_without_any_label_was_closed(
     engine: Engine, where: str

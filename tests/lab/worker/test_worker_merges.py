@@ -39,6 +39,7 @@ def requests(engine: Engine) -> int:
     return len([exchange for exchange in engine.lab.exchanges if exchange.status != 304])
 
 
+@pytest.mark.prompt("it counts requests")
 @pytest.mark.fault(32)
 async def test_an_issue_whose_pull_request_a_person_merged_beside_the_default_branch_is_closed(engine: Engine) -> None:
     await branch_off(engine, "release")

@@ -78,7 +78,7 @@ async def test_ready_set_again_while_it_is_held_changes_nothing(engine: Engine) 
         engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
         await engine.tick(other)
         assert (other.ended, other.busy) == ([], 0)
-        await worker.tick()
+        await engine.look(worker)
         assert worker.busy == 1
     assert claims(engine, number) == 1
 
@@ -147,7 +147,7 @@ async def test_another_worker_goes_on_from_the_red_commit(engine: Engine) -> Non
     engine.script(TESTS + CODE.replace("implement", "implement\n  takes: 600"))
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as first:
-        await first.tick()
+        await engine.look(first)
         await eventually(lambda: any("failing as expected" in one.body for one in comments(engine, number)))
     red = (await fence(engine, number)).work_head
     assert await is_released(engine, number)

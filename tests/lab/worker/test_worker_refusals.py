@@ -119,6 +119,6 @@ async def test_a_push_that_the_server_refuses_goes_to_a_person_in_its_words(engi
     assert await branch(engine, number) is None
     assert pulls(engine) == []
     async with engine.agent(Role.WORKER) as worker:
-        await worker.tick()
+        await engine.look(worker)
         assert worker.ended == []
     assert calls(engine, "implement") == 1

@@ -35,7 +35,7 @@ async def test_each_phase_goes_on_where_the_last_machine_stopped(engine: Engine)
     engine.script(TESTS + STUCK)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as first:
-        await first.tick()
+        await engine.look(first)
         await eventually(lambda: "Implementing now" in status_of(engine, number))
         red: Fence = await fence(engine, number)
     assert (red.stage, red.phase) == (Stage.IMPLEMENTING, "green")
@@ -65,11 +65,11 @@ async def test_each_phase_goes_on_where_the_last_machine_stopped(engine: Engine)
 async def test_a_machine_that_knew_the_repository_before_opens_the_pull_request_of_another(engine: Engine) -> None:
     engine.script(TESTS + CODE)
     async with engine.agent(Role.WORKER, state="machine-2") as second:
-        await second.tick()
+        await engine.look(second)
     number = engine.ready("Greet people")
     engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, method="POST", path=r"/pulls$", status=502, times=99))
     async with engine.agent(Role.WORKER) as first:
-        await first.tick()
+        await engine.look(first)
         await eventually(lambda: bool(first.resting or first.ended))
         assert (await fence(engine, number)).stage is Stage.TESTING
     engine.lab.faults.clear()
@@ -82,7 +82,7 @@ async def test_a_machine_that_knew_the_repository_before_opens_the_pull_request_
 async def test_a_machine_that_knew_the_repository_before_goes_on_waiting_for_the_ci_of_another(engine: Engine) -> None:
     engine.script(TESTS + CODE)
     async with engine.agent(Role.WORKER, state="machine-2") as second:
-        await second.tick()
+        await engine.look(second)
     engine.lab.ci_mood(REPOSITORY, NEVER)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as first:

@@ -24,7 +24,7 @@ async def test_two_issues_are_worked_on_at_once_and_in_rooms_of_their_own(engine
     engine.script("".join(about(slow + CODE, f"{word} people", word) for word in ("hail", "miss")))
     numbers = [engine.ready("hail people"), engine.ready("miss people")]
     async with engine.agent(Role.WORKER) as worker:
-        await worker.tick()
+        await engine.look(worker)
         places = engine.directory / "machine-1" / "workspaces"
         await eventually(lambda: len([*places.glob("*/issue-*")]) == 2)
         rooms = [one.path for one in survey(places)]

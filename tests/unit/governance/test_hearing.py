@@ -9,7 +9,7 @@ import pytest
 from command_thread import AT, BOT, FENCE, MALLORY, TRIAGE, Thread, hearing
 
 from shared.commands.command import Verb
-from shared.commands.command_reader import LATER_SECONDS
+from shared.commands.command_reader import LATE_SECONDS, LATER_SECONDS
 from shared.commands.untrusted_comments import NO_WRITE
 from shared.models import Account
 
@@ -95,6 +95,33 @@ async def test_a_thread_is_read_only_where_somebody_has_spoken(thread: Thread) -
     thread.say(8, "/retry")
     await ear.hear(thread.listed, FENCE)
     assert thread.readings == 1
+
+
+async def test_an_order_that_a_late_thread_hides_is_heard_at_the_next_look(thread: Thread) -> None:
+    ear = hearing(thread)
+    thread.say(6, "thanks", MALLORY)
+    thread.say(7, "/pause")
+    listed, hidden = thread.listed, thread.said.pop()
+    assert (await ear.hear(listed, FENCE)).orders == ()
+    assert ear.has_news(listed), "the list counts one more than the thread shows"
+    assert (await ear.hear(listed, FENCE)).orders == ()
+    thread.said.append(hidden)
+    assert ear.has_news(listed)
+    assert [one.verb for one in (await ear.hear(listed, FENCE)).orders] == [Verb.PAUSE]
+    thread.cached = True
+    assert not ear.has_news(listed)
+
+
+async def test_a_thread_that_stays_shorter_than_its_count_is_not_read_for_ever(thread: Thread) -> None:
+    ear = hearing(thread)
+    thread.say(6, "thanks", MALLORY)
+    listed = replace(thread.listed, comments=2)
+    await ear.hear(listed, FENCE)
+    for seconds, news in ((LATE_SECONDS - 1, True), (1, False)):
+        thread.boot += seconds
+        assert ear.has_news(listed) is news
+    await ear.hear(listed, FENCE)
+    assert not ear.has_news(listed), "nothing has changed since"
 
 
 async def test_only_people_with_write_access_are_told_of_an_unknown_word(thread: Thread) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 
 import anyio
 import pytest
 from fakes.agent import DONE, HANG, INTERVAL, FakeAgent
+from fakes.clock import HandClock
 from fakes.lock_server import EPOCH
 from item_task_scene import Work
 
 from shared.errors import RunFailed, Transient, UnknownOutcome
+from shared.github.errors import NotShown
 from shared.lock.record import Wait
-from shared.loop.item_task import BACKOFF_CAP_SECONDS
+from shared.loop import Loop
+from shared.loop.item_task import BACKOFF_CAP_SECONDS, LATE_SECONDS
 from shared.retry.failures import SCHEDULE_SECONDS
 from shared.scheduling.items import Rest, Result
 
@@ -51,6 +55,55 @@ async def test_a_good_step_ends_the_back_off() -> None:
             work.item.wake()
             await anyio.wait_all_tasks_blocked()
     assert work.ended == DONE
+
+
+class Leaping(HandClock):
+    """Time passes whenever somebody looks at it."""
+
+    def boot(self) -> float:
+        self.seconds += LATE_SECONDS
+        return self.seconds
+
+
+async def test_what_is_only_late_is_looked_for_again_however_seldom_one_polls() -> None:
+    agent = FakeAgent([4], {4: [CI, NotShown("commit 1", 0.5), NotShown("commit 1", 1.0), DONE]})
+    async with Loop(agent, Leaping(), interval_seconds=86_400).open() as loop:
+        await loop.tick()
+        await loop.quiet()
+        await loop.tick()  # somebody has told of the commit; from here on nobody tells anything
+        stop = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(loop.run, stop)
+            with anyio.fail_after(30):
+                while not loop.ended:  # noqa: ASYNC110  # the loop has no event for it
+                    await anyio.sleep(0.001)
+            stop.set()
+    assert loop.ended == [DONE]
+
+
+async def test_the_pauses_of_what_is_late_are_short_and_double() -> None:
+    work = Work(FakeAgent([4], {4: [NotShown("commit 1", 0.5)]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        for pause in (1, 2, 4, 8):
+            assert work.item.due == work.clock.seconds + pause * LATE_SECONDS
+            work.clock.seconds += pause * LATE_SECONDS
+            work.item.wake()
+            await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+
+
+async def test_other_waits_have_no_end_of_their_own() -> None:
+    work = Work(FakeAgent([4], {4: [CI, Transient("502"), Transient("502"), HANG]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        for _ in range(3):
+            await anyio.wait_all_tasks_blocked()
+            assert work.item.due == math.inf
+            work.clock.seconds += BACKOFF_CAP_SECONDS
+            work.item.wake()
+        group.cancel_scope.cancel()
 
 
 async def through_failures(*answers: Exception) -> Work:
