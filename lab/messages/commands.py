@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
-from lab.messages.samples import OPENED, PULL
+from lab.messages.samples import ISSUE, NAMES, OPENED, PULL
 from lab.messages.text import Message
 from shared.commands import (
     command_loop,
@@ -21,12 +22,15 @@ from shared.commands.command_rules import Refused
 from shared.escalation import approvals
 from shared.github.labels import LOOKS
 from shared.reconcile import end_message
+from shared.specification import body_sha256
 from shared.workflow import Stage, Track
 
 
 def messages() -> Iterator[Message]:
     """Answers to commands, calls for people, and what labels say of themselves."""
     yield Message("closing.merged", end_message.merged(OPENED, PULL, 0.42, timedelta(minutes=25)))
+    later = replace(OPENED, body_sha256=body_sha256(ISSUE.title, "An older text."))
+    yield Message("end_message.edited_since", end_message.edited_since(later, ISSUE, NAMES))
     for track, stage in ((Track.STORY, Stage.AWAITING_APPROVAL), (Track.SPECIFICATION, Stage.FAILED)):
         yield Message(f"rulings.offered, {track} at {stage}", command_rules.offered(track, stage))
     yield Message("rulings.offered, approved pull request", command_rules.offered(Track.PULL_REQUEST, Stage.APPROVED))

@@ -7,7 +7,7 @@ nobody holds. Every effect is convergent; a refused one is logged, because nothi
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -78,11 +78,12 @@ class Closing:
             accounts = self._accounts(fence, thread)
             begun = began(one for one in thread if one.author.id in accounts)
             taken = None if begun is None else self._sources.now() - begun
+            issue = await self._issues.issue(number)
             status = merged(fence, pull_request, await self._cost(number, claim), taken)
+            status = replace(status, notes=edited_since(fence, issue, self._names))
             permit.check()
             # Not by the lease of another item, under which an older reading of this thread would do.
             await self._boards(accounts).revise(number, status, Notice(number, "merged"))
-            issue = await self._issues.issue(number)
             await self._tick(issue, claim, permit)
             # By the fence, too: what was read may be older than the label that another agent has just set.
             shown = () if fence.stage in UNLABELLED else (self._names.of(fence.stage),)
@@ -153,6 +154,16 @@ def merged(fence: Fence, pull_request: PullRequest, usd: float | None, taken: ti
         "cost_usd": None if usd is None else round(usd, 4),
     }
     return Status(f"Merged in #{pull_request.number}{commit}{told}.", tuple(rows), data)
+
+
+def edited_since(fence: Fence, issue: Issue, names: Labels) -> str:
+    """What is said where the issue's text is not the one that was worked on last; empty where it is."""
+    if fence.body_sha256 in {"", body_sha256(issue.title, issue.body)}:
+        return ""
+    return (
+        "The issue was edited after the coder had finished. If something of the new text is missing, open the issue "
+        f"again and set `{names.of(Stage.READY)}`."
+    )
 
 
 def _count(number: int, noun: str) -> str:

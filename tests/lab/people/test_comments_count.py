@@ -61,6 +61,21 @@ async def test_the_coder_hears_the_maintainers_and_nobody_else(engine: Engine) -
     assert "**The image of this issue was not shown to any coder:** put into words" in status(engine, number)
 
 
+async def test_what_is_said_while_the_tests_are_written_is_part_of_the_next_call(engine: Engine) -> None:
+    number, said = engine.ready("Greet people"), list[int]()
+
+    async def hears_of_the_tests(method: str, path: str) -> None:
+        if not said and any(prompts(engine, "write_tests")):
+            said.append(say(engine, number, "Never greet anybody by number."))
+
+    engine.lab.interludes.plan(hears_of_the_tests)
+    await once(engine, number)
+    assert "by number" not in "".join(prompts(engine, "write_tests"))
+    (implemented,) = prompts(engine, "implement")
+    assert "Never greet anybody by number." in implemented
+    assert [read_until(await fence(engine, number))] == said
+
+
 async def test_attached_images_are_shown_to_the_coder_and_are_no_part_of_the_change(engine: Engine) -> None:
     picture, private = b"\x89PNG\r\n\x1a\n a form", b"\x89PNG\r\n\x1a\n what is behind the wall"
     first, second, strange = (engine.lab.attach(one) for one in (picture, picture, picture))

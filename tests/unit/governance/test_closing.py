@@ -19,6 +19,7 @@ from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import Account, Comment, Issue, PullRequest
 from shared.outgoing.outbound_filter import Outgoing
 from shared.reconcile.end_message import Closing, Sources, merged
+from shared.specification import body_sha256
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent.tdd import claim as claims
@@ -149,3 +150,20 @@ async def test_a_refusal_undoes_nothing_and_raises_nothing() -> None:
 def test_the_sentence(fence: Fence, usd: float | None, taken: timedelta | None, told: str) -> None:
     assert merged(fence, PULL, usd, taken).sentence.startswith(f"Merged in #9 as `abc1234`{told}")
     assert merged(fence, replace(PULL, merge_sha=None), usd, taken).sentence.startswith(f"Merged in #9{told}")
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        ("", False),
+        (BODY, False),
+        (BODY.replace("[ ]", "[x]"), False),
+        (f"{BODY}- [ ] AC3: by number\n", True),
+    ],
+)
+async def test_a_text_that_was_edited_after_the_work_is_told_with_the_way_on(bound: str, said: bool) -> None:
+    world = World()
+    fence = replace(FENCE, body_sha256=bound and body_sha256("T", bound))
+    await world.closing().merged(fence, proved(), BY)
+    (told,) = world.statuses
+    assert ("open the issue again and set `status:ready`" in told.notes) is said
