@@ -78,7 +78,7 @@ async def test_what_is_only_late_is_looked_for_again_however_seldom_one_polls() 
                 while not loop.ended:  # noqa: ASYNC110  # the loop has no event for it
                     await anyio.sleep(0.001)
             stop.set()
-    assert loop.ended == [DONE]
+    assert loop.ended[0] == DONE
 
 
 async def test_the_pauses_of_what_is_late_are_short_and_double() -> None:
