@@ -218,7 +218,9 @@ class Reviewer:
             return await self._handover.send_back(held, pull_request)
         if action is Action.PUT_OFF:
             return await self._handover.hold_off(held, Blocker.CHECKS_RED)
-        return await self._handover.request_changes(held, pull_request, by_person=action is Action.YIELD)
+        if action is Action.YIELD:
+            return await self._handover.pass_on(held, seen)
+        return await self._handover.request_changes(held, pull_request)
 
     async def _wait(self, action: Action, held: Held, seen: Snapshot) -> Step:
         if action is Action.COOL and seen.cool_at is not None:

@@ -93,7 +93,9 @@ class Observer:
 
     async def _before_merging(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         requests = await self.requests(s.pull_request.number, reviews)
-        s = replace(s, requested=bool(requests), person_asks=any(_is_news(s, request) for request in requests))
+        newest = max((request.id for request in requests), default=0)
+        asks = any(_is_news(s, request) for request in requests)
+        s = replace(s, requested=bool(requests), request=newest, person_asks=asks)
         if s.requested or s.opinion is None:
             return s
         if s.merge is Merge.NEVER:  # people merge; what they are offered is kept green
