@@ -143,7 +143,8 @@ class Reviewer:
         if seen.pull_request.open:
             order = self._order(await self._restored(seen.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
-            shown = seen.pull_request if order else await self._handover.show(held, seen.pull_request)
+            asked = seen.asked and not seen.head_moved  # by a label that is not ours to take off
+            shown = seen.pull_request if order or asked else await self._handover.show(held, seen.pull_request)
             order = order or self._order(shown, held)
             if order:
                 await self.stop(held, order)

@@ -96,7 +96,8 @@ MERGE_REFUSED = "Merge-Refused"
 class Snapshot:
     """What one look at a pull request showed; `opinion` is ours on the commit that the fence names.
 
-    `asked`: somebody who may asks for a review of a head that the fence does not name. `person_asks`:
+    `asked`: somebody who may asks for a review of a head that the fence does not name, or of what is approved for one
+    more. `person_asks`:
     somebody requests changes of what we approved. `requested`: any such request stands, however old; the newest has the
     id `request`.
     `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose word does not count.
@@ -212,6 +213,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
         case Stage.REVIEWING | Stage.IN_REVIEW | Stage.APPROVED if s.head_moved:
             # Whoever can push to a pull request may be anybody: a push alone does not buy a review.
             return Action.REOPEN if s.asked else Action.LET_GO
+        case Stage.APPROVED if s.asked:
+            return Action.REOPEN
         case Stage.REVIEWING:
             return Action.BEGIN
         case Stage.IN_REVIEW:

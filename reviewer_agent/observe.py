@@ -66,6 +66,9 @@ class Observer:
             return snapshot
         if snapshot.head_moved:
             return replace(snapshot, asked=await self._demand.again(pull_request, fence))
+        asks = fence.stage is Stage.APPROVED and Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
+        if asks and await self._demand.since(pull_request, fence):
+            return replace(snapshot, asked=True)
         reviews = await self._forge.reviews.of(number)
         snapshot = replace(
             snapshot, opinion=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)

@@ -94,6 +94,7 @@ COLLIDING = replace(OPENED, mergeable=False)
         (seen(APPROVED, pull={"head_sha": NEXT}, asked=True), Action.REOPEN),
         (seen(APPROVED, person_asks=True), Action.YIELD),
         (replace(MERGEABLE, person_asks=True), Action.YIELD),
+        (replace(MERGEABLE, asked=True), Action.REOPEN),
         (passed_on(9, 1), Action.YIELD),
         (passed_on(9, 2), Action.HAND_OVER),
         (passed_on(8, 2), Action.YIELD),
