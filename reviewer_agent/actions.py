@@ -10,7 +10,7 @@ import structlog
 
 from reviewer_agent import comments
 from reviewer_agent.candidates import projection, reopening
-from reviewer_agent.decide import CI_RED, MERGE_REFUSED, QUEUED, TO_BASE, Snapshot, hindrance
+from reviewer_agent.decide import ASKED, CI_RED, MERGE_REFUSED, QUEUED, TO_BASE, Snapshot, hindrance
 from reviewer_agent.errors import Unpostable
 from reviewer_agent.merge.blockers import COOLING, IN_QUEUE, ON_ORDER, RED_BASE, REFUSED, WAITS, Blocker
 from reviewer_agent.policy import Policy
@@ -144,11 +144,19 @@ class Actions:
         """The review approves; what that leads to is decided next."""
         await self._move(held, Event.APPROVED)
 
-    async def request_changes(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
+    async def request_changes(self, held: Held, pull_request: PullRequest) -> Ended:
         """To the worker, or to whoever wrote it: the fence first, then the label."""
         await self._move(held, Event.CHANGES_REQUESTED)
         await self.show(held, pull_request)
-        return await self.hand_back(held, pull_request, by_person=by_person)
+        return await self.hand_back(held, pull_request)
+
+    async def pass_on(self, held: Held, seen: Snapshot) -> Ended:
+        """A person requests changes; one request is not passed on for ever, see `decide.PASSED_ON`."""
+        stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
+        asked = _more(held, ASKED, f"{seen.request} {seen.times_passed_on + 1}")
+        await advance(held, FenceChange(stage=stage, more=asked))
+        await self.show(held, seen.pull_request)
+        return await self.hand_back(held, seen.pull_request, by_person=True)
 
     async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
         """Say what happens next; also what is left to do when an agent died after `request_changes`."""

@@ -143,7 +143,8 @@ class Reviewer:
         if seen.pull_request.open:
             order = self._order(await self._restored(seen.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
-            shown = seen.pull_request if order else await self._handover.show(held, seen.pull_request)
+            asked = seen.asked and not seen.head_moved  # by a label that is not ours to take off
+            shown = seen.pull_request if order or asked else await self._handover.show(held, seen.pull_request)
             order = order or self._order(shown, held)
             if order:
                 await self.stop(held, order)
@@ -218,7 +219,9 @@ class Reviewer:
             return await self._handover.send_back(held, pull_request)
         if action is Action.PUT_OFF:
             return await self._handover.hold_off(held, Blocker.CHECKS_RED)
-        return await self._handover.request_changes(held, pull_request, by_person=action is Action.YIELD)
+        if action is Action.YIELD:
+            return await self._handover.pass_on(held, seen)
+        return await self._handover.request_changes(held, pull_request)
 
     async def _wait(self, action: Action, held: Held, seen: Snapshot) -> Step:
         if action is Action.COOL and seen.cool_at is not None:

@@ -99,7 +99,8 @@ _NEXT = {
     Blocker.RESOLVED: "A merge conflict with `{base}` was resolved by the coder, and the tests pass. Check "
     "that merge, then remove `{conflict}` to have it merged.",
     Blocker.BARRED: "It is not merged: {barred}.",
-    Blocker.UNSEEN: "It is not merged: the engine's approval is not on GitHub. Set `{reviewing}` for another review.",
+    Blocker.UNSEEN: "It is not merged: the engine's approval for `{base}` is not on GitHub. Set `{reviewing}` for "
+    "another review.",
     Blocker.REQUESTED: "Changes are still requested: whoever requested them has to approve or dismiss that review.",
     Blocker.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
     Blocker.NOT_ORDERED: "Comment `/merge` to have this commit merged when its checks pass.",

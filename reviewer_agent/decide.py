@@ -78,6 +78,13 @@ CI_RED = "Ci-Red"
 TO_BASE = "To-Base"
 """The fence's trailer that names the commits of head and base for which it was given back: once for each pair."""
 
+ASKED = "Asked"
+"""The fence's trailer that names the commit of which changes were requested, the newest request, and how often that was
+passed on."""
+
+PASSED_ON = 2
+"""So often a request that leads to no new commit is passed on: at the first time its words may not be shown yet."""
+
 QUEUED = "Queued"
 """The fence's trailer that names the commit which was put into GitHub's merge queue."""
 
@@ -89,8 +96,10 @@ MERGE_REFUSED = "Merge-Refused"
 class Snapshot:
     """What one look at a pull request showed; `opinion` is ours on the commit that the fence names.
 
-    `asked`: somebody who may asks for a review of a head that the fence does not name. `person_asks`:
-    somebody requests changes of what we approved. `requested`: any such request stands, however old.
+    `asked`: somebody who may asks for a review of a head that the fence does not name, or of what is approved for one
+    more. `person_asks`:
+    somebody requests changes of what we approved. `requested`: any such request stands, however old; the newest has the
+    id `request`.
     `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose word does not count.
     `barred` is a label that keeps it from being merged. `repairable`: its checks are red, and our worker handed it over
     before they were.
@@ -110,6 +119,7 @@ class Snapshot:
     asked: bool = False
     person_asks: bool = False
     requested: bool = False
+    request: int = 0
     ordered: bool = False
     ordered_by: str = ""
     own_order: bool = False
@@ -168,6 +178,12 @@ class Snapshot:
         return dict(self.fence.more).get(CI_RED) == self.fence.work_head
 
     @property
+    def times_passed_on(self) -> int:
+        """How often the newest request for changes of this very commit was passed on before."""
+        told = dict(self.fence.more).get(ASKED, "").rpartition(" ")
+        return int(told[2]) if told[0] == f"{self.fence.work_head} {self.request}" and told[2].isdecimal() else 0
+
+    @property
     def sent_to_base(self) -> bool:
         """Whether this very commit was given back before to have this very commit of its base merged in."""
         return dict(self.fence.more).get(TO_BASE) == f"{self.fence.work_head} {self.base_tip}"
@@ -197,6 +213,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
         case Stage.REVIEWING | Stage.IN_REVIEW | Stage.APPROVED if s.head_moved:
             # Whoever can push to a pull request may be anybody: a push alone does not buy a review.
             return Action.REOPEN if s.asked else Action.LET_GO
+        case Stage.APPROVED if s.asked:
+            return Action.REOPEN
         case Stage.REVIEWING:
             return Action.BEGIN
         case Stage.IN_REVIEW:
@@ -224,7 +242,7 @@ def _in_review(s: Snapshot) -> Action:
 
 
 def _approved(s: Snapshot, now: datetime) -> Action:
-    if s.person_asks:
+    if s.person_asks and s.times_passed_on < PASSED_ON:
         return Action.YIELD
     if s.repairable and not s.sent_back and Flag.MANUAL_INTERVENTION not in s.flags:
         return Action.SEND_BACK

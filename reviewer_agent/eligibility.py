@@ -145,7 +145,8 @@ class Eligibility:
 
     async def _has_told(self, seen: Snapshot, reason: Blocker) -> bool:
         number, head, why = seen.fence.key.number, seen.fence.work_head, reason.name.casefold()
-        named = None if reason is Blocker.TURN else seen.missing  # whose turn it is changes often
+        # Of any other reason what is named says nothing, and whose turn it is changes often.
+        named = seen.missing if reason in {Blocker.CHECKS_AWAITED, Blocker.REQUIRED} else None
         return await self._observer.has_told(number, head, why, named)
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:

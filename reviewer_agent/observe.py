@@ -66,6 +66,9 @@ class Observer:
             return snapshot
         if snapshot.head_moved:
             return replace(snapshot, asked=await self._demand.again(pull_request, fence))
+        asks = fence.stage is Stage.APPROVED and Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
+        if asks and await self._demand.since(pull_request, fence):
+            return replace(snapshot, asked=True)
         reviews = await self._forge.reviews.of(number)
         snapshot = replace(
             snapshot, opinion=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)
@@ -93,7 +96,9 @@ class Observer:
 
     async def _before_merging(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         requests = await self.requests(s.pull_request.number, reviews)
-        s = replace(s, requested=bool(requests), person_asks=any(_is_news(s, request) for request in requests))
+        newest = max((request.id for request in requests), default=0)
+        asks = any(_is_news(s, request) for request in requests)
+        s = replace(s, requested=bool(requests), request=newest, person_asks=asks)
         if s.requested or s.opinion is None:
             return s
         if s.merge is Merge.NEVER:  # people merge; what they are offered is kept green

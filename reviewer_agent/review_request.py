@@ -46,8 +46,10 @@ class ReviewRequest:
 
     async def again(self, pull_request: PullRequest, fence: Fence) -> bool:
         """Whether a head that the fence does not name is our worker's, or was asked for by label since the fence."""
-        if await self._pushed_by_worker(pull_request):
-            return True
+        return await self._pushed_by_worker(pull_request) or await self.since(pull_request, fence)
+
+    async def since(self, pull_request: PullRequest, fence: Fence) -> bool:
+        """Whether somebody who may has set `reviewing` since the fence. Raises `Transient`."""
         event = await self._newest(pull_request.number, Stage.REVIEWING)
         return event is not None and event.at > fence.at and await self._may_ask(event.actor)
 

@@ -86,9 +86,11 @@ UNANNOUNCED = PASSING | {
 }
 """What can change without GitHub showing the pull request as changed."""
 
-TOLD_ANEW = frozenset(
+TOLD_ANEW = ON_ORDER | frozenset(
     {
-        Blocker.OWN_ORDER,
+        Blocker.UNSEEN,
+        Blocker.REQUESTED,
+        Blocker.BARRED,
         Blocker.FLAGGED,
         Blocker.RESOLVED,
         Blocker.CHECKS_RED,

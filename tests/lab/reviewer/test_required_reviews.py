@@ -9,6 +9,8 @@ from engine import REPOSITORY, Engine
 from merge_scene import SCRIPT, Change, looks, opened
 from worker_scene import comments, labels, status
 
+from lab.github.ci.behaviours import GREEN, NEVER
+from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.world.pulls import Place
 from lab.github.world.repository import Protection
 from shared.workflow import Role
@@ -149,3 +151,25 @@ async def test_a_draft_is_not_reviewed_until_it_is_ready(engine: Engine) -> None
         engine.lab.at(REPOSITORY).issues.touch(change.number)
         await looks(engine, reviewer)
     assert change.merged
+
+
+@pytest.mark.edges("pull_request: approved, gave up")
+async def test_whose_checks_cannot_be_read_any_more_is_left_to_a_person_whose_label_leads_on(engine: Engine) -> None:
+    """The token loses `checks: read` while the checks of an approved pull request still run."""
+    engine.lab.ci_mood(REPOSITORY, NEVER)
+    change = await opened(engine, "guide")
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await engine.until(lambda: "status:approved" in labels(engine, change.number), reviewer)
+        assert "Its checks are running" in status(engine, change.number)
+        engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "GET", "/check-runs", status=403))
+        await engine.until(lambda: bool(reviewer.ended), reviewer)
+    assert labels(engine, change.number) >= {"status:failed", "flag:manual-intervention"}
+    assert "or `status:reviewing` to have it reviewed again" in status(engine, change.number)
+    engine.lab.ci_mood(REPOSITORY, GREEN)
+    await engine.lab.ci_run(REPOSITORY, change.branch)
+    await engine.lab.idle()
+    engine.lab.clock.advance(2)
+    engine.lab.label(REPOSITORY, change.number, "status:reviewing", actor="ada")
+    async with engine.agent(Role.REVIEWER, state="machine-2") as reviewer:
+        await engine.until(lambda: change.merged, reviewer)
+    assert not labels(engine, change.number) & {"status:failed", "flag:manual-intervention"}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from branch_scene import work_branch
+from branch_scene import move, tip, work_branch
 from engine import OWNER, REPOSITORY, Engine
 from office import office
-from worker_scene import calls, labels, pulls
+from worker_scene import calls, claims, labels, pulls
 
 from lab.github.ci.behaviours import GREEN, NEVER
 from shared.specification import body_sha256
@@ -50,3 +50,86 @@ async def test_an_issue_that_is_locked_says_what_leads_on_once_it_is_unlocked(en
         here.label(pull, "status:reviewing")
         await here.until(lambda: here.is_merged(number))
     assert len(pulls(engine)) == 1
+
+
+async def test_a_request_for_changes_without_a_word_is_not_passed_on_for_ever(engine: Engine) -> None:
+    """Grace has deleted the one remark with which she requested changes; at last her review is dismissed."""
+    async with office(engine, "ant") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        pull = here.pull(number).number
+        engine.lab.clock.advance(2)
+        asked = engine.lab.review(REPOSITORY, pull, author="grace", state="CHANGES_REQUESTED")
+        await here.until(lambda: "Changes are still requested" in here.status(pull), looks=12)
+        before = claims(engine, number)
+        await here.look(3)
+        assert (claims(engine, number), calls(engine, "implement")) == (before, 1), "nobody is sent round and round"
+        assert here.is_approved(number)
+        engine.lab.clock.advance(2)
+        engine.lab.at(REPOSITORY).pulls.dismiss(asked, OWNER, "Never mind.")
+        here.approve(pull)
+        engine.lab.clock.advance(301)
+        await here.until(lambda: here.is_merged(number))
+
+
+async def test_what_is_added_to_an_issue_after_its_review_is_told_with_the_merge_and_worked_on_when_asked_for(
+    engine: Engine,
+) -> None:
+    """The owner thinks of something else while Grace has still to approve; it is not in what she approves of."""
+    async with office(engine, "ant", "bee") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        here.edit(number, title="Greet bee", body=BODY.replace("ant", "bee"))
+        here.approve(here.pull(number).number)
+        await here.until(lambda: here.is_merged(number))
+        told = here.status(number)
+        assert "Merged in #" in told
+        assert "edited after the coder had finished" in told
+        assert "open the issue again and set `status:ready`" in told
+        engine.lab.clock.advance(2)
+        engine.lab.reopen(REPOSITORY, number, actor=OWNER)
+        here.label(number, "status:ready")
+        await here.until(lambda: len(pulls(engine)) == 2 and here.is_approved(number))
+        here.approve(here.pull(number).number)
+        await here.until(lambda: here.is_merged(number))
+        assert "edited after" not in here.status(number)
+
+
+async def test_a_pull_request_that_is_to_go_into_another_branch_is_reviewed_for_that_and_merged_there(
+    engine: Engine,
+) -> None:
+    """The owner wants an approved pull request in a release branch, and changes its base on GitHub's page."""
+    async with office(engine, "ant") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        await move(engine, "release", await tip(engine, "main"))
+        pull = here.pull(number).number
+        engine.lab.at(REPOSITORY).pulls.records.change(pull, base_branch="release")
+        engine.lab.clock.advance(2)
+        engine.lab.at(REPOSITORY).issues.touch(pull)
+        await here.until(lambda: "Set `status:reviewing` for another review" in here.status(pull))
+        assert "approval for `release` is not on GitHub" in here.status(pull)
+        here.label(pull, "status:reviewing")
+        await here.until(lambda: here.is_merged(number))
+        assert f"Merged in #{pull}" in here.status(number)
+    assert await engine.lab.at(REPOSITORY).bare.read("refs/heads/release", "ant.txt")
+    assert not await engine.lab.at(REPOSITORY).bare.read("refs/heads/main", "ant.txt")
+
+
+async def test_labels_that_are_renamed_in_the_settings_come_back_and_the_work_goes_on(engine: Engine) -> None:
+    async with office(engine, "ant") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        there = engine.lab.at(REPOSITORY)
+        for old, new in (("status:approved", "ok"), ("status:reviewing", "in review")):
+            there.labels.change(old, new, None, None)
+            there.issues.label_renamed(old, new)
+        await here.until(lambda: here.is_approved(number), looks=50)
+        assert "status:reviewing" in labels(engine, number)
+        here.approve(here.pull(number).number)
+        await here.until(lambda: here.is_merged(number))
+        assert labels(engine, number) == {"in review"}, "what people call theirs stays"

@@ -11,7 +11,18 @@ from fakes.lock_server import EPOCH
 from fakes.reviewer_world import BASE, HEAD, KEY, NEXT, OPENED
 
 from reviewer_agent.candidates import STAGES
-from reviewer_agent.decide import IDLE, MERGE_REFUSED, TO_BASE, Action, Bounds, Merge, Snapshot, decide, hindrance
+from reviewer_agent.decide import (
+    ASKED,
+    IDLE,
+    MERGE_REFUSED,
+    TO_BASE,
+    Action,
+    Bounds,
+    Merge,
+    Snapshot,
+    decide,
+    hindrance,
+)
 from reviewer_agent.merge.blockers import ON_ORDER, PASSING, REFUSED, UNANNOUNCED, Blocker
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from shared.ci.verdict import Verdict
@@ -43,6 +54,13 @@ def seen(
 
 MERGEABLE = seen(APPROVED, opinion=opinion(), checks=Verdict.GREEN, merge=Merge.AUTO)
 """Nothing hinders this one."""
+
+
+def passed_on(request: int, times: int, *, head: str = HEAD) -> Snapshot:
+    """Somebody's request number 9 stands, and `request` was passed on so often."""
+    told = ((ASKED, f"{head} {request} {times}"),)
+    return replace(MERGEABLE, person_asks=True, requested=True, request=9, fence=fence(APPROVED, more=told))
+
 
 COLLIDING = replace(OPENED, mergeable=False)
 
@@ -76,6 +94,11 @@ COLLIDING = replace(OPENED, mergeable=False)
         (seen(APPROVED, pull={"head_sha": NEXT}, asked=True), Action.REOPEN),
         (seen(APPROVED, person_asks=True), Action.YIELD),
         (replace(MERGEABLE, person_asks=True), Action.YIELD),
+        (replace(MERGEABLE, asked=True), Action.REOPEN),
+        (passed_on(9, 1), Action.YIELD),
+        (passed_on(9, 2), Action.HAND_OVER),
+        (passed_on(8, 2), Action.YIELD),
+        (passed_on(9, 2, head="b" * 40), Action.YIELD),
         (MERGEABLE, Action.MERGE),
         (replace(MERGEABLE, queue=True), Action.ENQUEUE),
         (replace(MERGEABLE, unmet=("1 approval of a person",)), Action.HAND_OVER),

@@ -168,10 +168,13 @@ async def test_an_approval_does_not_outlive_its_commit(policy: dict[str, Any]) -
     assert world.pull.labels == {"status:changes-requested"}
 
 
-async def test_an_approval_that_a_person_dismissed_merges_nothing() -> None:
+async def test_an_approval_that_a_person_dismissed_merges_nothing_and_says_so_once() -> None:
     world = await approved(World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}), **auto())
     world.reviews = [replace(review, state=ReviewState.DISMISSED) for review in world.reviews]
     world.checks[HEAD] = CheckOutcome.PASSED
+    await tick(world, **auto())
+    assert world.statuses[-1].data["waiting"] == {"why": "unseen"}
+    world.server.seconds += Bounds().ci_seconds + 1  # so long it is waited for with the lease kept
     skip = await look(reviewer(world, **auto()))
     assert isinstance(skip, Skip)
     assert world.merges() == []

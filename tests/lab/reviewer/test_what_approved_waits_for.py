@@ -1,0 +1,158 @@
+"""What is said of an approved pull request that is not merged: whoever does that to the letter has it merged."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from advice_stories import as_merge
+from branch_scene import push, tip
+from engine import OWNER, REPOSITORY, REVIEWER, Engine
+from quick_clock import QuickClock
+from test_merge_moments import SCRIPT, Change, opened
+from worker_scene import labels, status
+
+from lab.github.world.pulls import ReviewRecord
+from lab.github.world.repository import Protection
+from shared.loop import Loop
+from shared.workflow import Role
+
+pytestmark = pytest.mark.long
+
+LOOK_SECONDS = 150.0
+LOOKS = 8
+
+Looks = Callable[[], Awaitable[None]]
+Story = Callable[[Change, Looks], Awaitable[None]]
+"""Somebody brings the hindrance about, reads what is said, and does it."""
+
+
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
+    """A reviewer that approves and may merge, on a clock of its own."""
+    engine.script(SCRIPT)
+    engine.repository_settings |= {"merge": "auto", "delete_branch": False}
+    engine.clock = QuickClock()
+    for login in ("grace", "alan"):
+        engine.lab.account(login)
+    known = engine.lab.at(REPOSITORY).facts.collaborators
+    engine.lab.configure(REPOSITORY, collaborators={**known, "grace": "write", "alan": "write"})
+    return engine
+
+
+async def flag_is_taken_off(change: Change, looks: Looks) -> None:
+    lab = change.engine.lab
+    lab.label(REPOSITORY, change.number, "flag:problematic-test", actor=OWNER)
+    await looks()
+    assert "Remove the flag when you are done" in status(change.engine, change.number)
+    lab.unlabel(REPOSITORY, change.number, "flag:problematic-test", actor=OWNER)
+
+
+async def review_is_asked_for_again(change: Change, looks: Looks) -> None:
+    lab = change.engine.lab
+    protect(change, approvals=2)
+    await looks()
+    pulls = lab.at(REPOSITORY).pulls
+    (ours,) = [one for one in pulls.reviews_of(change.number) if one.author == REVIEWER]
+    pulls.dismiss(ours, OWNER, "Not yet.")
+    await looks()
+    assert "Set `status:reviewing` for another review" in status(change.engine, change.number)
+    protect(change)
+    lab.label(REPOSITORY, change.number, "status:reviewing", actor=OWNER)
+
+
+async def merge_is_ordered_when_the_flag_is_off(change: Change, looks: Looks) -> None:
+    """What was told first is done; what is missing then is told as well."""
+    await flag_is_taken_off(change, looks)
+    await looks()
+    assert not change.merged
+    assert "Comment `/merge`" in status(change.engine, change.number)
+    change.engine.lab.clock.advance(2)
+    change.engine.lab.comment(REPOSITORY, change.number, "/merge", author="grace")
+
+
+async def base_is_merged_by_hand(change: Change, looks: Looks) -> None:
+    engine = change.engine
+    await push(engine, "main", {"guide.md": "Theirs.\n"})
+    await looks()
+    told = "merge `main` into its branch, push that, then set `status:reviewing`"
+    assert told in status(engine, change.number)
+    base = await tip(engine, "main")
+    merged = await push(engine, change.branch, {"guide.md": "Both.\n"})
+    await as_merge(engine, change.branch, merged, (change.head, base))
+    await engine.lab.idle()
+    engine.lab.clock.advance(2)
+    engine.lab.label(REPOSITORY, change.number, "status:reviewing", actor=OWNER)
+
+
+async def request_is_dismissed(change: Change, looks: Looks) -> None:
+    asked = await requested(change, looks)
+    change.engine.lab.at(REPOSITORY).pulls.dismiss(asked, OWNER, "Never mind.")
+
+
+async def requester_approves(change: Change, looks: Looks) -> None:
+    await requested(change, looks)
+    change.engine.lab.review(REPOSITORY, change.number, author="grace")
+
+
+async def requested(change: Change, looks: Looks) -> ReviewRecord:
+    """Grace requests changes; the owner has it reviewed as it is, as often as the engine asks for that."""
+    engine = change.engine
+    protect(change, approvals=3)
+    await looks()
+    engine.lab.clock.advance(2)
+    asked = engine.lab.review(REPOSITORY, change.number, author="grace", state="CHANGES_REQUESTED", body="Say more.")
+    for _ in range(2):
+        await looks()
+        assert "then set `status:reviewing` for another review" in status(engine, change.number)
+        engine.lab.label(REPOSITORY, change.number, "status:reviewing", actor=OWNER)
+    await looks()
+    told = "whoever requested them has to approve or dismiss that review"
+    assert told in status(engine, change.number)
+    protect(change)
+    engine.lab.clock.advance(2)
+    return asked
+
+
+def protect(change: Change, **rules: Any) -> None:
+    change.engine.lab.configure(REPOSITORY, protections={"main": Protection(**rules)})
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        flag_is_taken_off,
+        merge_is_ordered_when_the_flag_is_off,
+        review_is_asked_for_again,
+        base_is_merged_by_hand,
+        request_is_dismissed,
+        requester_approves,
+    ],
+    ids=lambda story: story.__name__,
+)
+async def test_whoever_does_what_is_said_has_it_merged(engine: Engine, story: Story) -> None:
+    if story is merge_is_ordered_when_the_flag_is_off:
+        engine.repository_settings["merge"] = "approve"
+    change = await opened(engine, "guide")
+    async with engine.agent(Role.REVIEWER) as reviewer:
+
+        async def looks() -> None:
+            await seen(engine, reviewer, lambda: False)
+
+        await story(change, looks)
+        await seen(engine, reviewer, lambda: change.merged)
+    assert change.merged
+    assert not {one for one in labels(engine, change.number) if one.startswith(("flag:", "status:"))}
+
+
+async def seen(engine: Engine, reviewer: Loop, done: Callable[[], bool]) -> None:
+    """The reviewer looks until `done`, some minutes apart, and no more often than it takes for everything."""
+    clock = engine.clock
+    assert isinstance(clock, QuickClock)
+    for _ in range(LOOKS):
+        if done():
+            return
+        await engine.tick(reviewer)
+        engine.lab.clock.advance(LOOK_SECONDS)
+        clock.skip(LOOK_SECONDS)
