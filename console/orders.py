@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from config.settings import Settings
-from config.state import StateDirectory
 from runtime.building.assembly import Process, mirror_of
-from runtime.building.connections import web_session
 from runtime.building.github_adapters import Hub, hub
 from runtime.building.identity import claimant_of
-from runtime.building.sign_in import SignedIn, signed_in
+from runtime.building.sign_in import SignedIn
+from runtime.building.visits import visiting, visitor
 from shared.commands.command import Verb
 from shared.commands.command_rules import Effect, Refused, fitting, ruling
 from shared.commands.command_target import CommandTargets, Target
@@ -76,11 +72,8 @@ class Answer:
 
 async def ordered(settings: Settings, environment: Mapping[str, str], order: Order) -> Answer:
     """Carry it out in the one repository of `settings`; raises what asking GitHub and git raises."""
-    with ExitStack() as stack:  # an identity of its own, never that of an agent
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="recover-")))
-        agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
-        process = Process(settings, Role.WORKER, RealClock(), agent, environment)
-        async with web_session(settings, environment) as session, signed_in(process, session) as known:
+    with visitor(settings, environment, RealClock(), apart=False) as process:
+        async with visiting(process) as known:
             me = next(iter(known.values()))
             seen = await hub(Role.WORKER, me, settings.repositories[0])
             return await _Console(process, me, seen).carry_out(order)

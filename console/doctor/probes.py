@@ -8,7 +8,6 @@ engine is at work in the repository: what only that one can read, this one works
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ import aiohttp
 
 from config.credentials import signing_keys
 from config.repository import RepositorySettings
-from config.state import StateDirectory
 from console.doctor import account, machine, programs, repository, suites, test_run
 from console.doctor.account import reviews_alone
 from console.doctor.context import Machine, RepositoryContext
@@ -30,6 +28,7 @@ from reviewer_agent.merge import merge_turns, update_turns
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.connections import web_session
 from runtime.building.sign_in import SignedIn, signed_in
+from runtime.building.visits import visitor
 from shared.budget import ledger, ledger_lines
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.git.lines import newer_version
@@ -284,12 +283,10 @@ async def acting(
 ) -> AsyncIterator[tuple[Process, Mapping[str, SignedIn]]]:
     """Signed in from a state directory that is removed again: no agent's own identity is touched."""
     role = next(iter(sorted(roles)))
-    with tempfile.TemporaryDirectory(prefix="doctor-", dir=_scratch(patient.settings.state_dir)) as place:
-        settings = patient.settings.model_copy(update={"state_dir": Path(place)})
-        with StateDirectory(settings.state_dir).open().claim_identity(role) as agent:
-            process = Process(settings, role, patient.clock, agent, patient.environment)
-            async with signed_in(process, session) as known:
-                yield process, known
+    within = _scratch(patient.settings.state_dir)
+    with visitor(patient.settings, patient.environment, patient.clock, role, within=within) as process:
+        async with signed_in(process, session) as known:
+            yield process, known
 
 
 async def _repository(

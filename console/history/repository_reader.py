@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from config.credentials import signing_keys
 from config.repository import RepositorySettings
 from config.settings import Settings
-from config.state import StateDirectory
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.github_adapters import Hub, hub
 from runtime.building.sign_in import Identities, SignedIn
+from runtime.building.visits import visitor
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient, Unauthorized
 from shared.git.mirror import Mirror
 from shared.process import CommandFailed
 from shared.text.comment_signatures import Key, Keyring
-from shared.workflow import Role
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,8 @@ async def visited(
     settings: Settings, environment: Mapping[str, str], clock: Clock
 ) -> AsyncIterator[tuple[tuple[OpenRepository, ...], Mapping[str, EngineError]]]:
     """The repositories that can be looked at, and why others cannot; raises as `visits` where there is none."""
-    with ExitStack() as stack:  # an identity of its own, never that of an agent
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="visit-")))
-        agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
-        process = Process(settings, Role.WORKER, clock, agent, environment)
+    with ExitStack() as stack:
+        process = stack.enter_context(visitor(settings, environment, clock, apart=False))
         keys = tuple(Key.of(secret) for secret in signing_keys(settings.lock))
         unusable: dict[str, EngineError] = {}
         async with process.connections.line(process) as line:

@@ -14,18 +14,15 @@ import anyio
 from config.environment import config_place
 from config.loading import checked, load, read, source
 from config.settings import Settings
-from config.state import StateDirectory
 from console.init.files import Blanks, NewFile, configuration_file, key_file
-from runtime.building.connections import web_session
-from runtime.building.process import Process
-from runtime.building.sign_in import completed, signed_in
+from runtime.building.sign_in import completed
+from runtime.building.visits import visiting, visitor
 from runtime.launch import FAILED, OK, complain
 from runtime.output import say
 from shared.errors import EngineError, Misconfigured
 from shared.github.labels import LabelBoard
 from shared.lock.write_permit import OperatorPermit
 from shared.loop import RealClock
-from shared.workflow import Role
 
 ORDER = OperatorPermit("init")
 
@@ -174,15 +171,12 @@ def _show(todo: Todo) -> None:
 @asynccontextmanager
 async def _boards(settings: Settings, environment: Mapping[str, str]) -> AsyncIterator[dict[str, LabelBoard]]:
     """Each repository's labels, seen as the worker; no agent's own identity is touched."""
-    with tempfile.TemporaryDirectory(prefix="init-") as place:
-        apart = settings.model_copy(update={"state_dir": Path(place)})
-        with StateDirectory(apart.state_dir).open().claim_identity(Role.WORKER) as agent:
-            process = Process(apart, Role.WORKER, RealClock(), agent, environment)
-            async with web_session(apart, environment) as session, signed_in(process, session) as known:
-                yield {
-                    one.name: LabelBoard(known[one.name].github, one.name, one.labels.names())
-                    for one in apart.repositories
-                }
+    with visitor(settings, environment, RealClock()) as process:
+        async with visiting(process) as known:
+            yield {
+                one.name: LabelBoard(known[one.name].github, one.name, one.labels.names())
+                for one in settings.repositories
+            }
 
 
 def _full(labels: Mapping[str, tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from config.environment import child_environment
 from config.settings import Settings
-from config.state import StateDirectory
 from console.tdd.checkout import Diverged
-from runtime.building.connections import web_session
-from runtime.building.process import Process
-from runtime.building.sign_in import SignedIn, git_server, signed_in
+from runtime.building.sign_in import SignedIn, git_server
+from runtime.building.visits import visiting, visitor
 from shared.errors import Gone, Misconfigured, NotAllowed
 from shared.git.command import Git
 from shared.github import wire
@@ -26,7 +23,6 @@ from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit
 from shared.loop import RealClock
 from shared.models import PullRequest
-from shared.workflow import Role
 
 ORDER = OperatorPermit("publish the result of a task")
 
@@ -88,15 +84,10 @@ class Upstream:
 @asynccontextmanager
 async def upstream(settings: Settings, environment: Mapping[str, str]) -> AsyncIterator[Upstream]:
     """Sign in to the one configured repository with an identity of its own, never that of an agent."""
-    async with AsyncExitStack() as stack:
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tdd-")))
-        agent = stack.enter_context(StateDirectory(place).open().claim_identity(Role.WORKER))
-        own = settings.model_copy(update={"state_dir": place})
-        process = Process(own, Role.WORKER, RealClock(), agent, environment)
-        session = await stack.enter_async_context(web_session(settings, environment))
-        known = await stack.enter_async_context(signed_in(process, session))
-        (name, me), *_ = known.items()
-        yield Upstream(me, name, git_server(settings.github.api_url), environment)
+    with visitor(settings, environment, RealClock()) as process:
+        async with visiting(process) as known:
+            (name, me), *_ = known.items()
+            yield Upstream(me, name, git_server(settings.github.api_url), environment)
 
 
 def _sha(value: Any) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from config.credentials import signing_keys
 from config.settings import Settings
-from config.state import StateDirectory
 from runtime.building.assembly import Process, mirror_of
-from runtime.building.connections import web_session
-from runtime.building.sign_in import SignedIn, signed_in
+from runtime.building.sign_in import SignedIn
+from runtime.building.visits import visiting, visitor
 from shared.git.mirror import Mirror
 from shared.git.workspace import Workspace
 from shared.github.issues import Issues
@@ -65,13 +63,10 @@ async def fetched(settings: Settings, environment: Mapping[str, str], number: in
     `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
     """
     scratch = settings.state_dir if settings.state_dir.is_dir() else None
-    with tempfile.TemporaryDirectory(prefix="verify-", dir=scratch) as state:
-        own = settings.model_copy(update={"state_dir": Path(state)})
-        with StateDirectory(own.state_dir).open().claim_identity(Role.WORKER) as agent:
-            process = Process(own, Role.WORKER, RealClock(), agent, environment)
-            async with web_session(settings, environment) as session, signed_in(process, session) as known:
-                me = next(iter(known.values()))
-                return await _Visit(process, me, settings.repositories[0].name).material(number, place)
+    with visitor(settings, environment, RealClock(), within=scratch) as process:
+        async with visiting(process) as known:
+            me = next(iter(known.values()))
+            return await _Visit(process, me, settings.repositories[0].name).material(number, place)
 
 
 class _Visit:
