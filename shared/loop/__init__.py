@@ -207,9 +207,13 @@ class Loop:
         self._poked = anyio.Event()
 
     async def _due_or_told(self, stop: anyio.Event) -> bool:
-        """Whether something has to be looked at although nobody told of it; False as soon as somebody does."""
+        """Whether something has to be looked at although nobody told of it; False as soon as somebody does.
+
+        Never at once: what is due stays so when the look fails.
+        """
+        earliest = self._clock.boot() + POKED_SECONDS
         while not stop.is_set() and not self._poked.is_set():
-            due = min((self._look_again, *(item.due for item in self._items.values())))
+            due = max(earliest, min((self._look_again, *(item.due for item in self._items.values()))))
             with anyio.move_on_after(max(0.0, due - self._clock.boot())) as waiting:
                 await first_of(stop, self._poked, self._changed)
             if waiting.cancelled_caught:

@@ -81,6 +81,22 @@ async def test_what_is_only_late_is_looked_for_again_however_seldom_one_polls() 
     assert loop.ended[0] == DONE
 
 
+async def test_while_looks_fail_what_is_due_is_not_looked_for_without_a_pause() -> None:
+    agent, clock = FakeAgent([4], {4: [NotShown("commit 1", 0.5)]}), HandClock()
+    async with Loop(agent, clock, interval_seconds=86_400).open() as loop:
+        await loop.tick()
+        await loop.quiet()
+        clock.seconds += 10 * LATE_SECONDS
+        agent.discovery = [Transient("the hourly budget is used up")] * 1000
+        stop = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(loop.run, stop)
+            with anyio.move_on_after(5):
+                await anyio.wait_all_tasks_blocked()
+            stop.set()
+    assert len(agent.discovery) >= 998
+
+
 async def test_the_pauses_of_what_is_late_are_short_and_double() -> None:
     work = Work(FakeAgent([4], {4: [NotShown("commit 1", 0.5)]}))
     async with anyio.create_task_group() as group:
