@@ -9,8 +9,8 @@ import pytest
 from advice_stories import as_merge
 from branch_scene import push, tip
 from engine import OWNER, REPOSITORY, REVIEWER, Engine
-from quick_clock import QuickClock
-from test_merge_moments import SCRIPT, Change, opened
+from fakes.clock import QuickClock
+from merge_scene import SCRIPT, Change, opened
 from worker_scene import labels, status
 
 from lab.github.world.pulls import ReviewRecord
