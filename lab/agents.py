@@ -9,8 +9,7 @@ from config.settings import Settings
 from config.state import StateDirectory
 from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
-from runtime.building.assembly import Parts, Process, opened
-from runtime.building.telemetry import observed
+from runtime.building.assembly import Parts, Process, observed, opened
 from shared.clock import Clock
 from shared.loop import Loop
 from shared.scheduling.items import Agent

@@ -17,11 +17,10 @@ from config.rules import unsupported
 from config.settings import Settings
 from config.state import StateDirectory
 from runtime.arguments import Arguments
+from runtime.building.assembly import observed
 from runtime.building.connections import Connections
 from runtime.building.process import Process
-from runtime.building.secrets import known_secrets
 from runtime.building.sign_in import completed
-from runtime.building.telemetry import observed
 from runtime.daemon.agent_lifecycle import DRAINED, AgentLifecycle, admission_of
 from runtime.daemon.configuration import Configuration
 from runtime.daemon.repository_loops import tell
@@ -150,7 +149,7 @@ def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
     # A person is told what is worth knowing in sentences.
     quiet = level == "warning" or (level is None and (arguments.interactive or tells))
     told = _left_alone if tells and level is None else None
-    secrets = [secret for process in processes for secret in known_secrets(process)]
+    secrets = [secret for process in processes for secret in process.secrets.known()]
     configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, told=told)
 
 

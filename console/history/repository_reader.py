@@ -55,7 +55,7 @@ async def visited(
         process = stack.enter_context(visitor(settings, environment, clock, apart=False))
         keys = tuple(Key.of(secret) for secret in signing_keys(settings.lock))
         unusable: dict[str, EngineError] = {}
-        async with process.connections.line(process) as line:
+        async with process.connections.line(settings, environment, process.outgoing) as line:
             identities, found = Identities(process, line, stack), []
             for one in settings.repositories:
                 try:

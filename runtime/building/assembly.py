@@ -18,11 +18,12 @@ from runtime.building.backends import backend
 from runtime.building.budget import money
 from runtime.building.confinement import confinement
 from runtime.building.excluded_items import ExcludedItems
-from runtime.building.github_adapters import Hub, hub
+from runtime.building.github_adapters import Hub, hub, observed_hub
 from runtime.building.identity import claimant_of
 from runtime.building.process import Process
 from runtime.building.sign_in import Identities, SignedIn, git_server
-from runtime.building.telemetry import ProcessTelemetry, observed_hub, queue
+from runtime.building.telemetry import ProcessTelemetry, queue
+from runtime.telemetry.observed_agent import ObservedAgent
 from runtime.telemetry.observed_people import ObservedStatus
 from runtime.telemetry.observed_port import ObservedPort
 from shared.clock import Clock
@@ -51,6 +52,7 @@ from shared.reconcile.orphans import ReconcileRules
 from shared.reconcile.sweep import Sources, Sweep
 from shared.reconcile.watch import Hints, Watch
 from shared.sandbox.confinement import Confinement
+from shared.scheduling.items import Agent
 from shared.telemetry.event_recorder import EventRecorder
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
@@ -167,7 +169,7 @@ async def reached(process: Process) -> AsyncIterator[PartsOf]:
     confined = await confinement(process.settings, process.environment)
     log.info("limits_held", by="watchdog" if confined.groups is None else "cgroup")
     coders = {one.name: await backend(process, one, confined) for one in configured}
-    async with process.connections.line(process) as line:
+    async with process.connections.line(process.settings, process.environment, process.outgoing) as line:
         with ExitStack() as stack:
             identities = Identities(process, line, stack)
 
@@ -252,3 +254,9 @@ def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:
     surroundings = {**child_environment(), **process.environment}  # git itself takes no more than it may
     git = Git(path, surroundings, credentials=answers, hide=process.outgoing.hide)
     return Mirror(git, f"{server}/{name}.git")
+
+
+def observed(agent: Agent, parts: Parts) -> Agent:
+    """`agent`, whose ticks and runs are told."""
+    parts.chronicle.vitals.join(parts.configured.name, parts.configured.poll_interval)
+    return ObservedAgent(agent, parts.event_recorder, parts.chronicle.vitals)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import aiohttp
 
@@ -18,9 +17,6 @@ from shared.github.pacing import Pacing
 from shared.github.tokens import Installation
 from shared.github.transport import Renewable
 from shared.outgoing.outbound_filter import Outgoing
-
-if TYPE_CHECKING:
-    from runtime.building.process import Process
 
 KEEPALIVE_SECONDS = 90.0
 """Longer than a poll interval, so that polling does not reconnect each time."""
@@ -94,11 +90,10 @@ class Connections:
         self._paces: dict[Who, Pace] = {}
 
     @asynccontextmanager
-    async def line(self, process: Process) -> AsyncIterator[Line]:
+    async def line(self, settings: Settings, environment: Mapping[str, str], gate: Outgoing) -> AsyncIterator[Line]:
         """The session of all agents that run by the very same settings; the last one closes it."""
-        settings, gate = process.settings, process.outgoing  # held, so that no other object gets its id
-        key = id(settings)
-        line = self._lines.get(key) or Line(web_session(settings, process.environment))
+        key = id(settings)  # held by this call, so that no other object gets it
+        line = self._lines.get(key) or Line(web_session(settings, environment))
         self._lines[key] = line
         line.users += 1
         line.gates.append(gate)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from config.repository import RepositorySettings
 from runtime.building.sign_in import SignedIn
+from runtime.telemetry.observed_hub import ObservedChecks, ObservedLabels, ObservedReviews
 from shared.errors import Misconfigured
 from shared.github.attachments import Attachments
 from shared.github.checks import Checks
+from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
@@ -19,6 +21,7 @@ from shared.github.pulls import Pulls
 from shared.github.review_threads import ReviewThreads
 from shared.github.reviews import Reviews
 from shared.models import Account, Repository
+from shared.telemetry.event_recorder import EventRecorder
 from shared.workflow import Role
 from shared.workflow.labels import Labels
 
@@ -65,4 +68,15 @@ async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
         merge_queue=MergeQueue(github),
         review_threads=ReviewThreads(github, name),
         attachments=Attachments(github),
+    )
+
+
+def observed_hub(seen: Hub, github: GitHub, event_recorder: EventRecorder) -> Hub:
+    """The adapters of one repository; what is changed through them, and what CI says anew, is told."""
+    name = event_recorder.repository
+    return replace(
+        seen,
+        labels=ObservedLabels(github, name, seen.names, event_recorder),
+        reviews=ObservedReviews(github, name, event_recorder),
+        checks=ObservedChecks(github, name, event_recorder),
     )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import structlog
 
 from runtime.building.nonces import NonceBook
-from runtime.building.secrets import keys_of
 from runtime.building.sign_in import pace_of, siblings_of
 from runtime.building.start_message import beginning
 from shared.lock.breaker import Breaker
@@ -27,7 +26,7 @@ log = structlog.get_logger()
 def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = None) -> Claimant:
     """The claimant that an agent process is in one repository."""
     lock = process.settings.lock
-    signing = tuple(Key.of(secret) for secret in keys_of(process))
+    signing = tuple(Key.of(secret) for secret in process.secrets.signing())
     keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
     terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
     siblings = siblings_of(process, seen.account)

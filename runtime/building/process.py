@@ -13,8 +13,9 @@ from config.settings import Settings
 from config.state import AgentIdentity
 from runtime.building.connections import Connections
 from runtime.building.notifications import outbox
-from runtime.building.secrets import RememberedSecrets, known_secrets
-from runtime.building.telemetry import ProcessTelemetry
+from runtime.building.secrets import ProcessSecrets
+from runtime.building.telemetry import ProcessTelemetry, Trails, trail_of
+from runtime.building.tracing import traced
 from shared.clock import Clock
 from shared.escalation.delivery import Outbox
 from shared.llm.circuit_breaker import Breaker
@@ -43,24 +44,26 @@ class Process:
     """To GitHub; agents that run in one process have them in common."""
 
     @cached_property
-    def remembered(self) -> RememberedSecrets:
-        """What was read from files by this configuration."""
-        return RememberedSecrets()
+    def secrets(self) -> ProcessSecrets:
+        """Every secret that it is configured with."""
+        return ProcessSecrets(self.settings, self.role, self.environment)
 
     @cached_property
     def outgoing(self) -> Outgoing:
         """The gate for all text that leaves, with every secret that this process is configured with."""
-        return Outgoing(known_secrets(self), self.settings.notify.mention)
+        return Outgoing(self.secrets.known(), self.settings.notify.mention)
 
     @cached_property
     def outbox(self) -> Outbox:
         """What is told to people beyond GitHub."""
-        return outbox(self)
+        return outbox(self.settings, self.environment, self.clock, self.outgoing.hide)
 
     @cached_property
     def chronicle(self) -> ProcessTelemetry:
         """What is told of this process: events, figures, signs of life."""
-        return ProcessTelemetry(self)
+        traces = traced(self.settings, self.environment, self.agent.id, self._hide)
+        trails = Trails(trail_of(self.settings), traces, self.watcher)
+        return ProcessTelemetry(trails, self.agent.id, self.role, self.clock, self._hide)
 
     @cached_property
     def paid_runs(self) -> anyio.CapacityLimiter:
@@ -76,3 +79,7 @@ class Process:
     def endpoints(self) -> dict[str, Endpoints]:
         """Where the runs of each backend send their requests, as far as one was built."""
         return {}
+
+    def _hide(self, text: str) -> str:
+        """Take secrets out of a text; they are read when the first one is told."""
+        return self.outgoing.hide(text)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
@@ -17,63 +15,63 @@ from shared import llm
 from shared.errors import Misconfigured, Unauthorized
 from shared.workflow import Role
 
-if TYPE_CHECKING:
-    from runtime.building.process import Process
-
 _FRAME = "-----"
 """Begins and ends the lines around a PEM file's content, which are no secret."""
 
 
-@dataclass
-class RememberedSecrets:
-    """What was read from files that may be gone when it is wanted again."""
+class ProcessSecrets:
+    """The secrets of one process; what was once read from a file stays known when that is gone or unusable."""
 
-    secret: str = field(default="", repr=False)
-    keys: tuple[bytes, ...] | None = field(default=None, repr=False)
+    def __init__(self, settings: Settings, role: Role, environment: Mapping[str, str]) -> None:
+        self._settings, self._role, self._environment = settings, role, environment
+        self._token = ""
+        self._keys: tuple[bytes, ...] | None = None
 
+    @property
+    def app(self) -> GitHubApp | None:
+        """The App that this role signs in as; None where it has a token."""
+        github = self._settings.github
+        if self._role is not Role.REVIEWER:
+            return github.app
+        return github.reviewer_app or (github.app if github.reviewer_token_file is None else None)
 
-def secret(process: Process) -> SecretStr:
-    """What signs in, and no log may show: the role's token, or the App's key; raises `MissingCredentials`.
+    def token(self) -> SecretStr:
+        """What signs in, and no log may show: the role's token, or the App's key; raises `MissingCredentials`."""
+        github, reviewer = self._settings.github, self._role is Role.REVIEWER
+        try:
+            if self.app is not None:
+                found = app_key(github, reviewer=reviewer)
+            else:
+                found = credentials(github, self._environment, reviewer=reviewer)
+        except Unauthorized:
+            if not self._token:
+                raise
+            return SecretStr(self._token)
+        self._token = found.get_secret_value()
+        return found
 
-    Once it was read, a file that is gone or unusable leaves it as it was, until there is another configuration.
-    """
-    github, reviewer = process.settings.github, process.role is Role.REVIEWER
-    try:
-        if app_of(process) is not None:
-            found = app_key(github, reviewer=reviewer)
-        else:
-            found = credentials(github, process.environment, reviewer=reviewer)
-    except Unauthorized:
-        if not process.remembered.secret:
-            raise
-        return SecretStr(process.remembered.secret)
-    process.remembered.secret = found.get_secret_value()
-    return found
+    def signing(self) -> tuple[bytes, ...]:
+        """The secrets that sign comments. Raises `Misconfigured`."""
+        try:
+            self._keys = signing_keys(self._settings.lock)
+        except Misconfigured:
+            if self._keys is None:
+                raise
+        return self._keys
 
-
-def keys_of(process: Process) -> tuple[bytes, ...]:
-    """The secrets that sign comments; as they were once they were read. Raises `Misconfigured`."""
-    try:
-        process.remembered.keys = signing_keys(process.settings.lock)
-    except Misconfigured:
-        if process.remembered.keys is None:
-            raise
-    return process.remembered.keys
-
-
-def known_secrets(process: Process) -> list[str]:
-    """Every secret value that the process is configured with; of a PEM file its lines, without the frame."""
-    keys = [key.decode("ascii", "replace") for key in _readable_keys(process.settings.lock)]
-    told = [
-        secret(process).get_secret_value(),
-        *keys,
-        *llm.secrets(process.environment),
-        *_database(process.settings),
-        *_receivers(process.settings),
-        *_hook(process),
-        *collector_secrets(process.environment),
-    ]
-    return [line for value in told for line in value.split() if _FRAME not in line]
+    def known(self) -> list[str]:
+        """Every secret value that the process is configured with; of a PEM file its lines, without the frame."""
+        keys = [key.decode("ascii", "replace") for key in _readable_keys(self._settings.lock)]
+        told = [
+            self.token().get_secret_value(),
+            *keys,
+            *llm.secrets(self._environment),
+            *_database(self._settings),
+            *_receivers(self._settings),
+            *_hook(self._settings, self._environment),
+            *collector_secrets(self._environment),
+        ]
+        return [line for value in told for line in value.split() if _FRAME not in line]
 
 
 def _receivers(settings: Settings) -> Iterator[str]:
@@ -87,12 +85,12 @@ def _receivers(settings: Settings) -> Iterator[str]:
         yield from filter(None, [unquote(urlsplit(notify.smtp.get_secret_value()).password or "")])
 
 
-def _hook(process: Process) -> Iterator[str]:
+def _hook(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
     """What signs GitHub's webhooks, where they are taken."""
-    webhook = process.settings.webhook
+    webhook = settings.webhook
     if webhook.port is not None:
         with suppress(Misconfigured, Unauthorized):  # whoever checks by it refuses it
-            yield hook_secret(webhook, process.environment).decode()
+            yield hook_secret(webhook, environment).decode()
 
 
 def _database(settings: Settings) -> Iterator[str]:
@@ -108,11 +106,3 @@ def _readable_keys(lock: LockSettings) -> Iterator[bytes]:
     for file in lock.key_files:
         with suppress(Misconfigured):
             yield from signing_keys(lock.model_copy(update={"key_files": (file,)}))
-
-
-def app_of(process: Process) -> GitHubApp | None:
-    """The App that this role signs in as; None where it has a token."""
-    github = process.settings.github
-    if process.role is not Role.REVIEWER:
-        return github.app
-    return github.reviewer_app or (github.app if github.reviewer_token_file is None else None)

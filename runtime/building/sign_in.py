@@ -14,7 +14,6 @@ import anyio
 from config.environment import for_gh
 from config.settings import GitHubApp, Settings
 from runtime.building.connections import Announced, Line, Pace
-from runtime.building.secrets import app_of, secret
 from shared.errors import Transient
 from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
@@ -75,7 +74,7 @@ class Identities:
     def __init__(self, process: Process, line: Line, stack: ExitStack) -> None:
         """The token files for git are removed with `stack`."""
         self._process, self._line, self._stack = process, line, stack
-        self._acting = app_of(process)
+        self._acting = process.secrets.app
         self._groups = _groups(process, by_owner=self._acting is not None)
         self._app: GitHub | None = None
         self._known: dict[str, SignedIn] = {}
@@ -94,7 +93,7 @@ class Identities:
         who, pace = identity(process), pace_of(process)
 
         def source() -> TokenSource:
-            return Kept(lambda: secret(process).get_secret_value()) if app is None else Installation(app, names)
+            return Kept(lambda: process.secrets.token().get_secret_value()) if app is None else Installation(app, names)
 
         token, github = self._line.client((*who, group), source, self._client)
         self._tokens[group] = token
@@ -122,7 +121,7 @@ class Identities:
 
 def identity(process: Process) -> tuple[str, ...]:
     """Where the role's token comes from, or which App it is: the same for agents that act as one account."""
-    github, acting = process.settings.github, app_of(process)
+    github, acting = process.settings.github, process.secrets.app
     if acting is not None:
         return ("app", str(acting.id), str(acting.private_key_file))
     own = github.reviewer_token_file if process.role is Role.REVIEWER else None
@@ -154,7 +153,7 @@ def _app(process: Process, acting: GitHubApp, client: Callable[[TokenSource], Gi
         except (IndexError, Transient):
             return process.clock.now()
 
-    known.append(client(Proof(acting.id, secret(process).get_secret_value(), now)))
+    known.append(client(Proof(acting.id, process.secrets.token().get_secret_value(), now)))
     return known[0]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -14,25 +14,20 @@ from anyio import to_thread
 
 from config.observability import HealthSettings
 from config.settings import Settings
-from runtime.building.github_adapters import Hub
-from runtime.building.tracing import traced
-from runtime.telemetry.observed_agent import ObservedAgent
-from runtime.telemetry.observed_hub import ObservedChecks, ObservedLabels, ObservedReviews
+from shared.clock import Clock
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.models import Issue
-from shared.scheduling.items import Agent
 from shared.telemetry.event_log import Copied, Written
 from shared.telemetry.event_recorder import EventRecorder, Telemetry
 from shared.telemetry.events import EventLog
 from shared.telemetry.fold import Tallies
 from shared.telemetry.health_state import HealthState
 from shared.telemetry.sqlite_store import SqliteStore
-from shared.workflow import UNLABELLED, Stage
+from shared.workflow import UNLABELLED, Role, Stage
 from shared.workflow.labels import Labels
 
 if TYPE_CHECKING:
-    from runtime.building.assembly import Parts, Process
     from shared.telemetry.postgres_store import PostgresStore
 
 FLUSH_SECONDS = 5.0
@@ -41,22 +36,31 @@ FLUSH_SECONDS = 5.0
 EVENTS = "events.db"
 
 
+@dataclass(frozen=True, slots=True)
+class Trails:
+    """Who takes the events of one process: what keeps them, what sends traces, and whoever reads as they come."""
+
+    trail: EventLog
+    traces: EventLog
+    watcher: EventLog | None = None
+
+    @property
+    def told(self) -> EventLog:
+        """All of them."""
+        both = Copied(self.trail, self.traces)
+        return both if self.watcher is None else Copied(both, self.watcher)
+
+
 class ProcessTelemetry:
     """What one process tells of itself: events into a trail, figures from them, signs of life."""
 
-    def __init__(self, process: Process) -> None:
-        self.trail: EventLog = Written(
-            store(process.settings), keep=timedelta(days=process.settings.events.retention_days)
-        )
-        self._traces = traced(process, lambda text: process.outgoing.hide(text))
+    def __init__(self, trails: Trails, agent: str, role: Role, clock: Clock, hide: Callable[[str], str]) -> None:
+        """`agent` is an id; `hide` takes secrets out of a text."""
+        self.trail, self._traces = trails.trail, trails.traces
         self.tallies = Tallies()
-        self.vitals = HealthState(process.clock)
+        self.vitals = HealthState(clock)
         self.vitals.untraced = lambda: self._traces.dropped
-        told: EventLog = Copied(self.trail, self._traces)
-        if process.watcher is not None:
-            told = Copied(told, process.watcher)
-        about = process.agent.id, process.role, process.clock, told, self.tallies
-        self._teller = Telemetry(*about, hide=lambda text: process.outgoing.hide(text))
+        self._teller = Telemetry(agent, role, clock, trails.told, self.tallies, hide=hide)
         self._scribes: dict[str, EventRecorder] = {}
 
     def event_recorder(self, repository: str) -> EventRecorder:
@@ -93,6 +97,11 @@ class ProcessTelemetry:
                     group.start_soon(to_thread.run_sync, trail.close, FLUSH_SECONDS)
 
 
+def trail_of(settings: Settings) -> EventLog:
+    """What keeps events; raises as `store`."""
+    return Written(store(settings), keep=timedelta(days=settings.events.retention_days))
+
+
 def store(settings: Settings) -> SqliteStore | PostgresStore:
     """Where events are kept; raises `Misconfigured` for a URL that cannot be used, or without the extra."""
     if settings.events.url is None:
@@ -104,17 +113,6 @@ def store(settings: Settings) -> SqliteStore | PostgresStore:
     return PostgresStore(settings.events.url.get_secret_value())
 
 
-def observed_hub(seen: Hub, github: GitHub, event_recorder: EventRecorder) -> Hub:
-    """The adapters of one repository; what is changed through them, and what CI says anew, is told."""
-    name = event_recorder.repository
-    return replace(
-        seen,
-        labels=ObservedLabels(github, name, seen.names, event_recorder),
-        reviews=ObservedReviews(github, name, event_recorder),
-        checks=ObservedChecks(github, name, event_recorder),
-    )
-
-
 def queue(known: Iterable[Issue], names: Labels) -> dict[str, int]:
     """How many of these open items stand at each stage; one that shows several counts at each."""
     counted = dict.fromkeys((str(stage) for stage in Stage if stage not in UNLABELLED), 0)
@@ -122,9 +120,3 @@ def queue(known: Iterable[Issue], names: Labels) -> dict[str, int]:
         for stage in names.read(issue.labels).stages:
             counted[str(stage)] = counted.get(str(stage), 0) + 1
     return counted
-
-
-def observed(agent: Agent, parts: Parts) -> Agent:
-    """`agent`, whose ticks and runs are told."""
-    parts.chronicle.vitals.join(parts.configured.name, parts.configured.poll_interval)
-    return ObservedAgent(agent, parts.event_recorder, parts.chronicle.vitals)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from config.collector import collector
+from config.settings import Settings
 from shared.errors import Misconfigured
 from shared.telemetry.event_log import NoTrail, Written
 from shared.telemetry.events import EventLog
 
-if TYPE_CHECKING:
-    from runtime.building.process import Process
-
 _EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
-def traced(process: Process, hide: Callable[[str], str]) -> EventLog:
-    """What takes events for traces; keeps nothing where there is no collector.
+def traced(settings: Settings, environment: Mapping[str, str], agent: str, hide: Callable[[str], str]) -> EventLog:
+    """What takes events of `agent`, an id, for traces; keeps nothing where there is no collector.
 
     Raises `Misconfigured` for an address that cannot be used, or without the extra.
     """
-    wanted = collector(process.settings.telemetry, process.environment)
+    wanted = collector(settings.telemetry, environment)
     if wanted is None:
         return NoTrail()
     if not _installed():
@@ -32,9 +29,9 @@ def traced(process: Process, hide: Callable[[str], str]) -> EventLog:
         )
     from shared.telemetry.otlp_store import OtlpStore  # an agent that sends none should not load it
 
-    resource = {"service.name": wanted.service, "service.instance.id": process.agent.id}
+    resource = {"service.name": wanted.service, "service.instance.id": agent}
     store = OtlpStore(wanted.url, wanted.headers, resource, hide)
-    return Written(store, keep=timedelta(days=process.settings.events.retention_days), to="collector")
+    return Written(store, keep=timedelta(days=settings.events.retention_days), to="collector")
 
 
 def _installed() -> bool:

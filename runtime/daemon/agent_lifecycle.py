@@ -14,7 +14,6 @@ import structlog
 from config.settings import Settings
 from runtime.arguments import Arguments
 from runtime.building.assembly import Process
-from runtime.building.secrets import keys_of, known_secrets, secret
 from runtime.building.sign_in import completed, identity
 from runtime.daemon.configuration import Configuration
 from runtime.daemon.repository_loops import RepositoryLoops
@@ -77,8 +76,8 @@ class AgentLifecycle:
         if identity(fresh) == ("token", settings.github.token_env):
             return ""  # a variable, or what `gh` says, which is asked when it is time
         try:
-            secret(fresh)
-            keys_of(fresh)
+            fresh.secrets.token()
+            fresh.secrets.signing()
         except EngineError as error:
             return str(error)
         return ""
@@ -199,5 +198,5 @@ async def _renewed(process: Process, settings: Settings) -> Process:
     """The same agent with other settings, which may name other secrets."""
     environment = await anyio.to_thread.run_sync(completed, settings, process.environment)
     fresh = replace(process, settings=settings, environment=environment)
-    hide_also(known_secrets(fresh))
+    hide_also(fresh.secrets.known())
     return fresh

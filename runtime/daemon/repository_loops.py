@@ -9,8 +9,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from runtime.building.assembly import Parts, Process
-from runtime.building.telemetry import observed
+from runtime.building.assembly import Parts, Process, observed
 from runtime.daemon.start import Job, Site, loop_of, slots_of
 from runtime.daemon.webhook_hints import WebhookHints
 from shared.errors import EngineError, Transient

@@ -16,9 +16,7 @@ from config.credentials import signing_keys
 from config.loading import load
 from config.settings import Settings
 from config.state import StateDirectory
-from runtime.building.notifications import outbox
 from runtime.building.process import Process
-from runtime.building.secrets import known_secrets, secret
 from security.canaries import Canaries
 from security.detector import FORMS, Detector
 from shared.escalation.channels import Webhook
@@ -78,7 +76,7 @@ def named(canaries: Canaries) -> Mapping[str, str]:
 
 
 def test_every_secret_of_a_process_is_known_to_it(canaries: Canaries, processes: tuple[Process, ...]) -> None:
-    known = [word for process in processes for word in known_secrets(process)]
+    known = [word for process in processes for word in process.secrets.known()]
     assert [name for name, value in named(canaries).items() if not any(value in word for word in known)] == []
 
 
@@ -87,7 +85,7 @@ def test_no_traceback_tells_a_secret(
     canaries: Canaries, processes: tuple[Process, ...], as_json: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A library may raise with the whole request in its message, in whatever form."""
-    configure(json=as_json, verbose=True, secrets=[word for one in processes for word in known_secrets(one)])
+    configure(json=as_json, verbose=True, secrets=[word for one in processes for word in one.secrets.known()])
     log, raw, secrets = structlog.get_logger(), "", named(canaries)
     for value in secrets.values():
         for form, write in FORMS.items():
@@ -112,9 +110,9 @@ def test_nothing_of_a_process_tells_a_secret_as_text(canaries: Canaries, process
     process, as_app = processes
     keys = Keyring(1, tuple(Key.of(key) for key in signing_keys(process.settings.lock)))
     access = anthropic(canaries.environment)
-    secret(as_app)
+    as_app.secrets.token()
     held = [
-        *(one for each in processes for one in (each, each.settings, each.remembered, each.outgoing, outbox(each))),
+        *(one for each in processes for one in (each, each.settings, each.secrets, each.outgoing, each.outbox)),
         *(process.settings.notify, process.settings.events, process.settings.webhook, process.chronicle),
         *(keys, *keys.keys, access, collector(process.settings.telemetry, canaries.environment)),
         Webhook(f"https://x/{canaries.webhook_path}", canaries.webhook_secret.encode(), dict),  # type: ignore[arg-type]
