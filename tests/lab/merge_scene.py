@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import pytest
 from branch_scene import push
 from engine import OWNER, REPOSITORY, Engine
 
@@ -61,13 +60,6 @@ async def opened(engine: Engine, name: str, text: str = "Read me.\n") -> Change:
     here.pulls.open(thread, (name, head), ("main", base), draft=False)
     engine.lab.label(REPOSITORY, thread.number, "status:reviewing", actor=OWNER)
     return Change(engine, thread.number, name, head)
-
-
-@pytest.fixture
-def engine(engine: Engine) -> Engine:
-    engine.script(SCRIPT)
-    engine.repository_settings |= {"merge": "auto", "delete_branch": False}
-    return engine
 
 
 async def looks(engine: Engine, reviewer: Loop, ticks: int = 3) -> None:

@@ -12,7 +12,7 @@ import pytest
 from branch_scene import push
 from engine import OWNER, REPOSITORY, REVIEWER, Engine
 from fakes.clock import QuickClock
-from merge_scene import Change, opened
+from merge_scene import SCRIPT, Change, opened
 
 from reviewer_agent.merge.merge_turns import TURN_SECONDS
 from shared.loop import Loop
@@ -22,6 +22,13 @@ pytestmark = pytest.mark.long
 
 
 Deed = Callable[[Change], Awaitable[object]]
+
+
+@pytest.fixture
+def engine(engine: Engine) -> Engine:
+    engine.script(SCRIPT)
+    engine.repository_settings |= {"merge": "auto", "delete_branch": False}
+    return engine
 
 
 async def pushes(change: Change) -> None:
