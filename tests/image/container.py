@@ -98,9 +98,10 @@ class Container:
         try:
             yield
         finally:
-            for process in (*psutil.Process(self.running.pid).children(recursive=True), self.running):
-                process.kill()
-            self.running.wait()
+            if self.running.poll() is None:
+                for process in (*psutil.Process(self.running.pid).children(recursive=True), self.running):
+                    process.kill()
+                self.running.wait()
             self.running = None
 
     def ran(self, *command: str) -> tuple[int, str]:
