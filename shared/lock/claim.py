@@ -27,6 +27,12 @@ IN_DOUBT = (
 )
 """Why nothing is claimed just now."""
 
+OLD_SECONDS = 120.0
+"""What was read so long ago is read again before a claim: where a person has deleted the ref in the meantime, the
+server finds none, as it was then, and the new chain would not count on from the epochs that came and went."""
+
+OLD = "What was read of the lock is {:.0f} s old, because this machine stood still; it is read again."
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -56,6 +62,8 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
         raise Transient(IN_DOUBT)
     await _admitted(port, claimant)
     boot = port.boot()
+    if boot - view.asked > OLD_SECONDS:
+        raise Transient(OLD.format(boot - view.asked))
     at = view.at + timedelta(seconds=boot - view.boot)
     draft = _epoch(view, claimant, intent, at)
     expected = view.fence.oid if view.fence else None

@@ -23,7 +23,8 @@ class View:
     """What one look at an item's lock showed, at server time `at` and boot time `boot`.
 
     `thread` is what was read of the comments, None where none of them was needed. `again` is in how many seconds
-    another look can show something else. `sure`: nothing speaks against `at`.
+    another look can show something else. `sure`: nothing speaks against `at`. `asked` is the boot time right before
+    the fence was read: a pause after that makes the look old.
     """
 
     key: ItemKey
@@ -36,6 +37,7 @@ class View:
     again: float = 0.0
     thread: tuple[Comment, ...] | None = None
     sure: bool = True
+    asked: float = 0.0
 
     def live(self, terms: Terms) -> bool:
         """Whether somebody holds it, this agent included."""
@@ -67,15 +69,14 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
         thread = listed.value
         known, sure = await _with_thread(port, known, thread, key, claimant), sure and listed.sure
         known = replace(known, at=listed.at)
-    seen = View(key, known.fence, found.standing, found.agent, known.at, port.boot(), found.epoch, 0.0, thread, sure)
-    return _judged(seen, found, claimant, asked)
+    seen = View(
+        key, known.fence, found.standing, found.agent, known.at, port.boot(), found.epoch, 0.0, thread, sure, asked
+    )
+    return _judged(seen, found, claimant)
 
 
-def _judged(view: View, found: Conclusion, claimant: Claimant, asked: float) -> View:
-    """Until when it is left alone; and whether an epoch that looks dead has looked so long enough.
-
-    `asked` is the boot time right before the fence was read: a pause after that is no second look.
-    """
+def _judged(view: View, found: Conclusion, claimant: Claimant) -> View:
+    """Until when it is left alone; and whether an epoch that looks dead has looked so long enough: by two looks."""
     terms, place = claimant.terms, view.key.ref
     if view.standing is not Standing.DEAD or view.fence is None:
         claimant.suspects.pop(place, None)
@@ -87,7 +88,7 @@ def _judged(view: View, found: Conclusion, claimant: Claimant, asked: float) -> 
     if oid != view.fence.oid:
         since = view.boot
         claimant.suspects[place] = view.fence.oid, since
-    left = since + terms.look_again - asked
+    left = since + terms.look_again - view.asked
     if left <= 0 and view.sure:
         return view
     again = left if left > 0 else terms.look_again

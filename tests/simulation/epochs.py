@@ -83,7 +83,7 @@ def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
             old, since = fence.format == 1, before is not None and before.format < fence.format
             schedule.journal.counts["epoch of the first format"] += move.begins and old
             schedule.journal.counts["epoch begun after one of the first format"] += move.begins and since
-            if move.begins and fence.nonce in authors:
+            if move.begins and fence.nonce in authors and not _carried_again(schedule, line, move):
                 yield f"{name} began twice"
             if move.begins and before is not None and not _grows(_order(before), move.order):
                 yield f"{name} went back from {_order(before)}"
@@ -93,6 +93,13 @@ def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
                 schedule.journal.counts["worker's fence buried"] += 1
             elif not move.frees and authors.setdefault(fence.nonce, push.sender) != push.sender:
                 yield f"{name} was written by two processes"
+
+
+def _carried_again(schedule: Schedule, line: list[Move], move: Move) -> bool:
+    """Whether the network carried out a push a second time, after a person had deleted the ref that it had made."""
+    first = next(one for one in line if one.push.oid == move.push.oid)
+    deleted = (at for at, ref, oid in schedule.journal.ref_acts if ref == move.push.ref and oid is None)
+    return move.push.before is None and any(first.push.at < at < move.push.at for at in deleted)
 
 
 def _grows(old: tuple[int, int], new: tuple[int, int]) -> bool:

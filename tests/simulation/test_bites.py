@@ -18,7 +18,7 @@ from .mutants.simulated import looked_for
 from .schedule import Schedule, Variation
 from .worlds import WORLDS
 
-SCHEDULES = 250
+SCHEDULES = 400
 """Within so many schedules a bug has to be noticed."""
 
 NOTICED = {
@@ -34,7 +34,6 @@ NOTICED = {
     "a second post after a lost reply": ("harsh", "7 cost"),
     "the fence is read after the thread": ("calm", "10 proof"),
     "a person's edit is written over": ("calm", "9 wishes"),
-    "a ref that was deleted frees": ("ref-deleted", "14 comments"),
     "an unsure clock decides": ("date-burst", "11 take-over"),
 }
 """In which world each is looked for, and which check notices it."""

@@ -46,9 +46,8 @@ READING = (
         "a fence is looked up anew after the look",
         (
             "view",
-            "    seen = View(key, known.fence,",
-            "    known = replace(known, fence=(await port.request(ReadFence(key))).value)\n"
-            "    seen = View(key, known.fence,",
+            "    seen = View(\n",
+            "    known = replace(known, fence=(await port.request(ReadFence(key))).value)\n    seen = View(\n",
         ),
         world="in-step",
     ),
