@@ -42,7 +42,7 @@ mutation Unlabel($item: ID!, $off: [ID!]!) {
 
 log = structlog.get_logger()
 
-Labels = frozenset[str]
+Names = frozenset[str]
 
 
 class LabelSwitch:
@@ -56,7 +56,7 @@ class LabelSwitch:
 
     async def change(
         self, number: int, on: Sequence[str], off: Sequence[str], permit: WritePermit
-    ) -> tuple[Labels, Labels] | None:
+    ) -> tuple[Names, Names] | None:
         """Add labels, then remove others; all labels of the item after each, or None where REST has to do it.
 
         Raises `Transient` and `UnknownOutcome` as `GitHub.write`.
@@ -90,12 +90,12 @@ class LabelSwitch:
         return found
 
 
-def _shown(value: Any) -> tuple[Labels, Labels]:
+def _shown(value: Any) -> tuple[Names, Names]:
     """GitHub carries out the parts of a mutation in their order, and answers each before the next."""
     data = value["data"]
     left = _names(data["removeLabelsFromLabelable"])
     return _names(data["addLabelsToLabelable"]) if "addLabelsToLabelable" in data else left, left
 
 
-def _names(done: Any) -> Labels:
+def _names(done: Any) -> Names:
     return frozenset(str(one["name"]) for one in done["labelable"]["labels"]["nodes"])

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.models import Account
-from shared.text.comment_signatures import Keyring
+from shared.text.comment_signatures import Key, Keyring
+
+OLD, NEW = Key.of(b"the first key of this repository"), Key.of(b"the second one")
+"""Agents that have the new one sign by it and know both; the others know the old one alone."""
 
 
 class Nonces:

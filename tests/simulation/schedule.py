@@ -9,7 +9,7 @@ from random import Random
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
 from shared.models import Account
-from shared.text.comment_signatures import Key, Keyring
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Role, Stage
 from worker_agent.expected_labels import projection
 
@@ -17,7 +17,7 @@ from .agent import Agent
 from .checks import violations
 from .github import BOT, PERSON, GitHub
 from .holders import last_active
-from .identity import Identity, Nonces, Plan
+from .identity import NEW, OLD, Identity, Nonces, Plan
 from .journal import Journal
 from .kernel import Kernel
 from .people import People, foreign_fence
@@ -31,7 +31,6 @@ from .worker import Worker
 from .worlds import HEAL, LIMIT, RESTARTS, World
 
 WORKER_KEY = ItemKey(Role.WORKER, ISSUE)
-OLD, NEW = Key.of(b"the first key of this repository"), Key.of(b"the second one")
 SAME, NONE, MIXED = Keyring(99, (OLD,)), Keyring(99), Keyring(99, (NEW, OLD))
 WATCH_SECONDS = 120.0
 STABLE_SECONDS = 120.0

@@ -12,6 +12,7 @@ from shared.models import Comment
 
 from .epochs import Lines
 from .github import EPOCH, is_engine
+from .identity import NEW, OLD
 from .records import Text
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ RECORDED_SECONDS = 120.0
 
 
 _KEY = re.compile(r"\bmac=([0-9a-f]{8})\.")
-"""The key by which a comment is signed: who does not have it cannot go on with that comment."""
+"""The key by which a comment is signed."""
 
 
 def _ack(id: int, text: Text, number: int) -> Ack | None:
@@ -52,7 +53,7 @@ def too_many(schedule: Schedule) -> Iterator[str]:
         schedule.journal.counts["comments of the lock"] += len(texts)
         allowed = 1 + more + _unrecorded(schedule, texts) + _unseen(schedule, texts)
         allowed += len({text.author.id for text in texts}) - 1
-        allowed += max(0, len({found[1] for text in texts if (found := _KEY.search(text.body))}) - 1)
+        allowed += _unknown(texts)
         if len(texts) > allowed:
             yield f"#{number} has {len(texts)} comments of the {kind}, {allowed} can be explained"
 
@@ -72,6 +73,12 @@ def _unseen(schedule: Schedule, texts: list[Text]) -> int:
     """Comments that were posted so soon after another one that reads may not have shown that one yet."""
     reach = schedule.world.lag + schedule.world.commit + RECORDED_SECONDS
     return sum(later.sent_at - one.at <= reach for one, later in itertools.pairwise(texts))
+
+
+def _unknown(texts: list[Text]) -> int:
+    """Comments of agents that could not go on with the one before, because they do not have the key that signed it."""
+    keys = [found[1] if (found := _KEY.search(text.body)) else "" for text in texts]
+    return sum((one, later) == (NEW.id, OLD.id) for one, later in itertools.pairwise(keys))
 
 
 def losers(schedule: Schedule, lines: Lines) -> Iterator[str]:

@@ -13,7 +13,6 @@ from fakes.lock_server import BOT, EPOCH, STRANGER, Server
 from lock_world import AN_ATTEMPT, TERMS, of_format_1, older_ack, on_the_thread, states
 
 from shared.errors import NotAllowed, Transient
-from shared.lock.claim import OLD_SECONDS, Intent, claim
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, AckState, ItemKey, read_ack, shown, write_ack, write_words
 from shared.lock.comment import NO_WORDS, Words
@@ -26,17 +25,6 @@ from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
 WRITES = (AdvanceFence, PostComment, EditComment)
-
-
-def test_what_was_read_long_ago_is_read_again_before_a_claim(server: Server, alice: FakeAgent) -> None:
-    """Meanwhile an epoch came, and a person deleted the ref: the server has none, as it was then."""
-    view = alice.observe()
-    assert FakeAgent(server, "worker-b").claim() is not None
-    del server.refs[KEY.ref]
-    server.seconds += OLD_SECONDS + 1
-    with pytest.raises(Transient, match="121 s old"):
-        run(alice.port, claim(alice.port, view, alice.claimant, Intent(Stage.IMPLEMENTING)))
-    assert KEY.ref not in server.refs
 
 
 def test_a_fresh_issue_is_won_by_its_fence_and_then_shown(alice: FakeAgent) -> None:

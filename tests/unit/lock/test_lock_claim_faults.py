@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from fakes.lock_port import KEY, FakeAgent, Run
+from fakes.lock_port import KEY, FakeAgent, Run, run
 from fakes.lock_server import Fault, Hidden, Server, Stale
 from lock_world import AN_ATTEMPT, TERMS, states
 
 from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized
 from shared.lock.announce import TRIES
+from shared.lock.claim import OLD_SECONDS, Intent, claim
 from shared.lock.codec import AckState
 from shared.lock.hold import begin
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments
+from shared.workflow import Stage
 
 
 def after(steps: int, attempt: Run[Lease | None]) -> None:
@@ -257,3 +259,14 @@ def test_a_stale_look_at_the_thread_adopts_what_it_could_not_see(server: Server,
     assert lease is not None
     assert len(server.comments()) == 2
     assert lease.fence.posted == 0
+
+
+def test_what_was_read_long_ago_is_read_again_before_a_claim(server: Server, alice: FakeAgent) -> None:
+    """Meanwhile an epoch came, and a person deleted the ref: the server has none, as it was then."""
+    view = alice.observe()
+    assert FakeAgent(server, "worker-b").claim() is not None
+    del server.refs[KEY.ref]
+    server.seconds += OLD_SECONDS + 1
+    with pytest.raises(Transient, match="121 s old"):
+        run(alice.port, claim(alice.port, view, alice.claimant, Intent(Stage.IMPLEMENTING)))
+    assert KEY.ref not in server.refs
