@@ -155,6 +155,10 @@ class GitHub:
             raise lacks
         return items
 
+    def wrote_in(self, path: str) -> bool:
+        """Whether a list has to show something that was put there just now."""
+        return self._reads.fresh.lacking(path, ()) is not None
+
     async def listed(self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object) -> list[T]:
         """What `convert` makes of a list, over all its pages, in GitHub's order: for lists that are long.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -44,11 +44,11 @@ class Comments:
         """The comments of an item that probably has none: all, or of a long thread those from `since` on.
 
         The item is asked first, and its thread only when it counts some: who claims an item reads it
-        in any case. A count that lags is no worse than a list that does.
+        in any case. A count that lags is no worse than a list that does: both have to show what we wrote there.
         """
         began = self._github.clock.boot()
         count = wire.read(_count, await self._github.get(f"{self._items}/{number}"))
-        if count:
+        if count or self._github.wrote_in(f"{self._path}/{number}/comments"):
             return await self.thread(number, since if count > PAGE else None)
         self._remember(number, (), None, began)
         return ()
@@ -104,10 +104,9 @@ class Comments:
 
     async def delete(self, id: int, permit: WritePermit) -> None:
         """Delete a comment; one that no longer exists is fine."""
-        try:
+        with suppress(NotFound):
             await self._github.write("DELETE", f"{self._path}/comments/{id}", None, permit)
-        except NotFound:
-            return
+        self._threads.gone(id)
 
     def _remember(self, number: int, comments: Iterable[Comment], since: datetime | None, began: float) -> None:
         took = timedelta(seconds=self._github.clock.boot() - began)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import structlog
 
 from shared.github import status_record
-from shared.lock.codec import AckState, ItemKey, Shown, carried, write_ack, write_words
+from shared.lock.codec import AckState, ItemKey, Shown, carried, shown, write_ack, write_words
 from shared.lock.comment import MARK, NO_WORDS, Words
 from shared.lock.hold import Held, tell
 from shared.lock.write_permit import WritePermit
@@ -51,6 +51,8 @@ class Thread(Protocol):
     async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
 
     async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None: ...
+
+    async def delete(self, id: int, permit: WritePermit) -> None: ...
 
 
 Ignored = Callable[[Iterable[Comment]], Awaitable[Sequence[Mapping[str, Any]]]]
@@ -91,17 +93,32 @@ class StatusBoard:
         """
         held = self._held(number, permit)
         if held is not None:
-            thread = self._comments.known(number) or ()
-            await self._tell(held, await self._words(number, held.words, status, thread))
+            await self._show_held(number, status, held)
             return
         thread = await self._comments.thread(number)
         found = self._pick(number, thread)
         before = NO_WORDS if found is None else found[1].words
-        words = await self._words(number, before, status, thread)
+        words = await self._words(number, status_record.kept(before.folded), status, thread)
         if found is None:
             await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), permit)
         elif _content(before) != _content(words):
             await self._edit(number, *found, words, permit)
+
+    async def _show_held(self, number: int, status: Status, held: Held) -> None:
+        """Tell it in the lock's comment. What an agent posted that was not shown the other's comment is taken away."""
+        thread = self._comments.known(number) or ()
+        twins = self._twins(held, thread)
+        record = status_record.kept(held.words.folded)
+        for _, its in twins:
+            record = status_record.merged(status_record.kept(its.words.folded), record)
+        await self._tell(held, await self._words(number, record, status, thread))
+        for twin, _ in twins:
+            await self._comments.delete(twin.id, held)
+
+    def _twins(self, held: Held, thread: Iterable[Comment]) -> list[tuple[Comment, Shown]]:
+        """Comments of this kind that show no lock: its holder alone knows that nobody will use them any more."""
+        read = ((one, shown(one, self._role, self._accounts, self._keys)) for one in thread if one.id != held.ack.id)
+        return [(one, found) for one, found in read if held.ack.id and found is not None and found.ack is None]
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """`show`, but only where a comment stands already: for news that GitHub itself shows to people."""
@@ -187,9 +204,11 @@ class StatusBoard:
         if await self._comments.edit(found.id, body, permit) is None:
             await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), permit)
 
-    async def _words(self, number: int, before: Words, status: Status, thread: tuple[Comment, ...]) -> Words:
-        """What is told in place of `before`, whose record of commands stays."""
-        data = status_record.added(status.data, status_record.kept(before.folded), older=True)
+    async def _words(
+        self, number: int, record: status_record.Record, status: Status, thread: tuple[Comment, ...]
+    ) -> Words:
+        """What is told, with the record of commands that stood there before."""
+        data = status_record.added(status.data, record, older=True)
         if self._ignored is not None and thread and (told := await self._ignored(thread)):
             data = status_record.added(data, {"ignored": told})
         table = ""

@@ -191,6 +191,10 @@ class Thread:
         """Another text."""
         return await self.github.edit(id, body, permit)
 
+    async def delete(self, id: int, permit: WritePermit) -> None:
+        """One fewer."""
+        self.github.world.server.delete(id)
+
 
 class LockPort(ServerPort):
     """The lock's port on the world's server; what the holder tells people is a moment at which something may happen."""

@@ -28,13 +28,14 @@ class FakeThread:
     writes: list[str] = field(default_factory=list)
     gone: bool = False
     reads: int = 0
+    remembers: bool = False
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         self.reads += 1
         return tuple(one for one in self.comments.values() if one.number == number)
 
     def known(self, number: int) -> tuple[Comment, ...] | None:
-        return None
+        return tuple(one for one in self.comments.values() if one.number == number) if self.remembers else None
 
     async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         self.writes.append("post")
@@ -47,6 +48,10 @@ class FakeThread:
             return None
         self.comments[id] = replace(self.comments[id], body=body)
         return self.comments[id]
+
+    async def delete(self, id: int, permit: WritePermit) -> None:
+        self.writes.append(f"delete {id}")
+        del self.comments[id]
 
     def add(self, number: int, body: str, author: Account) -> Comment:
         """Somebody comments."""

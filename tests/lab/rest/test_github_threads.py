@@ -142,6 +142,15 @@ async def test_the_thread_of_an_item_without_comments_is_not_asked_for(items: st
     assert script.calls == [f"GET /repos/o/r/{items}/42"]
 
 
+async def test_a_count_that_lacks_what_was_just_posted_is_not_believed() -> None:
+    plans = (Plan(201, comment(7)), Plan(body={"comments": 0}), Plan(body=[comment(7)]))
+    async with scripted(*plans) as (github, script):
+        comments = Comments(github, "o/r")
+        await comments.post(42, "text", PERSON)
+        assert [one.id for one in await comments.opening(42)] == [7]
+    assert script.calls[1:] == ["GET /repos/o/r/issues/42", "GET /repos/o/r/issues/42/comments?per_page=100"]
+
+
 @pytest.mark.parametrize(("count", "since"), [(100, ""), (101, "&since=2026-01-05T00:00:00Z")])
 async def test_a_thread_with_comments_is_read_whole_unless_it_is_long(count: int, since: str) -> None:
     async with scripted(Plan(body={"comments": count}), Plan(body=[comment(7)])) as (github, script):

@@ -193,6 +193,9 @@ class Thread:
     async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
         return None
 
+    async def delete(self, id: int, permit: WritePermit) -> None:
+        raise AssertionError("nothing is to be deleted here")
+
 
 @pytest.mark.parametrize(
     ("change", "kind", "expected"),

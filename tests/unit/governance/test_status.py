@@ -189,6 +189,21 @@ async def test_without_a_comment_nothing_is_told_and_nothing_fails() -> None:
     assert agent.port.count(EditComment) == edits
 
 
+async def test_what_an_agent_posted_that_was_not_shown_the_first_one_is_taken_away_by_the_holder() -> None:
+    thread, agent = FakeThread(remembers=True), FakeAgent(Server(), "worker-a", keys=KEYS)
+    answered = [{"id": 7, "by": "ada", "command": "/pause", "outcome": "paused"}]
+    await board(thread).show(42, Status("Blocked by #7.", data={"commands": answered}), US)
+    await board(thread, Role.REVIEWER).show(42, Status("In review."), US)
+    foreign = thread.add(42, thread.comments[1].body, MALLORY)
+    one = board(thread)
+    held = as_held(agent, one)
+    run(agent.port, one.show(42, Status("It works."), held))
+    assert thread.writes[2:] == ["delete 1"]
+    assert set(thread.comments) == {2, foreign.id}
+    assert trusted(agent.port.server.comments()[held.ack.id], {7001}, KEYS) is not None
+    assert [entry["id"] for entry in (await one.data(42))["commands"]] == [7], "what it recorded stays known"
+
+
 async def test_who_does_not_hold_leaves_the_locks_lines_as_they_are() -> None:
     thread, server = FakeThread(), Server()
     agent = FakeAgent(server, "worker-a", keys=KEYS)
