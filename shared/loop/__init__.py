@@ -184,6 +184,11 @@ class Loop:
             await self._pause(stop)
         return Ended(Result.LOST, "stopped by a signal")
 
+    @property
+    def due(self) -> float:
+        """When an item has to be woken although nobody polls (boot clock); infinite while none has."""
+        return min((item.due for item in self._items.values()), default=math.inf)
+
     def poke(self) -> None:
         """There is something to look at: do not wait for the end of the interval."""
         self._poked.set()
@@ -213,7 +218,7 @@ class Loop:
         """
         earliest = self._clock.boot() + POKED_SECONDS
         while not stop.is_set() and not self._poked.is_set():
-            due = max(earliest, min((self._look_again, *(item.due for item in self._items.values()))))
+            due = max(earliest, min(self._look_again, self.due))
             with anyio.move_on_after(max(0.0, due - self._clock.boot())) as waiting:
                 await first_of(stop, self._poked, self._changed)
             if waiting.cancelled_caught:

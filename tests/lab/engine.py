@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -152,10 +153,20 @@ class Engine:
             pass
 
     async def _in_the_end(self, loop: Loop) -> None:
-        """`look`, until all that is held rests; where a late answer was given meanwhile, once more."""
+        """`look`, until all that is held rests and nothing is due; after a late answer, once more."""
         await self.look(loop)
-        while await self._is_late(loop.quiet):
+        while await self._is_late(loop.quiet) or loop.due < math.inf:
+            if loop.due < math.inf:
+                await self._pass_until(loop.due)
             await self.look(loop)
+
+    async def _pass_until(self, boot: float) -> None:
+        """Let time pass until the boot clock of the agents is there: a few milliseconds, or at once."""
+        seconds = max(0.0, boot - self.clock.boot())
+        if isinstance(self.clock, QuickClock):
+            self.clock.skip(seconds)
+        else:
+            await self.clock.sleep(seconds)
 
     async def _is_late(self, act: Callable[[], Awaitable[object]]) -> bool:
         """Whether something was answered late while this was done; time passes then."""

@@ -149,7 +149,7 @@ async def test_only_an_order_of_somebody_with_write_access_ends_a_released_wait(
         for _ in range(6):
             await engine.tick(other)
         assert [end.result for end in other.ended] == results
-        assert bool(other.skipped) is not bool(results)
+        assert any("waits" in why for why in other.skipped) is not bool(results)
 
 
 async def test_phases_pass_between_agents_of_different_roles(engine: Engine) -> None:
