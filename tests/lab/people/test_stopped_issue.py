@@ -74,11 +74,12 @@ async def test_the_lost_label_of_an_issue_comes_back_and_its_pull_request_keeps_
     assert len(comments(engine, number)) == 1, "nothing is announced again"
 
 
-async def test_a_pause_on_a_pull_request_in_review_is_heard_during_a_repair_of_its_issue(engine: Engine) -> None:
+async def test_while_a_pull_request_in_review_is_paused_nobody_claims_its_issue_to_repair_it(engine: Engine) -> None:
     number = issue(engine, "status:reviewing")
     pull = await pull_request(engine, number, "status:approved", "flag:paused")
     await orphan_scene.fence(engine, Role.WORKER, number, Stage.REVIEWING, pr=pull, round=1)
     lose_label(engine, "status:reviewing")
-    assert await one_life(engine, Role.WORKER) == [Result.WITHDRAWN]
+    assert await one_life(engine, Role.WORKER, ticks=3) == []
+    assert claims(engine, number) == 0
     assert labels(engine, pull) == {"status:approved", "flag:paused"}
     assert await stage(engine, Role.WORKER, number) is Stage.REVIEWING, "it goes on when the flag is taken off"

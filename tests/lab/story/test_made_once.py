@@ -48,6 +48,7 @@ async def test_a_comment_whose_reply_was_lost_is_gone_on_with_when_the_thread_sh
     assert f"#{pulls(engine)[0].number}" in status(engine, number)
 
 
+@pytest.mark.prompt("the first process is to be gone before a second look shows it its review")
 @pytest.mark.parametrize("machine", ["machine-1", "machine-2"])
 async def test_a_review_that_a_dead_process_has_posted_is_neither_paid_for_nor_posted_again(
     engine: Engine, machine: str

@@ -186,6 +186,7 @@ async def test_what_went_to_review_without_a_green_ci_is_merged_by_itself_once_t
 
 @pytest.mark.long
 @pytest.mark.fault(42)
+@pytest.mark.prompt("its limit of a second is shorter than what a replica takes")
 async def test_a_required_check_that_nobody_reports_keeps_a_commit_from_being_green(engine: Engine) -> None:
     engine.lab.configure(REPOSITORY, protections={"main": Protection(checks=(CHECK_NAME, "security"))})
     number = engine.ready("Greet people")
