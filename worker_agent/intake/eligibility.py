@@ -84,6 +84,8 @@ class Eligibility:
         if left := barred or self._assigned(issue, fence):
             return left
         pull_request = await self._pull_request(candidate, fence)
+        if fence is not None and fence.round and pull_request is not None and self._is_paused(pull_request):
+            return f"#{pull_request.number} is paused"
         said = await self._consent.intent(issue, fence)
         if said is not None:
             return said
@@ -108,6 +110,9 @@ class Eligibility:
         told = dependency_cycles.told(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by {blocker}, which depends on it"
+
+    def _is_paused(self, pull_request: PullRequest) -> bool:
+        return pull_request.open and Flag.PAUSED in self._policy.names.read(pull_request.labels).flags
 
     async def _behind(self, issue: Issue, wish: Intent) -> str:
         """Why what would be begun anew waits for another issue, which is said once: the text does not show it."""
