@@ -232,7 +232,12 @@ OF_REPOSITORY: tuple[Probe, ...] = (
 )
 """What is so for a repository, whoever asks."""
 
-OF_IDENTITY: tuple[Probe, ...] = (repository.permissions, account.scopes, agreement)
+OF_IDENTITY: tuple[Probe, ...] = (
+    repository.permissions,
+    repository.label_changes,
+    account.scopes,
+    agreement,
+)
 """What depends on who asks."""
 
 

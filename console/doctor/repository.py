@@ -10,7 +10,7 @@ from console.doctor.finding import Finding, failed, passed, warned
 from shared.errors import NotAllowed
 from shared.git.command import Identity
 from shared.git.probe import UnfitServer, try_server
-from shared.github import approval_rules
+from shared.github import approval_rules, label_switch
 from shared.github.access import access, granted_to_app
 from shared.github.labels import LabelBoard
 from shared.github.protection import Protection, protection
@@ -43,6 +43,15 @@ async def labels(visit: RepositoryContext) -> Sequence[Finding]:
         return [passed("labels", "All are defined.", visit.name)]
     sentence = f"{len(missing)} are missing: {', '.join(missing)}."
     return [warned("labels", sentence, f"Run `workflow-engine init {visit.configured.name}`.", visit.name)]
+
+
+async def label_changes(visit: RepositoryContext) -> Sequence[Finding]:
+    """Whether labels that change together change in one request."""
+    subject = f"label changes of {visit.me.account.login}"
+    if why := await label_switch.refusal(visit.me.github, ORDER):
+        step = "Nothing has to be done: each label is changed by itself, with some ten requests more for each item."
+        return [warned(subject, f"GitHub refuses them by GraphQL: {why}", step, visit.name)]
+    return [passed(subject, "Those that change together change in one request, by GraphQL.", visit.name)]
 
 
 async def permissions(visit: RepositoryContext) -> Sequence[Finding]:

@@ -40,6 +40,11 @@ mutation Unlabel($item: ID!, $off: [ID!]!) {
 }
 """
 
+NOBODY = "nobody"
+"""The id of no item: who may use GraphQL is told so."""
+
+_UNKNOWN = "could not resolve to a node"
+
 log = structlog.get_logger()
 
 Names = frozenset[str]
@@ -88,6 +93,15 @@ class LabelSwitch:
             await self._github.pages(f"{self._root}/labels")
             found = self._github.ids.labels(self._root, names)
         return found
+
+
+async def refusal(github: GitHub, permit: WritePermit) -> str:
+    """What keeps labels from being changed so, in GitHub's words; empty where nothing does. It changes nothing."""
+    try:
+        await ask(github, "Unlabel", REMOVE, {"item": NOBODY, "off": []}, permit)
+    except (Refused, NotAllowed, Gone) as error:
+        return "" if _UNKNOWN in str(error).casefold() else str(error)
+    return ""
 
 
 def _shown(value: Any) -> tuple[Names, Names]:

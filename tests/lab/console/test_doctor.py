@@ -17,6 +17,7 @@ from judge import Judge
 from console.doctor.command import DoctorOptions, chosen, examined
 from console.doctor.finding import Finding, Status
 from console.doctor.report import total
+from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.server import Lab
 from lab.github.world.repository import Protection
 from shared.errors import Misconfigured
@@ -75,6 +76,8 @@ async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None
         "merge",
         f"permissions of {ENGINE}",
         f"permissions of {REVIEWER}",
+        f"label changes of {ENGINE}",
+        f"label changes of {REVIEWER}",
         "key agreement",
         "labels",
         "branch protection",
@@ -86,6 +89,14 @@ async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None
         "second account",
     }
     assert not (clinic.directory / "state").exists(), "it changes nothing on this machine"
+
+
+async def test_a_server_that_refuses_label_changes_by_graphql_is_told_and_nothing_is_changed(clinic: Clinic) -> None:
+    clinic.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", r"/graphql$", status=404, times=2))
+    found = troubles(await clinic.findings())
+    assert [what for what in found if what.startswith("label changes")] == list(found), found
+    assert len(found) == 2
+    assert all(status is Status.WARN and "GitHub refuses them by GraphQL" in said for status, said in found.values())
 
 
 async def test_the_suites_of_a_repository_are_told(clinic: Clinic) -> None:
