@@ -221,6 +221,7 @@ async def test_ready_after_a_closed_pull_request_starts_over_once_its_branch_is_
 
 @pytest.mark.long
 @pytest.mark.fault(32)
+@pytest.mark.prompt("a person closes it before the worker looks again")
 async def test_a_closed_pull_request_of_the_same_commit_is_asked_about(engine: Engine) -> None:
     engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
