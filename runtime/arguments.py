@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
+
+import click
 
 from shared.workflow import Role
 
@@ -38,97 +40,123 @@ class Arguments:
     """What happens is told in sentences, on a terminal or not."""
 
 
-def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
-    """Read the command line; wrong words print a usage line and exit with code 2."""
-    parser = _parser(role)
-    got = parser.parse_args(argv)
-    story = getattr(got, "story", None)
-    if getattr(got, "story_file", None):
-        story = _read(parser, got.story_file)
-    if story is not None and not story.strip():
-        parser.error("the story is empty")
-    if getattr(got, "yes", False) and story is None:
-        parser.error("--yes goes with --story or --story-file")
-    interactive = _is_interactive(got, story)
-    return Arguments(
-        repository=got.repository,
-        config=got.config,
-        once=got.once or got.no_wait or story is not None or interactive,
-        wait=not got.no_wait,
-        verbose=got.verbose,
-        agent_id=got.agent_id,
-        story=story,
-        yes=getattr(got, "yes", False),
-        interactive=interactive,
-        roles=_roles(parser, getattr(got, "roles", None)),
-        log_level=got.log_level,
-    )
-
-
-def _is_interactive(got: argparse.Namespace, story: str | None) -> bool:
-    """A planner for one repository, on a terminal, that was told neither what to plan nor to poll."""
-    if not hasattr(got, "daemon") or got.repository is None or story is not None:
-        return False
-    return not (got.daemon or got.once or got.no_wait) and sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _parser(role: Role) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"{role}-agent", description=_WHAT[role])
-    parser.add_argument("repository", nargs="?", metavar="owner/repo", help="one repository; else all configured ones")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration file (default: config/repos.yml)")
-    parser.add_argument("--once", action="store_true", help="work on exactly one item, to its end, and exit")
-    parser.add_argument("--no-wait", action="store_true", help="like --once, but stop at the first wait")
-    parser.add_argument("--verbose", action="store_true", help="say why, for each decision")
-    parser.add_argument("--log-level", choices=LOG_LEVELS, help="what is logged (default: on a terminal warning)")
-    parser.add_argument("--agent-id", metavar="ID", help="this agent's name (default: kept in the state directory)")
-    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
-    if role is Role.WORKER:
-        roles = "do only the work of these roles (comma-separated; default: all)"
-        parser.add_argument("--roles", metavar="ROLE,...", help=roles)
-    if role is Role.PLANNER:
-        group = parser.add_mutually_exclusive_group()
-        group.add_argument("--story", metavar="TEXT", help="open a story with this text and plan it once")
-        group.add_argument(
-            "--story-file", type=Path, metavar="FILE", help="the same, with the text from a file; - is standard input"
-        )
-        group.add_argument("--daemon", action="store_true", help="poll story issues, on a terminal too")
-        parser.add_argument("--yes", action="store_true", help="with --story: create the specifications without asking")
-    return parser
-
-
 LOG_LEVELS = ("debug", "info", "warning")
 
 WORKERS_ROLES = ("test-automation", "developer", "code-reviewer", "debugger", "generalist")
 """What a worker may be restricted to."""
 
 
-def _roles(parser: argparse.ArgumentParser, text: str | None) -> frozenset[str]:
+def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
+    """Read the command line; wrong words print a usage line and exit with code 2."""
+    settings = {"help_option_names": ["-h", "--help"]}
+    command = click.Command(f"{role}-agent", settings, callback=_arguments, params=_params(role), help=_WHAT[role])
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        got = command.main(words, f"{role}-agent", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    if not isinstance(got, Arguments):  # help or the version was asked for, and is told
+        sys.exit(got)
+    return got
+
+
+def _arguments(
+    *, repository: str | None, config: Path | None, once: bool, no_wait: bool, agent_id: str | None, **more: Any
+) -> Arguments:
+    """What the words say together."""
+    story = more.get("story")
+    if sum(more.get(name) not in (None, False) for name in ("story", "story_file", "daemon")) > 1:
+        _refuse("--story, --story-file and --daemon exclude each other")
+    if more.get("story_file"):
+        story = _read(more["story_file"])
+    if story is not None and not story.strip():
+        _refuse("the story is empty")
+    if more.get("yes") and story is None:
+        _refuse("--yes goes with --story or --story-file")
+    told = story is not None or once or no_wait or more.get("daemon", True)
+    asks = not told and repository is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    return Arguments(
+        repository=repository,
+        config=config,
+        once=once or no_wait or story is not None or asks,
+        wait=not no_wait,
+        verbose=more["verbose"],
+        agent_id=agent_id,
+        story=story,
+        yes=more.get("yes", False),
+        interactive=asks,
+        roles=_roles(more.get("roles")),
+        log_level=more["log_level"],
+    )
+
+
+def _params(role: Role) -> list[click.Parameter]:
+    file = click.Path(path_type=Path)
+    params: list[click.Parameter] = [
+        click.Argument(["repository"], required=False, metavar="[owner/repo]"),
+        click.Option(["--config"], type=file, metavar="FILE", help="Configuration file; default: config/repos.yml."),
+        _flag("--once", "Work on exactly one item, to its end, and exit."),
+        _flag("--no-wait", "Like --once, but stop at the first wait."),
+        _flag("--verbose", "Say why, for each decision."),
+        click.Option(
+            ["--log-level"], type=click.Choice(LOG_LEVELS), help="What is logged; default: on a terminal warning."
+        ),
+        click.Option(["--agent-id"], metavar="ID", help="This agent's name; default: kept in the state directory."),
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_tell_version,
+            help="Show the version and exit.",
+        ),
+    ]
+    if role is Role.WORKER:
+        roles = "Do only the work of these roles; comma-separated; default: all."
+        params.append(click.Option(["--roles"], metavar="ROLE,...", help=roles))
+    if role is Role.PLANNER:
+        from_file = "The same, with the text from a file; - is standard input."
+        params += [
+            click.Option(["--story"], metavar="TEXT", help="Open a story with this text and plan it once."),
+            click.Option(["--story-file"], type=file, metavar="FILE", help=from_file),
+            _flag("--daemon", "Poll story issues, on a terminal too."),
+            _flag("--yes", "With --story: create the specifications without asking."),
+        ]
+    return params
+
+
+def _flag(name: str, help: str) -> click.Option:
+    return click.Option([name], is_flag=True, help=help)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    raise click.UsageError(sentence, click.get_current_context())
+
+
+def _roles(text: str | None) -> frozenset[str]:
     wanted = [name.strip() for name in (text or "").split(",")] if text is not None else []
     unknown = [name for name in wanted if name not in WORKERS_ROLES]
     if unknown:
-        parser.error(f"--roles: '{unknown[0]}' is no role of a worker; there is {', '.join(WORKERS_ROLES)}")
+        _refuse(f"--roles: '{unknown[0]}' is no role of a worker; there is {', '.join(WORKERS_ROLES)}")
     return frozenset(wanted)
 
 
-class _Version(argparse.Action):
-    """Looks the version up when it is asked for: at every start it would cost more than all other arguments."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        sys.stdout.write(f"{_version()}\n")
-        parser.exit()
-
-
-def _version() -> str:
+def _tell_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Looked up when it is asked for: at every start it would cost more than all other arguments."""
+    if not asked:
+        return
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version("workflow-engine")
+        click.echo(version("workflow-engine"))
     except PackageNotFoundError:  # run from a checkout
-        return "workflow-engine, not installed"
+        click.echo("workflow-engine, not installed")
+    context.exit()
 
 
-def _read(parser: argparse.ArgumentParser, file: Path) -> str:
+def _read(file: Path) -> str:
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        parser.error(f"the story file {file} cannot be read: {error}")
+        _refuse(f"the story file {file} cannot be read: {error}")

@@ -44,13 +44,13 @@ def test_a_story_is_planned_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("role", "words", "sentence"),
     [
-        (Role.WORKER, ["--story", "x"], "unrecognized arguments: --story"),
-        (Role.REVIEWER, ["a/b", "c/d"], "unrecognized arguments: c/d"),
-        (Role.PLANNER, ["--story", "x", "--daemon"], "not allowed with"),
+        (Role.WORKER, ["--story", "x"], "No such option '--story'"),
+        (Role.REVIEWER, ["a/b", "c/d"], "unexpected extra argument (c/d)"),
+        (Role.PLANNER, ["--story", "x", "--daemon"], "--story, --story-file and --daemon exclude each other"),
         (Role.PLANNER, ["--story", " \n"], "the story is empty"),
         (Role.PLANNER, ["--story-file", "/nowhere/at/all"], "cannot be read"),
         (Role.PLANNER, ["--yes"], "--yes goes with --story"),
-        (Role.WORKER, ["--config"], "expected one argument"),
+        (Role.WORKER, ["--config"], "Option '--config' requires an argument"),
     ],
 )
 def test_wrong_words_are_named_and_end_with_code_2(
@@ -61,7 +61,18 @@ def test_wrong_words_are_named_and_end_with_code_2(
     assert ended.value.code == 2
     said = capsys.readouterr().err
     assert sentence in said
-    assert said.startswith(f"usage: {role}-agent")
+    assert said.startswith(f"Usage: {role}-agent") or sentence.startswith("Option")
+
+
+@pytest.mark.parametrize("word", ["-h", "--help"])
+@pytest.mark.parametrize("role", sorted(AGENTS))
+def test_help_names_what_this_agent_understands(role: Role, word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(role, [word])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"Usage: {role}-agent [OPTIONS] [owner/repo]")
+    assert ("--story-file" in said, "--roles" in said) == (role is Role.PLANNER, role is Role.WORKER)
 
 
 @pytest.mark.fault(19)
