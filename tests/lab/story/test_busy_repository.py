@@ -195,6 +195,7 @@ async def busy_repository(engine: Engine) -> None:
             engine.lab.issue(REPOSITORY, f"{verb} {name}", body, author=OWNER, labels=wanted)
 
 
+@pytest.mark.prompt("a list that does not show an issue yet cannot put it first")
 async def test_everything_is_merged_in_its_order_and_people_do_nothing_but_approve(engine: Engine) -> None:
     await busy_repository(engine)
     here, day = engine.lab.at(REPOSITORY), Day(engine)
