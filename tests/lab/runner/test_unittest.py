@@ -69,6 +69,13 @@ async def test_only_the_selected_files_of_unittest_run(project: Project) -> None
     assert (run.finished, set(run.passed), run.broken_files) == (True, {f"{NEW}::TestSearch::test_search"}, {})
 
 
+async def test_of_a_selected_file_of_unittest_only_the_named_methods_run(project: Project) -> None:
+    one = Selection(frozenset({OLD}), frozenset({f"{OLD}::TestFind::test_each"}))
+    assert set((await _run(project, selection=one)).results) == {f"{OLD}::TestFind::test_each"}
+    whole = Selection(frozenset({OLD}), frozenset({f"{OLD}::TestFind::test_each", OLD}))
+    assert set((await _run(project, selection=whole)).results) == FOUND, "where a file is named as a whole, all of it"
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [

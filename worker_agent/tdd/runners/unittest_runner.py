@@ -17,7 +17,7 @@ from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.junit import Case, Report, stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId
-from worker_agent.tdd.runners.runner import Invocation, Read
+from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 _REPORTER = """\
 import json, os, sys, traceback, unittest
@@ -38,11 +38,12 @@ def file_of(test):
 
 
 def wanted(test):
-    file = file_of(test)
+    file, name = file_of(test), getattr(test, "_testMethodName", None)
     if file:
-        return os.path.relpath(file, os.getcwd()) in WANTED
+        chosen = os.path.relpath(file, os.getcwd()) in WANTED["files"]
+        return chosen and (not WANTED["names"] or name is None or name in WANTED["names"])
     named = test.id().rpartition(".")[2] if hasattr(test, "_exception") else ""
-    return any(path[:-3].replace("/", ".").endswith(getattr(test, "_testMethodName", named)) for path in WANTED)
+    return any(path[:-3].replace("/", ".").endswith(name or named) for path in WANTED["files"])
 
 
 def each(suite):
@@ -144,7 +145,7 @@ class UnittestRunner:
         if at is None:
             raise Misconfigured(f"test_command '{test_command}' does not call python -m unittest.")
         reporter = engine_report.laid(call, "unittest_reporter.py", _REPORTER)
-        wanted = sorted(call.selection.files) if call.selection else None
+        wanted = _wanted(call.selection) if call.selection else None
         return (*argv[:at], str(reporter), str(call.report), json.dumps(wanted), *argv[at + 2 :])
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
@@ -190,6 +191,17 @@ class UnittestRunner:
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Methods of the file's classes."""
         return control_python.control(path, content, names, methods_only=True)
+
+
+def _wanted(selection: Selection) -> Mapping[str, Sequence[str]]:
+    """Files, and the names of methods, none for all: of the same name in another class one may run too."""
+    named = all("::" in test for test in selection.tests)
+    names = {_method(test) for test in selection.tests} if named else ()
+    return {"files": sorted(selection.files), "names": sorted(names)}
+
+
+def _method(test: TestId) -> str:
+    return test.rpartition("::")[2].partition("/")[0].partition("[")[0]
 
 
 def _position(argv: Sequence[str]) -> int | None:
