@@ -10,15 +10,18 @@ import structlog
 
 from reviewer_agent import comments
 from reviewer_agent.candidates import projection, reopening
-from reviewer_agent.decide import ASKED, CI_RED, MERGE_REFUSED, QUEUED, TO_BASE, Snapshot, hindrance
+from reviewer_agent.decide import ASKED, CI_RED, MERGE_REFUSED, TO_BASE, Snapshot, hindrance
 from reviewer_agent.errors import Unpostable
-from reviewer_agent.merge.blockers import COOLING, IN_QUEUE, ON_ORDER, RED_BASE, REFUSED, WAITS, Blocker
+from reviewer_agent.merge import queue_exit
+from reviewer_agent.merge.blockers import COOLING, IN_QUEUE, ON_ORDER, OUT_OF_QUEUE, RED_BASE, REFUSED, WAITS, Blocker
+from reviewer_agent.merge.queue_exit import QUEUED, UNQUEUED, Entry, Outside
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review import text as review_text
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.verdict import Judgement, ReviewVerdict, branch_key, creation_name, mark
 from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.commands.retry_command import reviewed_again
 from shared.errors import Blocked, Transient, Unexplained
 from shared.github.creation import making
 from shared.lock.fence import advance
@@ -97,7 +100,8 @@ class Actions:
         """Post the one review of this commit; raises `Unpostable` when GitHub does not take it, and `NotShown`."""
         number, body = held.fence.key.number, review_text.review_body(draft)
         now, onto, size = held.server_now(), branch_key(draft.onto), draft.patch.size
-        opinion = ReviewVerdict(draft.sha, draft.round, draft.judgement, draft.care, 0, now, onto, size, draft.blockers)
+        told = (draft.judgement, draft.care, 0, now, onto, size, draft.blockers, draft.text)
+        opinion = ReviewVerdict(draft.sha, draft.round, *told)
         text = f"{mark(held.claimant.keys, number, opinion)}\n{body}"
         findings = review_text.inline(draft)
         try:
@@ -129,6 +133,17 @@ class Actions:
         wish = reopening(pull_request, held.fence)
         change = FenceChange(stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
         await advance(held, change)
+
+    async def read_anew(self, held: Held, seen: Snapshot) -> None:
+        """The issue's text is another one than this commit was reviewed by: review it once more, and say so.
+
+        What is new gets a round of changes, however many the old text has taken.
+        """
+        wish = reopening(seen.pull_request, held.fence)
+        again, round = reviewed_again(held.fence.work_head), min(held.fence.round, max(seen.bounds.rounds - 2, 0))
+        change = FenceChange(stage=wish.stage, phase=again, attempt=wish.attempt, round=round, approved_by="")
+        await advance(held, change)
+        await self._forge.status.show(held.fence.key.number, comments.read_anew(held.fence), held)
 
     async def begin(self, held: Held) -> None:
         """Take up the head that the fence names."""
@@ -188,6 +203,8 @@ class Actions:
         lines, blockers = (seen.opinion.lines, seen.opinion.blockers) if seen.opinion else (None, ())
         facts = comments.Facts(lines, seen.bounds.lines, seen.barred, blockers=blockers)
         facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.missing)
+        if reason is Blocker.TAKEN_OUT and seen.outside is not None:
+            facts = replace(facts, said=seen.outside.sentence(Entry.of(held.fence).times))
         status = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, status, held)
         return reason
@@ -235,11 +252,26 @@ class Actions:
         await self._forge.status.show(held.fence.key.number, told, held)
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {said}")
 
-    async def queued(self, held: Held, seen: Snapshot, reason: Blocker) -> Ended:
-        """GitHub's merge queue has it, or has taken it out: whoever merges it is looked at again later."""
+    async def queued(self, held: Held, seen: Snapshot, entry: Entry) -> Ended:
+        """GitHub's merge queue has it, as `entry` says: whether it still does is looked at again later."""
         wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
-        await advance(held, FenceChange(wait=wait, more=_more(held, QUEUED, "")))
-        facts = comments.Facts(base=seen.pull_request.base_branch)
+        more = tuple(one for one in _more(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
+        await advance(held, FenceChange(wait=wait, more=more))
+        return await self._tell_of_queue(held, Blocker.QUEUED, comments.Facts(base=seen.pull_request.base_branch))
+
+    async def hold_out(self, held: Held, outside: Outside) -> None:
+        """It has left GitHub's merge queue, and goes back on a person's word alone, as the fence says from then on."""
+        await advance(held, FenceChange(more=_more(held, UNQUEUED, outside.state())))
+
+    async def unqueued(self, held: Held, seen: Snapshot, outside: Outside) -> Ended:
+        """It has left GitHub's merge queue: say why, and when it is put in again."""
+        wait = Wait(OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
+        await advance(held, FenceChange(wait=wait, more=_more(held, UNQUEUED, outside.state())))
+        said = outside.sentence(Entry.of(held.fence).times)
+        facts = comments.Facts(until=wait.until, said=said, base=seen.pull_request.base_branch)
+        return await self._tell_of_queue(held, Blocker.DEQUEUED, facts)
+
+    async def _tell_of_queue(self, held: Held, reason: Blocker, facts: comments.Facts) -> Ended:
         told = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, told, held)
         return Ended(Result.HANDED_OVER, f"approved; {reason}")
@@ -277,7 +309,8 @@ class Actions:
             await self._forge.closing.unlabel(pull_request, held)
         if held.fence.stage is not Stage.WITHDRAWN:
             await advance(held, FenceChange(stage=Stage.WITHDRAWN))
-        await self._forge.status.show(held.fence.key.number, comments.withdrawn(held.fence, reason), held)
+        told = comments.withdrawn(held.fence, reason, self._policy.names if pull_request.open else None)
+        await self._forge.status.show(held.fence.key.number, told, held)
         return Ended(Result.WITHDRAWN, reason)
 
     async def _move(self, held: Held, event: Event) -> None:

@@ -15,6 +15,7 @@ from reviewer_agent.candidates import before, projection
 from reviewer_agent.decide import Action, Snapshot, decide
 from reviewer_agent.eligibility import Eligibility
 from reviewer_agent.errors import given_up
+from reviewer_agent.issue_labels import IssueLabels
 from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.merge.merging import Finishing, Merging
 from reviewer_agent.observe import Observer
@@ -68,6 +69,7 @@ class Reviewer:
         self._observer = Observer(forge, demand, drafts.library.source, reader, policy)
         self._recollection = PreviousFindings(forge.reviews, reader, self._observer.requests)
         self._merging = Merging(forge, self._observer, self._handover, policy)
+        self._issue_labels = IssueLabels(forge.replies, policy.names, policy.exclude)
         self._gate = Eligibility(claimant, demand, self._observer, policy)
         self._sightings: ReadCache[PullRequest] = ReadCache(port.boot)
         self._closed: dict[int, Issue] = {}
@@ -87,6 +89,7 @@ class Reviewer:
         """Pull requests with a reviewer's stage; once more when they were closed, because some were merged."""
         known = await self._forge.inbox.look()
         await self._observer.begin()
+        await self._issue_labels.answer(known.values())
         gone = self._forge.inbox.gone
         self._closed |= {number: gone[number] for number in gone.keys() - self._settled}
         self._settled -= gone.keys()
@@ -171,8 +174,8 @@ class Reviewer:
         match action:
             case Action.REVIEW:
                 return await self._review(held, seen)
-            case Action.REOPEN | Action.BEGIN | Action.ACCEPT:
-                await self._go_on(action, held, seen.pull_request)
+            case Action.REOPEN | Action.READ_ANEW | Action.BEGIN | Action.ACCEPT:
+                await self._go_on(action, held, seen)
                 return None
             case Action.LET_GO:
                 return await self._handover.let_go(held, seen.pull_request)
@@ -191,11 +194,13 @@ class Reviewer:
             case _:
                 assert_never(action)
 
-    async def _go_on(self, action: Action, held: Held, pull_request: PullRequest) -> None:
+    async def _go_on(self, action: Action, held: Held, seen: Snapshot) -> None:
         """The moves after which the next look decides."""
         if action is Action.REOPEN:
-            await self._drafts.library.bring(pull_request)
-            await self._handover.reopen(held, pull_request)
+            await self._drafts.library.bring(seen.pull_request)
+            await self._handover.reopen(held, seen.pull_request)
+        elif action is Action.READ_ANEW:
+            await self._handover.read_anew(held, seen)
         elif action is Action.BEGIN:
             await self._handover.begin(held)
         else:

@@ -16,7 +16,7 @@ from reviewer_agent.review.pending_reviews import PendingReviews
 from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
 from runtime.building.assembly import Parts
-from runtime.building.commands import attended
+from runtime.building.commands import attended, replies
 from shared.git.notes import Notes
 from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
@@ -50,6 +50,7 @@ def build(parts: Parts) -> Agent:
         queue=parts.merge_queue,
         threads=parts.review_threads,
         closing=parts.closing,
+        replies=replies(parts),
     )
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
     library = ReviewInputs(source, runs, policy.diff_bytes)

@@ -130,16 +130,27 @@ _NEXT = {
     "approval that is given before; where nothing else is missing, it comes first after half an hour.",
     Blocker.REFUSED: "GitHub refused to merge it: {said} It is tried again at {until}, or as soon as GitHub "
     "says something else.",
-    Blocker.DEQUEUED: "GitHub's merge queue removed it, and there is nothing to merge from `{base}`. "
-    "Put it into the queue again with the merge button; it is also retried when `{base}` changes.",
+    Blocker.DEQUEUED: "{said} It is put in again at {until}, or as soon as `{base}` changes; `/merge` does that now.",
+    Blocker.TAKEN_OUT: "{said} Comment `/merge` to have it put in again, or do that with the merge button.",
     Blocker.QUEUED: "It waits in GitHub's merge queue.",
     Blocker.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
     Blocker.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
     "approved. It continues when the text is restored; set `{changes}` here to have the new one worked on.",
+    Blocker.REWORDED: "Its issue was edited after this commit was reviewed, and it was reviewed too often to be "
+    "reviewed again: comment `/merge` to have it merged as it is, or set `{changes}` to have the new text worked on.",
     Blocker.BLOCKED: "It is not merged while its issue is blocked by another one that is open; it is merged as "
     "soon as that is closed, or the relationship is taken off.",
     Blocker.COOLING: "It is merged at {until}, unless something blocks it; `/merge` merges it now.",
 }
+
+
+def read_anew(fence: Fence) -> Status:
+    """Its issue says something else than when it was approved."""
+    sentence = (
+        f"The issue was edited after {fence.work_head[:12]} was reviewed: it is reviewed by the new text before it is "
+        "merged."
+    )
+    return Status(sentence, _where(fence), _data(fence))
 
 
 def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *, by_person: bool = False) -> Status:
@@ -179,6 +190,15 @@ def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
     )
     why = HEAD_MOVED if pull_request.from_own_branch else FORK_MOVED
     return Status(sentence, _where(fence), _data(fence, waiting={"why": why}))
+
+
+def of_issues(label: str, names: Labels) -> str:
+    """A label that is set on a pull request, and means something on issues only."""
+    return (
+        f"`{one_line(label, 60)}` is a label of issues and starts nothing on a pull request: set "
+        f"`{names.of(Stage.REVIEWING)}` here to have it reviewed, or, if the engine has opened it, "
+        f"`{names.of(Stage.CHANGES_REQUESTED)}` to have it changed."
+    )
 
 
 def merged(fence: Fence) -> Status:
@@ -232,9 +252,11 @@ def sent_back(fence: Fence) -> Status:
     return Status(sentence, _where(fence), _data(fence))
 
 
-def withdrawn(fence: Fence, reason: str) -> Status:
-    """A person stopped it."""
-    return Status(f"Stopped: {reason}.", _where(fence), _data(fence))
+def withdrawn(fence: Fence, reason: str, names: Labels | None = None) -> Status:
+    """A person stopped it; with `names` it is open, and can be taken up again."""
+    reviewing = names.of(Stage.REVIEWING) if names else ""
+    then = f" Set `{reviewing}` to have it reviewed again, and merged where nothing blocks it." if reviewing else ""
+    return Status(f"Stopped: {reason}.{then}", _where(fence), _data(fence))
 
 
 def rounds_used_up(rounds: int) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from reviewer_agent.merge.blockers import OF_CARE, ON_ORDER, PASSING, REFUSED, Blocker
+from reviewer_agent.merge.queue_exit import Outside
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 from shared.ci.verdict import Verdict, is_green
 from shared.commands.retry_command import reviewed_again
@@ -32,6 +33,7 @@ class Action(StrEnum):
     BEGIN = "begin"
     REVIEW = "review"
     REOPEN = "reopen"
+    READ_ANEW = "review again, by another text of its issue"
     LET_GO = "let go of commits that nobody asked about"
     ACCEPT = "accept"
     REQUEST_CHANGES = "request changes"
@@ -85,9 +87,6 @@ passed on."""
 PASSED_ON = 2
 """So often a request that leads to no new commit is passed on: at the first time its words may not be shown yet."""
 
-QUEUED = "Queued"
-"""The fence's trailer that names the commit which was put into GitHub's merge queue."""
-
 MERGE_REFUSED = "Merge-Refused"
 """The fence's trailer that names the commit whose merge GitHub refused, and GitHub's word for its state then."""
 
@@ -108,8 +107,10 @@ class Snapshot:
     `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
     and its checks have not ended. `updatable`: it cannot be merged before its base is merged into it, and our worker
     can do that; `by_turn`: only because of what is new there, one after the other, and `first` comes before it (0: none
-    does). `unmet`: what its base branch requires and it lacks. `queue`: GitHub's merge queue merges.
-    `held_up`: what was done to its issue, or is flagged there; only read when nothing else keeps it from being merged.
+    does). `unmet`: what its base branch requires and it lacks. `queue`: GitHub's merge queue merges; `called_back`:
+    since it has left that, somebody wants it in there again.
+    `held_up`: what was done to its issue, or is flagged there; `reworded`: its issue says something else than when this
+    commit was reviewed; both are only read when nothing else keeps it from being merged.
     """
 
     fence: Fence
@@ -132,11 +133,13 @@ class Snapshot:
     base_tip: str = ""
     settling: bool = False
     held_up: Blocker | None = None
+    reworded: bool = False
     updatable: bool = False
     by_turn: bool = False
     first: int = 0
     unmet: tuple[str, ...] = ()
     queue: bool = False
+    called_back: bool = False
     merge: Merge = Merge.NEVER
     bounds: Bounds = field(default_factory=Bounds)
 
@@ -196,6 +199,11 @@ class Snapshot:
         return wait is not None and wait.reason == REFUSED and told == f"{self.fence.work_head} {state}"
 
     @property
+    def outside(self) -> Outside | None:
+        """Why this commit has left GitHub's merge queue; None when it has not, or somebody wants it in there again."""
+        return Outside.of(self.fence) if self.queue and not self.called_back else None
+
+    @property
     def cool_at(self) -> datetime | None:
         """When it may be merged without anybody's order; None when at once."""
         if self.merge is not Merge.AUTO or self.ordered or self.opinion is None or not self.bounds.cooling_seconds:
@@ -251,6 +259,8 @@ def _approved(s: Snapshot, now: datetime) -> Action:
     reason = hindrance(s)
     if reason is Blocker.REFUSED and s.fence.wait is not None and s.fence.wait.until <= now:
         reason = None  # once more
+    if reason is None and s.reworded:
+        return Action.READ_ANEW
     if reason is None:
         merge = Action.ENQUEUE if s.queue else Action.MERGE
         return Action.COOL if s.cool_at is not None and now < s.cool_at else merge
@@ -279,13 +289,20 @@ def hindrance(s: Snapshot) -> Blocker | None:
         return Blocker.TURN
     missing = _missing_order(s, s.opinion.care)
     conflict = Blocker.CONFLICT if s.pull_request.out_of_step else None
-    return missing or conflict or _ci(s) or _required(s) or s.held_up
+    return missing or conflict or _ci(s) or _required(s) or s.held_up or _unread(s)
+
+
+def _unread(s: Snapshot) -> Blocker | None:
+    """A text that no review is left for."""
+    return Blocker.REWORDED if s.reworded and s.fence.attempt + 1 >= s.bounds.reviews else None
 
 
 def _required(s: Snapshot) -> Blocker | None:
     """What GitHub would refuse the merge for."""
     if s.unmet:
         return Blocker.REQUIRED
+    if s.outside is not None and s.outside.held:
+        return Blocker.TAKEN_OUT
     return Blocker.REFUSED if s.refused else None
 
 

@@ -11,6 +11,7 @@ from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
 from reviewer_agent.merge.blockers import (
     COOLING,
     IN_QUEUE,
+    OUT_OF_QUEUE,
     PASSING,
     RED_BASE,
     REFUSED,
@@ -19,6 +20,7 @@ from reviewer_agent.merge.blockers import (
     WAITS,
     Blocker,
 )
+from reviewer_agent.merge.queue_exit import Entry
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.review_request import ReviewRequest
@@ -114,7 +116,9 @@ class Eligibility:
         else:  # of another head than the fence's, which is a repair, these checks say nothing
             same = pull_request.head_sha == fence.work_head
             still = reason if same and await self._observer.is_red(fence, pull_request) else None
-        return Skip(str(still), self._claimant.terms.heartbeat) if still else None
+        if still is not reason:  # gone, or something else by now, which a claim tells
+            return None
+        return Skip(str(still), self._claimant.terms.heartbeat)
 
     async def _something_to_do(self, wish: Intent, view: View) -> Intent | Skip:
         """An approved pull request is claimed only when something can be done about it: an ACK is noise."""
@@ -127,7 +131,10 @@ class Eligibility:
         action = decide(seen, now=view.at)
         if (action, waiting) in {(Action.COOL, COOLING), (Action.ENQUEUE, IN_QUEUE)}:
             return wish  # which waits until then, as the fence says
-        if waiting in {COOLING, IN_QUEUE, REFUSED}:
+        if (action, waiting) == (Action.ENQUEUE, OUT_OF_QUEUE):
+            unmoved = not seen.called_back and Entry.of(fence).base == seen.base_tip
+            return wish if unmoved else replace(wish, attempt=fence.attempt)
+        if waiting in {COOLING, IN_QUEUE, OUT_OF_QUEUE, REFUSED}:
             wish = replace(wish, attempt=fence.attempt)  # something came up before that time
         if self._policy.names.read(seen.pull_request.labels).stages != {Stage.APPROVED} or action not in IDLE:
             return wish

@@ -19,7 +19,7 @@ from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.review_input import Subject
-from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests
+from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests, text_key
 from reviewer_agent.review_request import ReviewRequest
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
@@ -75,7 +75,16 @@ class Observer:
         )
         if fence.stage is not Stage.IN_REVIEW:
             return await self._before_merging(snapshot, reviews)
+        snapshot = await self._of_this_text(snapshot)
         return snapshot if snapshot.opinion else await self._before_paying(snapshot)
+
+    async def _of_this_text(self, s: Snapshot) -> Snapshot:
+        """Without an opinion that was made of another text of the issue."""
+        number = links.issue_of(s.pull_request)
+        if number is None or s.opinion is None or not s.opinion.text:
+            return s
+        issue = await self._issue(number)
+        return s if issue is None or s.opinion.knows(issue) else replace(s, opinion=None)
 
     async def _before_paying(self, s: Snapshot) -> Snapshot:
         """The checks of what our worker has handed over: nobody is paid to review what it will have to repair."""
@@ -149,7 +158,12 @@ class Observer:
         issue = await self._issue(number)
         barred = excluded(issue.labels, self._policy.barring) if issue is not None else ""
         held_up = await self._held_up(issue, s.pull_request)
-        return replace(s, barred=barred, held_up=held_up or self._flagged(issue) or await self._blocked(issue))
+        s = replace(s, barred=barred, held_up=held_up or self._flagged(issue) or await self._blocked(issue))
+        if issue is None or s.opinion is None or s.opinion.knows(issue):
+            return s
+        # Whoever says `/merge` when the issue has changed for the last time means it as it is.
+        said = await self._consent.of(s.pull_request, replace(s.opinion, at=issue.updated_at), ())
+        return replace(s, reworded=said.word is Word.NONE)
 
     async def _blocked(self, issue: Issue | None) -> Blocker | None:
         """Whether people named a blocker after the hand-over; the issue says how many relationships it has."""
@@ -169,7 +183,12 @@ class Observer:
         rules = await self._forge.rules.of(s.pull_request.base_branch)
         standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
         approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
-        return replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
+        s = replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
+        if s.outside is None or s.opinion is None:
+            return s
+        # Anybody's word counts here: without it, the engine would have put it in by itself.
+        back = await self._consent.of(s.pull_request, replace(s.opinion, at=s.outside.at), ())
+        return replace(s, called_back=back.word is not Word.NONE)
 
     async def _would_lose(self, s: Snapshot) -> bool:
         """Whether what is approved now has to be approved again, because the base has to be merged in afterwards."""
@@ -325,7 +344,7 @@ async def subject(demand: Demand, pull_request: PullRequest, issue: Issue | None
     if issue is not None and not issue.is_pull_request:
         approved = fence.body_sha256 if fence is not None and fence.key.number == issue.number else ""
         if approved == body_sha256(issue.title, issue.body) or await demand.trusts(issue.author):
-            return Subject(issue.title, issue.body, evidence)
+            return Subject(issue.title, issue.body, evidence, text_key(issue))
     if ours:
         return Subject(pull_request.title, pull_request.body, evidence)
     return Subject(f"Pull request #{pull_request.number}", NOT_SHOWN, evidence)

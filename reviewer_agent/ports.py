@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from reviewer_agent.issue_labels import Replies
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
@@ -20,6 +21,7 @@ from shared.models import (
     Finding,
     Issue,
     PullRequest,
+    QueuePlace,
     Review,
     ReviewComment,
     ReviewState,
@@ -88,7 +90,7 @@ class Queue(Protocol):
 
     async def enter(self, node_id: str, head: str, held: Held) -> None: ...
 
-    async def holds(self, node_id: str, held: Held) -> bool: ...
+    async def look(self, node_id: str, held: Held) -> QueuePlace: ...
 
 
 class ReviewThreads(Protocol):
@@ -120,6 +122,7 @@ class Forge:
     queue: Queue
     threads: ReviewThreads
     closing: Closing
+    replies: Replies
 
 
 class Source(Protocol):

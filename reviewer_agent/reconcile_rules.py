@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reviewer_agent import comments
 from reviewer_agent.candidates import STAGES, before, projection
+from reviewer_agent.issue_labels import misplaced
 from reviewer_agent.ports import Pulls
 from shared.errors import Gone
 from shared.github.ports import Closing
@@ -43,4 +44,5 @@ def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
         closed=closed,
         owned_stages=frozenset({Stage.REVIEWING, Stage.IN_REVIEW}),
         finish_by_claim=STAGES,
+        belongs=lambda item, known: bool(misplaced(item, names)),
     )

@@ -231,3 +231,21 @@ class Finding:
     path: str
     line: int
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueExit:
+    """How a pull request left the queue last: GitHub's word for the reason, who did it, by server time."""
+
+    reason: str
+    by: str
+    by_person: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Whether a pull request waits in the queue, and how it left that the last time; None where it never did."""
+
+    holds: bool
+    left: QueueExit | None = None

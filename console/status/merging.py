@@ -34,7 +34,7 @@ _TOLD: Mapping[Blocker, Waiting] = {
     Blocker.CONFLICT: Waiting(Whom.PERSON, "merge its base into it"),
     Blocker.TURN: Waiting(Whom.ITEM, "its turn to be brought up to date"),
     Blocker.REFUSED: Waiting(Whom.PERSON, "GitHub refused the merge"),
-    Blocker.DEQUEUED: Waiting(Whom.PERSON, "put it into the merge queue"),
+    Blocker.DEQUEUED: Waiting(Whom.ITEM, "GitHub's merge queue, once more"),
     Blocker.QUEUED: Waiting(Whom.ITEM, "GitHub's merge queue"),
     Blocker.BASE_RED: Waiting(Whom.CI, "the checks of its base"),
 }

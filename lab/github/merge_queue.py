@@ -27,9 +27,10 @@ async def enter(repository: RepositoryRecord, pull: PullRecord, head: str | None
     repository.pulls.records.change(pull.number, queued_at=repository.registrar.now())
 
 
-def take_out(repository: RepositoryRecord, number: int, actor: str) -> None:
+def take_out(repository: RepositoryRecord, number: int, actor: AccountRecord, reason: str) -> None:
     """Its merge group has failed, or somebody has changed their mind."""
-    repository.issues.record(number, "removed_from_merge_queue", actor)
+    detail = {"reason": reason, "by": "Bot" if actor.bot else "User"}
+    repository.issues.record(number, "removed_from_merge_queue", actor.login, detail)
     repository.pulls.records.change(number, queued_at=None)
 
 
@@ -41,7 +42,7 @@ async def work(repository: RepositoryRecord, actor: AccountRecord) -> list[int]:
         async with repository.merging:
             pull = repository.pulls.require(one.number)
             if not await mergeable(repository, pull):
-                take_out(repository, pull.number, actor.login)
+                take_out(repository, pull.number, actor, "merge_conflict")
                 continue
             await complete(repository, pull, MergeOrder(method="squash"), actor)
             repository.pulls.records.change(pull.number, queued_at=None)

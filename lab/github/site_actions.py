@@ -19,6 +19,9 @@ from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord, ReviewRecord
 from lab.github.world.repository import Hook, RepositoryRecord
 
+QUEUE = "github-merge-queue"
+"""Who works on merge queues: a bot."""
+
 
 class SiteActions:
     """Every method is one deed of a named person; accounts that it names are made."""
@@ -109,11 +112,13 @@ class SiteActions:
     async def work_on_queue(self, full_name: str) -> list[int]:
         """The site works on a merge queue: it merges what waits there, and takes out what conflicts; what it merged."""
         repository = self.at(full_name)
-        return await merge_queue.work(repository, self.account("github-merge-queue", bot=True))
+        return await merge_queue.work(repository, self.account(QUEUE, bot=True))
 
-    def take_out_of_queue(self, full_name: str, number: int, *, actor: str) -> None:
+    def take_out_of_queue(self, full_name: str, number: int, *, actor: str = QUEUE, reason: str = "") -> None:
         """A pull request's merge group has failed, or `actor` takes it out of the merge queue."""
-        merge_queue.take_out(self.at(full_name), number, actor)
+        who = self.account(actor, bot=actor == QUEUE)
+        why = reason or ("failed_checks" if who.bot else "manual")
+        merge_queue.take_out(self.at(full_name), number, who, why)
 
     def close(self, full_name: str, number: int, *, actor: str) -> IssueRecord:
         """`actor` closes a thread."""

@@ -35,6 +35,7 @@ def messages() -> Iterator[Message]:
         yield Message(f"rulings.offered, {track} at {stage}", command_rules.offered(track, stage))
     yield Message("rulings.offered, approved pull request", command_rules.offered(Track.PULL_REQUEST, Stage.APPROVED))
     yield Message("desk.APPROVE", command_loop.APPROVE)
+    yield Message("command_loop.stopped", command_loop.stopped("ada", "status:reviewing"))
     yield Message("notices.untrusted_label", one_time_replies.untrusted_label("status:ready", "mallory")[1])
     for what in ("plan", "merge", *approvals.HELD_UP):
         yield Message(f"approvals.Asked, {what}", approvals.Asked(15, what, "", OPENED.at).sentence(24))

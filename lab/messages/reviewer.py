@@ -99,6 +99,8 @@ def _not_reviewed() -> Iterator[Message]:
         "comments.changes_requested, by a person", comments.changes_requested(REVIEW, PULL, NAMES, by_person=True)
     )
     yield Message("comments.not_asked", comments.not_asked(REVIEW, replace(PULL, head_sha="c" * 40), NAMES))
+    yield Message("comments.of_issues", comments.of_issues("status:ready", NAMES))
+    yield Message("comments.read_anew", comments.read_anew(REVIEW))
     yield Message("comments.sent_to_base", comments.sent_to_base(REVIEW, "main"))
     yield Message("comments.sent_back", comments.sent_back(REVIEW))
     for reason in WAITS.values():
@@ -106,6 +108,7 @@ def _not_reviewed() -> Iterator[Message]:
     yield Message("comments.waiting", comments.waiting(replace(REVIEW, wait=Wait("backoff", UNTIL)), "The run failed."))
     yield Message("comments.paused", comments.paused(REVIEW))
     yield Message("comments.withdrawn", comments.withdrawn(REVIEW, "the pull request was closed"))
+    yield Message("comments.withdrawn, open", comments.withdrawn(REVIEW, "the label was removed", NAMES))
     failed = replace(REVIEW, stage=Stage.FAILED)
     yield Message("comments.given_up", comments.given_up(failed, errors.RoundsUsedUp(3), NAMES))
     yield Message("comments.rounds_used_up", comments.rounds_used_up(3))

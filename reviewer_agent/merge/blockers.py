@@ -36,10 +36,12 @@ class Blocker(StrEnum):
     CONFLICT = "it cannot be merged into its base as it is"
     TURN = "it is brought up to date with its base when its turn comes"
     REFUSED = "GitHub refused the merge"
-    DEQUEUED = "GitHub's merge queue has taken it out"
+    DEQUEUED = "GitHub's merge queue has taken it out, and gets it again later"
+    TAKEN_OUT = "it was taken out of GitHub's merge queue, so a maintainer has it put in again"
     QUEUED = "it waits in GitHub's merge queue"
     STOPPED = "its issue was closed, paused or taken back"
     EDITED = "its issue was edited after its text was approved"
+    REWORDED = "its issue was edited after its last review"
     BLOCKED = "its issue is blocked by another one that is open"
     COOLING = "people are given time to object"
 
@@ -60,6 +62,8 @@ ON_ORDER = frozenset(
         Blocker.FORK,
         Blocker.LARGE,
         Blocker.NO_CI,
+        Blocker.TAKEN_OUT,
+        Blocker.REWORDED,
         *OF_CARE.values(),
     }
 )
@@ -96,6 +100,7 @@ TOLD_ANEW = ON_ORDER | frozenset(
         Blocker.CHECKS_RED,
         Blocker.CHECKS_MISSING,
         Blocker.CHECKS_AWAITED,
+        Blocker.STOPPED,
         Blocker.EDITED,
         Blocker.BLOCKED,
         Blocker.REQUIRED,
@@ -116,6 +121,9 @@ REFUSED = "merge-refused"
 
 IN_QUEUE = "merge-queue"
 """The reason in the fence of one that was put into GitHub's merge queue."""
+
+OUT_OF_QUEUE = "out of the merge queue"
+"""The reason in the fence of one that GitHub's merge queue has removed: put in again then, or when its base changes."""
 
 COOLING = "cooling"
 """The reason in the fence of one that is merged at a time, unless somebody speaks against it before."""

@@ -11,9 +11,9 @@ import structlog
 
 from reviewer_agent import comments, links
 from reviewer_agent.actions import Actions
-from reviewer_agent.decide import QUEUED, Action, Snapshot, decide
-from reviewer_agent.merge.blockers import Blocker
+from reviewer_agent.decide import Action, Snapshot, decide
 from reviewer_agent.merge.merge_turns import FRESH_SECONDS, MergeTurn
+from reviewer_agent.merge.queue_exit import Entry, Next, Outside, cause, following
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
@@ -25,7 +25,7 @@ from shared.lock.fence import advance, conclude, write_tombstone
 from shared.lock.hold import Held
 from shared.lock.port import ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
-from shared.models import PullRequest
+from shared.models import PullRequest, QueueExit
 from shared.scheduling.items import Ended, Rest, Result, Step
 from shared.scheduling.order import excluded
 from shared.workflow import TERMINAL, Role, Stage
@@ -88,19 +88,37 @@ class Merging:
         again = await self._observer.look(held.fence)
         if not self._is_same(held, seen, again, Action.ENQUEUE):
             return None
-        queue, node = self._forge.queue, seen.pull_request.node_id
-        if dict(held.fence.more).get(QUEUED) == held.fence.work_head:
-            if await queue.holds(node, held):
-                return await self._handover.queued(held, seen, Blocker.QUEUED)
-            if not seen.sent_to_base:
-                return await self._handover.send_to_base(held, seen)
-            return await self._handover.queued(held, seen, Blocker.DEQUEUED)
+        entry = Entry.of(held.fence)
+        if entry.head == held.fence.work_head and not seen.called_back and seen.outside is None:
+            place = await self._forge.queue.look(seen.pull_request.node_id, held)
+            if place.holds:
+                return await self._handover.queued(held, seen, entry)
+            return await self._outside(held, seen, entry, place.left)
+        return await self._enter(held, seen, entry)
+
+    async def _enter(self, held: Held, seen: Snapshot, entry: Entry) -> Step:
+        head, times = held.fence.work_head, 1 if seen.called_back else entry.times + 1
         try:
-            await queue.enter(node, held.fence.work_head, held)
+            await self._forge.queue.enter(seen.pull_request.node_id, head, held)
         except (Refused, NotAllowed) as refused:
             return await self._refusals.handle(held, seen, refused)
-        log.info("enqueued", outcome="completed", sha=held.fence.work_head)
-        return await self._handover.queued(held, seen, Blocker.QUEUED)
+        log.info("enqueued", outcome="completed", sha=head, times=times)
+        return await self._handover.queued(held, seen, Entry(head, times, seen.base_tip))
+
+    async def _outside(self, held: Held, seen: Snapshot, entry: Entry, left: QueueExit | None) -> Step:
+        """The queue does not have it any more: on to whatever clears the way, or to a person with the reason."""
+        repairable = not seen.sent_to_base and await self._observer.is_repairable(seen.pull_request)
+        action = following(cause(left), entry, seen.base_tip, repairable=repairable)
+        log.info("left_queue", outcome="retrying", next=str(action), reason=left.reason if left else "")
+        if action is Next.TO_BASE:
+            return await self._handover.send_to_base(held, seen)
+        if action is Next.ENTER:
+            return await self._enter(held, seen, entry)
+        outside = Outside.seen(held.fence, left, held=action is Next.HOLD, now=held.server_now())
+        if action is Next.LATER:
+            return await self._handover.unqueued(held, seen, outside)
+        await self._handover.hold_out(held, outside)
+        return None  # the next look sees it and says so
 
     async def _merge(self, held: Held, seen: Snapshot) -> Step:
         """Merge exactly the commit that was judged, when its turn has come and a second look shows the same.

@@ -19,7 +19,7 @@ class Draft:
     `placed` are the findings that count, `late` those that an earlier round could have raised, `removed` the
     public names that are gone; `checked` is the second pass, None where there was none. `replies` are what it says
     of changes to old tests, `doubt` is what speaks against the pull request's claim of its proof. `earlier` is the
-    approval of the same change that it repeats.
+    approval of the same change that it repeats, `text` which text of the issue it speaks of.
     """
 
     sha: str
@@ -34,6 +34,7 @@ class Draft:
     replies: tuple[Answered, ...] = ()
     doubt: str = ""
     earlier: ReviewVerdict | None = None
+    text: str = ""
 
     @property
     def judgement(self) -> Judgement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -27,6 +27,8 @@ class _Kept:
     material: ReviewInput
     draft: Draft
     finished: bool
+    phase: str = ""
+    """The fence's, when it was begun."""
 
 
 class PendingReviews:
@@ -63,7 +65,8 @@ class PendingReviews:
         fence = held.fence
         kept = held.memory.get(_Kept)
         wanted = (fence.work_head, fence.round, pull_request.base_branch)
-        if kept is None or (kept.draft.sha, kept.draft.round, kept.draft.onto) != wanted:
+        once_more = kept is not None and fence.phase not in {"", kept.phase}
+        if kept is None or once_more or (kept.draft.sha, kept.draft.round, kept.draft.onto) != wanted:
             earlier = await recollection.of(pull_request, fence.round)
             subject = await observer.subject(pull_request)
             if subject is None:
@@ -73,12 +76,12 @@ class PendingReviews:
             if draft is None:
                 await begin_run(held)
                 draft = await self._examiner.examine(material, fence.round)
-            kept = held.memory.keep(_Kept(material, draft, not self._needs_check(draft)))
+            kept = held.memory.keep(_Kept(material, draft, not self._needs_check(draft), fence.phase))
         elif not kept.finished:
             await begin_run(held)
         if not kept.finished:
             draft = await self._examiner.check(kept.material, kept.draft)
-            kept = held.memory.keep(_Kept(kept.material, draft, finished=True))
+            kept = held.memory.keep(replace(kept, draft=draft, finished=True))
         return kept.draft
 
     async def _repeated(self, held: Held, material: ReviewInput, recollection: PreviousFindings) -> Draft | None:
@@ -91,6 +94,8 @@ class PendingReviews:
             return None
         approved = await recollection.approved(material.pull_request)
         if approved is None or approved.sha != given.partition(" ")[0]:
+            return None
+        if approved.text not in {"", material.subject.text}:
             return None
         if not await self.library.is_same(material, approved.sha):
             return None

@@ -56,7 +56,8 @@ class ReviewCalls:
         pull = material.pull_request
         draft = Draft(pull.head_sha, round, given, placed, material.change, removed=material.removed, late=late)
         replies = questions.answered(recorded.questions, given.expectations, criteria)
-        return replace(draft, onto=pull.base_branch, replies=replies, doubt=recorded.doubt)
+        text = material.subject.text
+        return replace(draft, onto=pull.base_branch, replies=replies, doubt=recorded.doubt, text=text)
 
     async def check(self, material: ReviewInput, draft: Draft) -> Draft:
         """The second pass: each criterion against the evidence. Raises as `examine`."""

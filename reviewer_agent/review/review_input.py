@@ -38,11 +38,15 @@ class NothingToReview(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a change is judged against: an issue, or the pull request's own description, and what that claims."""
+    """What a change is judged against: an issue, or the pull request's own description, and what that claims.
+
+    `text` tells which text of an issue that is, see `verdict.text_key`.
+    """
 
     title: str
     body: str
     evidence: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,4 +25,5 @@ def again(material: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
         onto=pull.base_branch,
         doubt=material.recorded.doubt,
         earlier=earlier,
+        text=material.subject.text,
     )

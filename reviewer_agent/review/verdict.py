@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from shared.models import Review, ReviewState
+from shared.models import Issue, Review, ReviewState
+from shared.specification import body_sha256
 from shared.text import comment_signatures
 from shared.text.comment_signatures import CommentSignatures, Keyring
 
@@ -61,11 +62,22 @@ class ReviewVerdict:
     """How many lines the change adds and removes; None when an older engine has not counted them."""
     blockers: tuple[str, ...] = ()
     """Sentences on what speaks against merging it without a person."""
+    text: str = ""
+    """Of which text of its issue it speaks, as `text_key` writes it; empty where none is known."""
+
+    def knows(self, issue: Issue) -> bool:
+        """Whether it was made of the issue's text as that is now."""
+        return self.text in {"", text_key(issue)}
 
 
 def branch_key(branch: str) -> str:
     """A branch's name as a word that fits into a mark."""
     return hashlib.sha256(branch.encode()).hexdigest()[:12]
+
+
+def text_key(issue: Issue) -> str:
+    """A specification's text as a word that fits into a mark; a tick in a box changes nothing."""
+    return body_sha256(issue.title, issue.body)[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,7 @@ def mark(keys: Keyring, number: int, opinion: ReviewVerdict) -> str:
         "care": opinion.care,
         "lines": "" if opinion.lines is None else str(opinion.lines),
         "blockers": comment_signatures.spelled(_few(opinion.blockers)),
+        "text": opinion.text,
     }
     return keys.sign(PURPOSE, number, comment_signatures.render(MARK, fields))
 
@@ -168,6 +181,7 @@ def _opinion(review: Review) -> ReviewVerdict | None:
             at=review.submitted_at,
             onto=mark.fields.get("onto", ""),
             blockers=_blockers(mark.fields.get("blockers", "[]")),
+            text=mark.fields.get("text", ""),
             lines=int(counted) if (counted := mark.fields.get("lines", "")) else None,
         )
     except (KeyError, ValueError):

@@ -21,7 +21,8 @@ from shared.commands.retry_command import NOT_BEGUN, wanted
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.unavailable_commands import BY_CONFIGURATION, not_merged
 from shared.errors import Gone
-from shared.github.ports import StatusData
+from shared.github.ports import StatusData, StatusRevision
+from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
 from shared.models import Comment, Issue
@@ -40,10 +41,12 @@ APPROVE = "To approve this plan, please comment `/approve` on a line of its own.
 LATE = "it arrived after the coder had finished"
 """Why something that was said is not heeded yet."""
 
+LOGIN_CHARS = 60
+
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 
-class Record(StatusData, Protocol):
+class Record(StatusData, StatusRevision, Protocol):
     """The status comment as a record of commands."""
 
     async def note(
@@ -227,6 +230,9 @@ class CommandLoop:
             return NOT_BEGUN, False
         if doubt := await self._unedited.doubt(order, ruled, case):
             return doubt, False
+        if ruled is Effect.STOP:  # told before it is done: afterwards, the order would not be heard again
+            number, label = case.thread.number, self._names.of(_leads_on(matter))
+            await self._record.revise(number, stopped(order.author.login, label), Notice(number, "commands"))
         outcome = await self._recovery.carry_out(ruled, replace(case, backend=backend), OperatorPermit(str(order)))
         log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
         return outcome, True
@@ -303,6 +309,20 @@ class CommandLoop:
 def refusals(heard: NewCommands) -> list[dict[str, Any]]:
     """The entries of commands that were given by editing a comment."""
     return [entry(order, EDITED) | {"id": name} for order, name in heard.edited]
+
+
+def _leads_on(target: Target) -> Stage:
+    """What has it go on by its label, which every agent finds, whenever it was started."""
+    if target.track is Track.STORY:
+        return Stage.PLANNING
+    reviewed = target.track is Track.PULL_REQUEST or target.case.under_way is not None
+    return Stage.REVIEWING if reviewed else Stage.READY
+
+
+def stopped(login: str, label: str) -> Status:
+    """What was stopped at rest: whatever its status comment said before, it waits for that no more."""
+    told = f"Stopped by {one_line(login, LOGIN_CHARS)}. To have it go on, set `{label}` here."
+    return Status(told, data={"stage": Stage.WITHDRAWN, "waiting": {"why": "stopped by command"}})
 
 
 def entry(order: Command, outcome: str) -> dict[str, Any]:

@@ -30,7 +30,6 @@ NOT_CLEARED: Mapping[str, str] = {
     "required": "the base branch requires more than it has; the status comment says what",
     "conflict": "it conflicts with the base branch",
     "refused": "GitHub refused the merge; it is tried again by itself",
-    "dequeued": "GitHub's merge queue removed it",
     "queued": "it is in GitHub's merge queue already",
     "stopped": "its issue was closed, paused or taken back",
     "edited": "its issue was edited after its text was approved",

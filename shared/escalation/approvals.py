@@ -34,6 +34,8 @@ BY_ORDER = frozenset(
         "large",
         "required",
         "no_ci",
+        "taken_out",
+        "reworded",
     }
 )
 """Why an approved pull request waits for people's word, in the words of its status comment."""

@@ -1,7 +1,8 @@
-"""GitHub's merge queue, which only GraphQL reaches: putting a pull request in, and looking whether it is there."""
+"""GitHub's merge queue, which only GraphQL reaches: putting a pull request in, and looking where it is."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from shared.github import wire
@@ -9,6 +10,7 @@ from shared.github.client import GitHub
 from shared.github.errors import Refused
 from shared.github.graphql import ask
 from shared.lock.hold import Held
+from shared.models import QueueExit, QueuePlace
 
 ENQUEUE = """\
 mutation Enqueue($pullRequest: ID!, $head: GitObjectID!) {
@@ -21,7 +23,12 @@ mutation Enqueue($pullRequest: ID!, $head: GitObjectID!) {
 LOOK = """\
 query Queued($pullRequest: ID!) {
   node(id: $pullRequest) {
-    ... on PullRequest { mergeQueueEntry { state } }
+    ... on PullRequest {
+      mergeQueueEntry { state }
+      timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) {
+        nodes { ... on RemovedFromMergeQueueEvent { reason createdAt actor { __typename login } } }
+      }
+    }
   }
 }
 """
@@ -44,11 +51,19 @@ class MergeQueue:
             if not refused.says("already in the queue", "already queued"):
                 raise
 
-    async def holds(self, node_id: str, held: Held) -> bool:
-        """Whether a pull request waits in there. Raises `Transient`."""
+    async def look(self, node_id: str, held: Held) -> QueuePlace:
+        """Whether a pull request waits in there, or why it does not any more. Raises `Transient`."""
         data = await ask(self._github, "Queued", LOOK, {"pullRequest": node_id}, held)
-        return wire.read(_is_queued, data)
+        return wire.read(_place, data)
 
 
-def _is_queued(value: Any) -> bool:
-    return value["data"]["node"]["mergeQueueEntry"] is not None
+def _place(value: Any) -> QueuePlace:
+    node = value["data"]["node"]
+    exits = [_exit(one) for one in node["timelineItems"]["nodes"] or () if one]
+    return QueuePlace(node["mergeQueueEntry"] is not None, exits[-1] if exits else None)
+
+
+def _exit(value: Any) -> QueueExit:
+    actor = value["actor"] or {"__typename": "", "login": ""}
+    is_person = actor["__typename"] == "User"
+    return QueueExit(value["reason"] or "", actor["login"], is_person, datetime.fromisoformat(value["createdAt"]))

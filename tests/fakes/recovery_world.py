@@ -16,6 +16,7 @@ from shared.commands.one_time_replies import Replies
 from shared.commands.recovery import Recovery
 from shared.commands.text_history import Texts
 from shared.commands.text_unchanged import TextUnchanged
+from shared.github.status import Status
 from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
 from shared.lock.record import Fence
@@ -143,6 +144,9 @@ class Scene:
     ) -> None:
         self.noted += [one["outcome"] for one in commands]
         self.recorded += [*commands, *ignored]
+
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
+        """Only what is recorded is looked at."""
 
     async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
         raise AssertionError("every word here is a command")

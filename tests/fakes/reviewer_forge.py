@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fakes.closing import FakeClosing
+from fakes.closing import FakeClosing, FakeReplies
 from fakes.lock_port import FakeNonces, ServerClock, ServerPort
 from fakes.lock_server import BOT
 from fakes.reviewer_github import FakeHub, FakeInbox, FakeLabels, FakePulls, FakeRecords, FakeRefs, FakeReviews
@@ -30,6 +30,7 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.loop import Loop
+from shared.models import QueuePlace
 from shared.scheduling.items import Ended, Skip
 from shared.text.prompts import Prompts
 from shared.workflow.labels import Labels
@@ -120,8 +121,8 @@ class FakeQueue:
         self.world.act(f"enqueue {node_id} {head}")
         self.world.queued = True
 
-    async def holds(self, node_id: str, held: Held) -> bool:
-        return self.world.queued
+    async def look(self, node_id: str, held: Held) -> QueuePlace:
+        return QueuePlace(self.world.queued, self.world.queue_exit)
 
 
 @dataclass
@@ -157,6 +158,7 @@ def forge_of(world: World) -> Forge:
         queue=FakeQueue(world),
         threads=FakeThreads(world),
         closing=FakeClosing(),
+        replies=FakeReplies(),
     )
 
 

@@ -23,6 +23,7 @@ from shared.models import (
     Issue,
     LabelEvent,
     PullRequest,
+    QueueExit,
     Review,
     ReviewComment,
     ReviewState,
@@ -168,6 +169,8 @@ class World:
     """What GitHub says to that."""
     queued: bool = False
     """Whether it is in GitHub's merge queue."""
+    queue_exit: QueueExit | None = None
+    """How it left that."""
     turns: dict[str, tuple[str, str]] = field(default_factory=dict)
     statuses: list[Status] = field(default_factory=list)
     done: list[str] = field(default_factory=list)

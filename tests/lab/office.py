@@ -115,6 +115,15 @@ class Office:
         """What the engine says of a thread now, empty where it has said nothing."""
         return "\n".join(one.body for one in comments(self.engine, number) if "engine-status/" in one.body)
 
+    def was_told(self, number: int, sentence: str) -> bool:
+        """Whether the engine has said so in a comment of a thread, whatever stands there now."""
+        known = {str(one.id) for one in comments(self.engine, number)}
+        return any(
+            sentence.encode() in one.request_body
+            for one in self.engine.lab.exchanges
+            if one.path.endswith(f"/issues/{number}/comments") or one.path.rpartition("/")[2] in known
+        )
+
     def said(self, number: int) -> list[CommentRecord]:
         return comments(self.engine, number)
 
@@ -145,9 +154,9 @@ class Office:
 
 
 @asynccontextmanager
-async def office(engine: Engine, *names: str, **settings: Any) -> AsyncIterator[Office]:
-    """Three agents that know how to greet each of `names`; at the end nothing has been given up."""
-    more = "".join(_LATER.substitute(name=name) for name in names)
+async def office(engine: Engine, *names: str, knows: str = "", **settings: Any) -> AsyncIterator[Office]:
+    """Three agents that know how to greet each of `names`, and what `knows` says; at the end nothing was given up."""
+    more = knows + "".join(_LATER.substitute(name=name) for name in names)
     engine.script(stub_project.scenario(*names) + more, ci=stub_project.CI)
     await push(engine, "main", stub_project.FILES)
     configured = {key: value for key, value in stub_project.SETTINGS.items() if key != "poll_interval"}

@@ -12,6 +12,7 @@ from command_thread import AT, FENCE, Thread
 from shared.commands.command_target import Target
 from shared.commands.recovery import Case
 from shared.errors import Transient
+from shared.github.status import Status
 from shared.lock.port import ReadFence, Reply
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
@@ -71,6 +72,10 @@ class World:
     async def note(self, number: int, permit: WritePermit, *, commands: Any = (), ignored: Any = ()) -> None:
         self.told += commands
         self.thread.recorded += [one["id"] for one in commands]
+
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
+        """What the status comment says instead."""
+        self.deeds.append(f"tell {status.sentence}")
 
     async def data(self, number: int) -> dict[str, Any]:
         return {}

@@ -206,12 +206,29 @@ def _pull_request(repository: RepositoryRecord, pull: PullRecord) -> Mapping[str
         "state": _state(repository, pull),
         "title": thread.title,
         "mergeQueueEntry": None if pull.queued_at is None else _entry(pull),
+        "timelineItems": lambda _, last, **asked: {"nodes": _removals(repository, pull)[-last:]},
         "reviewThreads": threads,
     }
 
 
 def _entry(pull: PullRecord) -> Mapping[str, Any]:
     return {"__typename": "MergeQueueEntry", "id": f"MQE_{pull.number}", "state": "QUEUED"}
+
+
+def _removals(repository: RepositoryRecord, pull: PullRecord) -> list[Mapping[str, Any]]:
+    """How it left the merge queue, oldest first."""
+    name = "removed_from_merge_queue"
+    found = [one for one in repository.issues.events if (one.number, one.event) == (pull.number, name)]
+    return [
+        {
+            "__typename": "RemovedFromMergeQueueEvent",
+            "id": site.node("RFMQE", one.id),
+            "reason": one.detail["reason"],
+            "createdAt": site.stamp(one.at),
+            "actor": {"__typename": one.detail["by"], "login": one.actor},
+        }
+        for one in found
+    ]
 
 
 def _thread(root: InlineRecord) -> Mapping[str, Any]:
@@ -230,6 +247,7 @@ def _thread_id(root: InlineRecord) -> str:
 
 SCHEMA = """
 scalar BigInt
+scalar DateTime
 scalar GitObjectID
 
 interface Node { id: ID! }
@@ -272,11 +290,23 @@ input IssueOrder { direction: OrderDirection! field: IssueOrderField! }
 
 enum PullRequestState { CLOSED MERGED OPEN }
 
+interface Actor { login: String! }
+
+type Bot implements Node & Actor { id: ID! login: String! }
+
 interface RepositoryOwner { id: ID! login: String! }
 
-type User implements Node & RepositoryOwner { id: ID! login: String! }
+type User implements Node & Actor & RepositoryOwner { id: ID! login: String! }
 
 type PullRequestConnection { nodes: [PullRequest] pageInfo: PageInfo! totalCount: Int! }
+
+enum PullRequestTimelineItemsItemType { REMOVED_FROM_MERGE_QUEUE_EVENT }
+
+type RemovedFromMergeQueueEvent implements Node { id: ID! actor: Actor createdAt: DateTime! reason: String }
+
+union PullRequestTimelineItems = RemovedFromMergeQueueEvent
+
+type PullRequestTimelineItemsConnection { nodes: [PullRequestTimelineItems] }
 
 type PullRequest implements Node & Labelable {
   id: ID!
@@ -288,6 +318,10 @@ type PullRequest implements Node & Labelable {
   title: String!
   mergeQueueEntry: MergeQueueEntry
   reviewThreads(first: Int, after: String): PullRequestReviewThreadConnection!
+  timelineItems(
+    itemTypes: [PullRequestTimelineItemsItemType!]
+    last: Int
+  ): PullRequestTimelineItemsConnection!
 }
 
 type Repository implements Node {

@@ -7,10 +7,13 @@ from base_move_scene import PARTING, RESOLVED, handed_over, merged, merges_asked
 from board_scene import row_of
 from branch_scene import push
 from engine import OWNER, REPOSITORY, Engine
+from fakes.clock import QuickClock
 from merge_scene import SCRIPT, looks, opened
-from worker_scene import CODE, REVIEW, TESTS, calls, labels, pulls, status
+from worker_scene import CODE, REVIEW, TESTS, calls, claims, comments, labels, pulls, status
 
+from console.status.row import Whom
 from lab.github.world.repository import Protection
+from shared.loop import Loop
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
@@ -51,7 +54,7 @@ async def test_what_the_queue_takes_out_is_brought_in_step_and_enters_it_again(e
         await looks(engine, reviewer)
     assert "It waits in GitHub's merge queue" in status(engine, pull.number)
     await push(engine, "main", {"NEWS.md": "News.\n"})
-    engine.lab.take_out_of_queue(REPOSITORY, pull.number, actor=OWNER)
+    engine.lab.take_out_of_queue(REPOSITORY, pull.number)
     engine.lab.clock.advance(601)
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
         for _ in range(8):
@@ -80,3 +83,86 @@ async def test_what_conflicts_in_the_queue_is_resolved_by_the_worker(engine: Eng
             engine.lab.clock.advance(2)
     assert calls(engine, "resolve_conflict") == 1
     assert labels(engine, pull.number) >= {"status:approved", "flag:had-conflict"}, "the one stop for a person"
+
+
+LATER = 301.0
+"""So long after it was told what is missing it is looked at again, if nothing shows before."""
+
+
+@pytest.fixture
+def clocked(engine: Engine) -> Engine:
+    engine.clock = QuickClock()
+    return engine
+
+
+async def later(engine: Engine, reviewer: Loop, seconds: float = LATER) -> None:
+    """That time passes, for everybody; then the reviewer looks."""
+    engine.lab.clock.advance(seconds)
+    assert isinstance(engine.clock, QuickClock)
+    engine.clock.skip(seconds)
+    await looks(engine, reviewer)
+
+
+def entries(engine: Engine, number: int) -> int:
+    """How often it was put into the queue."""
+    events = engine.lab.at(REPOSITORY).issues.events
+    return sum((one.number, one.event) == (number, "added_to_merge_queue") for one in events)
+
+
+async def test_what_a_person_takes_out_of_the_queue_stays_out_until_somebody_says_merge(clocked: Engine) -> None:
+    engine, change = clocked, await opened(clocked, "one")
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await looks(engine, reviewer)
+        engine.lab.take_out_of_queue(REPOSITORY, change.number, actor=OWNER)
+        await later(engine, reviewer, 601)
+        told = "ada removed it from GitHub's merge queue. Comment `/merge` to have it put in again"
+        assert told in status(engine, change.number)
+        waiting = (await row_of(engine, change.number)).waiting
+        assert waiting is not None
+        assert (waiting.whom, waiting.why) == (Whom.PERSON, "/merge")
+        await push(engine, "main", {"NEWS.md": "News.\n"})
+        before = claims(engine, change.number)
+        for _ in range(6):
+            await later(engine, reviewer, 1801)
+        assert entries(engine, change.number) == 1, "it is his decision, whatever the base does"
+        assert claims(engine, change.number) == before, "nobody is busy with it"
+        assert labels(engine, change.number) == {"status:approved"}
+        engine.lab.comment(REPOSITORY, change.number, "/merge", author=OWNER)
+        await later(engine, reviewer, 2)
+        assert entries(engine, change.number) == 2
+        assert "It waits in GitHub's merge queue" in status(engine, change.number)
+        await engine.lab.work_on_queue(REPOSITORY)
+        await looks(engine, reviewer)
+    assert (change.merged, merges_asked(engine)) == (True, 0)
+    assert not [one for one in comments(engine, change.number) if "not merged yet" in one.body]
+
+
+async def test_what_fails_in_the_queue_is_put_in_again_a_few_times_and_then_a_person_is_asked(
+    clocked: Engine,
+) -> None:
+    engine, change = clocked, await opened(clocked, "one")
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await looks(engine, reviewer)
+        engine.lab.take_out_of_queue(REPOSITORY, change.number)
+        await later(engine, reviewer, 601)
+        assert "removed it because checks failed there. It is put in again at" in status(engine, change.number)
+        assert entries(engine, change.number) == 1
+        await later(engine, reviewer, 1801)
+        assert entries(engine, change.number) == 2
+        engine.lab.take_out_of_queue(REPOSITORY, change.number)
+        await later(engine, reviewer, 601)
+        await push(engine, "main", {"NEWS.md": "News.\n"})
+        await later(engine, reviewer)
+        assert entries(engine, change.number) == 3, "its base has changed"
+        for _ in range(4):
+            engine.lab.take_out_of_queue(REPOSITORY, change.number)
+            await later(engine, reviewer, 1801)
+        assert entries(engine, change.number) == 3, "not without end"
+        told = "removed it 3 times, the last time because checks failed there: look into that. Comment `/merge`"
+        assert told in status(engine, change.number)
+        engine.lab.comment(REPOSITORY, change.number, "/merge", author=OWNER)
+        await later(engine, reviewer, 2)
+        await engine.lab.work_on_queue(REPOSITORY)
+        await looks(engine, reviewer)
+    assert change.merged
+    assert not labels(engine, change.number)

@@ -9,6 +9,7 @@ from office import office
 from worker_scene import calls, claims, labels, pulls
 
 from lab.github.ci.behaviours import GREEN, NEVER
+from lab.github.merge_button import MergeOrder, press
 from shared.specification import body_sha256
 from shared.workflow import Role
 
@@ -76,14 +77,15 @@ async def test_a_request_for_changes_without_a_word_is_not_passed_on_for_ever(en
 async def test_what_is_added_to_an_issue_after_its_review_is_told_with_the_merge_and_worked_on_when_asked_for(
     engine: Engine,
 ) -> None:
-    """The owner thinks of something else while Grace has still to approve; it is not in what she approves of."""
+    """The owner thinks of something else, and presses the merge button all the same."""
     async with office(engine, "ant", "bee") as here:
         here.protect(approvals=2)
         number = here.ready("Greet ant", BODY)
         await here.until(lambda: here.is_approved(number))
         here.edit(number, title="Greet bee", body=BODY.replace("ant", "bee"))
         here.approve(here.pull(number).number)
-        await here.until(lambda: here.is_merged(number))
+        await press(engine.lab.at(REPOSITORY), here.pull(number).number, MergeOrder("merge"), engine.lab.account(OWNER))
+        await here.until(lambda: here.is_merged(number) and "Merged in #" in here.status(number))
         told = here.status(number)
         assert "Merged in #" in told
         assert "edited after the coder had finished" in told

@@ -116,7 +116,8 @@ async def test_a_stop_at_rest_that_failed_half_way_is_finished_and_not_refused(w
         await one.attend(7, world.listed, world.is_free)
     assert (world.fence, world.told) == (WORKING, [])
     assert "stopped" in await one.attend(7, world.listed, world.is_free)
-    assert world.deeds == ["remove status:implementing", "fence withdrawn"]
+    told = "tell Stopped by ada. To have it go on, set `status:ready` here."
+    assert world.deeds == [told, told, "remove status:implementing", "fence withdrawn"]
     assert [entry["outcome"] for entry in world.told] == ["stopped; the branch is kept"]
 
 

@@ -1,0 +1,61 @@
+"""Labels of issues that somebody has set on a pull request: they start nothing there, which is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Protocol
+
+import structlog
+
+from reviewer_agent import comments
+from shared.errors import Blocked
+from shared.models import Issue
+from shared.workflow import UNLABELLED, Track, stages
+from shared.workflow.labels import Labels
+
+log = structlog.get_logger()
+
+PURPOSE = "issue-label"
+
+OF_ISSUES = frozenset({*stages(Track.STORY), *stages(Track.SPECIFICATION)}) - {*stages(Track.PULL_REQUEST), *UNLABELLED}
+"""Stages that no pull request ever has."""
+
+
+class Replies(Protocol):
+    """Comments that are posted once in a thread."""
+
+    async def once(self, number: int, purpose: str, text: str) -> bool: ...
+
+
+def misplaced(item: Issue, names: Labels) -> str:
+    """The first label of an issue that a pull request carries; empty where there is none."""
+    if not item.is_pull_request:
+        return ""
+    known = {names.of(stage).casefold() for stage in OF_ISSUES} | {names.story.casefold()}
+    return min((label for label in item.labels if label.casefold() in known), default="")
+
+
+class IssueLabels:
+    """Answers them; by one process each thread is read once for that."""
+
+    def __init__(self, replies: Replies, names: Labels, exclude: Collection[str]) -> None:
+        """Whatever carries a label of `exclude` is left alone."""
+        self._replies = replies
+        self._names = names
+        self._exclude = frozenset(label.casefold() for label in exclude)
+        self._answered: set[int] = set()
+
+    async def answer(self, known: Iterable[Issue]) -> None:
+        """Say in each thread that carries one what it is for. Raises `Transient`."""
+        for item in known:
+            label = misplaced(item, self._names)
+            if not label or item.number in self._answered or self._is_excluded(item):
+                continue
+            try:
+                await self._replies.once(item.number, PURPOSE, comments.of_issues(label, self._names))
+            except Blocked as error:  # a locked thread, for one
+                log.warning("label_not_answered", outcome="skipped", error=str(error))
+            self._answered.add(item.number)
+
+    def _is_excluded(self, item: Issue) -> bool:
+        return bool(self._exclude & {label.casefold() for label in item.labels})
