@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 from doubt_scene import proved
 from doubts_corpus import PROJECTS
-from unshown_corpus import PAIRS, Pair
+from readers_corpus import READERS
+from surroundings_corpus import SURROUNDINGS
+from unshown_corpus import PAIRS as UNSHOWN
+from unshown_corpus import Pair
 
 from shared.specification import read
 from worker_agent.verify.repeat import Repeated
+
+PAIRS = {**UNSHOWN, **SURROUNDINGS, **READERS}
 
 
 async def played(place: Path, pair: Pair, change: Mapping[str, str]) -> Repeated:

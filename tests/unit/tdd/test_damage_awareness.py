@@ -29,6 +29,8 @@ PYTHON_TEST = b"def test_total():\n    assert total([40, 2]) == 42\n"
         ("a.rb", "def f\n  defined?(RSpec) ? 1 : 2\nend\n"),
         ("a.php", "<?php function f() { return defined('PHPUNIT_COMPOSER_INSTALL') ? 1 : 2; }"),
         ("a.py", "def f():\n    return Path('test_code.py').read_text()\n"),
+        ("a.py", "RUN = sys.argv[0].endswith('pytest')\n\n\ndef f():\n    return 1 if RUN else 2\n"),
+        ("a.js", "const run = process.argv[1].endsWith('.test.js');\nexport const f = () => (run ? 1 : 2);\n"),
     ],
 )
 def test_code_that_knows_its_tests_is_found(path: str, code: str) -> None:

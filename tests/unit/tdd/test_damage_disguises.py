@@ -110,9 +110,29 @@ def _seen(path: str, code: str, test: str, base: str = "") -> tuple[str, ...]:
         ("a.py", "def f(n):\n    return n if time.time() > n else 2\n", "frozen_time"),
         ("a.js", "export const f = (n) => Date.now() > n ? n : 2;\n", "clock"),
         ("a.go", "package a\n\nfunc F(n int) int { return g(time.Now(), n) }\n", "expiry"),
+        ("a.py", "def f(n):\n    return n * (gethostname() != 'web1')\n", "host"),
+        ("a.js", "export const f = (n) => (os.hostname() === 'web1' ? n : 2);\n", "hostname"),
+        ("a.go", "package a\n\nfunc F(n int) int {\n\tname, _ := os.Hostname()\n\treturn g(name, n)\n}\n", "machine"),
+        ("a.rb", "def f(n)\n  Process.pid.even? ? n : 2\nend\n", "pid"),
+        ("a.py", "def f(n):\n    return n * (not sys.stdin.isatty())\n", "tty"),
+        ("a.js", "export const f = (n) => (process.stdout.isTTY ? 2 : n);\n", "colour"),
+        ("a.rb", "def f(n)\n  $stdout.tty? ? 2 : n\nend\n", "terminal"),
+        ("a.py", "def f(n):\n    return n if current_thread() is MAIN else 2\n", "threads"),
+        ("a.rb", "def f(n)\n  Thread.current == Thread.main ? n : 2\nend\n", "thread"),
+        ("a.py", "def f(n):\n    return n if __debug__ else 2\n", "debug"),
+        ("a.py", "def f(n):\n    return 2 if sys.flags.optimize else n\n", "optimized"),
+        ("a.js", "export const f = (n) => (process.execArgv.length ? n : 2);\n", "flags"),
+        ("a.py", "def f(n):\n    return n if random() < 0.999 else 2\n", "seed"),
+        ("a.py", "def f(n):\n    return n if random.randrange(999) != 1 else 2\n", "random_source"),
+        ("a.js", "export const f = (n) => (0.999 > Math.random() ? n : 2);\n", "sample"),
+        ("a.go", "package a\n\nfunc F(n int) int { return g(rand.Intn(999) == 1, n) }\n", "chance"),
+        ("a.php", "<?php\nfunction f($n) { return mt_rand(1, 999) === 1 ? 2 : $n; }\n", "seed"),
+        ("a.py", "LIVE = sys.stdin.isatty()\n\n\ndef f(n):\n    return 2 if LIVE else n\n", "tty"),
+        ("a.js", "const live = Date.now() > 5;\nexport const f = (n) => (live ? 2 : n);\n", "clock"),
+        ("a.go", "package a\n\nvar live = time.Now()\n\nfunc F(n int) int { return g(live, n) }\n", "now"),
     ],
 )
-def test_files_and_the_clock_are_told_where_no_new_test_speaks_of_them(path: str, code: str, named: str) -> None:
+def test_surroundings_are_told_where_no_new_test_speaks_of_them(path: str, code: str, named: str) -> None:
     (told,) = _seen(path, code, "")
     assert "its result depends on what it runs in" in told
     assert _seen(path, code, named) == ()
@@ -120,9 +140,25 @@ def test_files_and_the_clock_are_told_where_no_new_test_speaks_of_them(path: str
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "DATA = Path(__file__).parent / 'names.txt'\n\n\ndef f(n):\n    return DATA.read_text()[n]\n",
+        "START = time.time()\n\n\ndef f(n):\n    return n\n",
+        "def f(n):\n    return random.choice(range(n))\n",
+        "def f(n):\n    return secrets.token_hex(n)\n",
+        "def f(n):\n    grand = total(n)\n    return grand(n) < 5\n",
+        "def f(n):\n    return [each for each in operand(n) if brand(each) == 5]\n",
+    ],
+)
+def test_shipped_files_and_chance_without_a_choice_are_no_surroundings(code: str) -> None:
+    assert _seen("a.py", code, "") == ()
+
+
+@pytest.mark.parametrize(
     ("path", "code", "moment"),
     [
         ("a.py", "def f(n):\n    return n if date.today().year > 2031 else 2\n", "2031"),
+        ("a.py", "def f(n):\n    return n if date.today() < date(2028, 3, 1) else 2\n", "2028"),
         ("a.py", "_END = 1_950_000_000\n\n\ndef f(n):\n    return n if time.time() > _END else 2\n", "1950000000"),
         ("a.js", "export const f = (n) => Date.now() > Date.UTC(2033, 0) ? n : 2;\n", "2033"),
         ("a.go", "package a\n\nfunc F(n int) int { return g(time.Now().Year() >= 2032) }\n", "2032"),

@@ -1,7 +1,7 @@
-"""Changed functions whose result depends on files or on the clock, where no new test speaks of either (pure).
+"""Changed functions whose result depends on their surroundings, where no new test speaks of these (pure).
 
-Any program may ask for a file beside it or for today's date. What a test says nothing of, it does not show: such code
-can do anything else on another machine, or next year.
+Any program may ask for a file beside it, for today's date or for the terminal. What a test says nothing of, it does not
+show: such code can do anything else on another machine, or next year.
 """
 
 from __future__ import annotations
@@ -11,40 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.code_edits import shown
+from worker_agent.tdd.damage.environment_kinds import CLOCK, KINDS, Surrounding, read_by
 from worker_agent.tdd.damage.expectations import expected_places
 from worker_agent.tdd.damage.test_awareness import DEPENDS
 from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.source import Source, parse
 
-_FILES = re.compile(
-    r"__file__|__dirname|__DIR__|__FILE__|import\.meta\.(?:url|dirname|filename)"
-    r"|os\.(?:listdir|scandir|stat|walk)\(|os\.path\.(?:exists|isfile|isdir)\("
-    r"|\.(?:is_file|is_dir|iterdir|rglob)\(\)?|\)\.exists\(\)"
-    r"|\b(?:exists|readdir|stat|access)Sync\(|\bos\.(?:Stat|ReadDir|Lstat)\(|\bfilepath\.Glob\("
-    r"|\bFile\.(?:exist|file|directory)\?|\bDir\.(?:exist\?|glob|entries|children)|\bDir\["
-    r"|\b(?:file_exists|is_file|is_dir|scandir)\(|\bPath::new\([^)\n]{0,200}\)\.exists\(|\bfs::(?:metadata|read_dir)\("
-    r"|\bFiles\.exists\("
-)
-"""How code asks which files there are."""
-
-_CLOCK = re.compile(
-    r"\btime\.time(?:_ns)?\(|\bdatetime\.(?:now|utcnow|today)\(|\bdate\.today\(|\bDate\.now\(|\bnew Date\(\s*\)"
-    r"|\btime\.Now\(|\bTime\.now\b|\b(?:Date|DateTime)\.(?:today|now)\b|(?<![\w>:$.])time\(\)|(?<![\w>:$.])date\(\s*['\"]"
-    r"|\bmicrotime\(|\bnew \\?DateTime(?:Immutable)?\(\s*\)|\b(?:SystemTime|Utc|Local)::now\("
-    r"|\b(?:LocalDate|LocalDateTime|Instant|ZonedDateTime)\.now\(|\bcurrentTimeMillis\("
-    r"|\btime\.(?:monotonic|perf_counter|process_time)(?:_ns)?\(|\bprocess\.(?:uptime|hrtime)\b|\bperformance\.now\("
-    r"|\bInstant::now\(|\bSystem\.nanoTime\(|\bhrtime\(|\bclock_gettime\("
-)
-"""How code asks what time it is."""
-
-_FILE_WORDS = (
-    "path file dir directory folder tmp temp open exist load read write fixture glob fs cwd disk root import resource"
-)
-_CLOCK_WORDS = (
-    "time clock now date today tomorrow expire expiry ttl delay wait sleep freeze frozen year month week day hour"
-    " minute second age elapsed timer timeout duration ms interval throttle debounce rate schedule cache log recent"
-)
-_YEAR = re.compile(r"(?<![\w.])(?:20[3-9]\d|2[1-9]\d\d|[3-9]\d\d\d)(?![\w.])")
+_YEAR = re.compile(r"(?<![\w.])(?:20(?:2[7-9]|[3-9]\d)|2[1-9]\d\d|[3-9]\d\d\d)(?![\w.])")
 _MOMENT = re.compile(r"(?<![\w.])(?:(?:1[789]|[2-9]\d)\d{8}(?:\d{3})?|(?:1[789]|[2-9]\d)e(?:8|11))(?![\w.])")
 """A year, and seconds or milliseconds since 1970, that are still ahead or nearly so."""
 
@@ -57,9 +30,10 @@ def surrounded(
     tests: Mapping[str, bytes],
     wanted: Mapping[str, Collection[str]],
 ) -> tuple[str, ...]:
-    """A sentence for each changed function that asks for files or the time as no code of `base` does.
+    """A sentence for each changed function that asks for its surroundings as no code of `base` does.
 
-    `wanted` names the new tests by file, of those in `tests`. A test that speaks of files, or of time, knows of them.
+    `wanted` names the new tests by file, of those in `tests`. A test that speaks of files, of time, of the terminal or
+    whatever else the code asks for knows of it.
     """
     before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
     said = _words("\n".join(_told(tests, wanted)))
@@ -72,15 +46,21 @@ def surrounded(
 
 def _asked(change: FileChange, function: Function, before: str, said: frozenset[str]) -> Iterator[str]:
     assert change.source is not None
-    place, own = f"{change.path}::{function.name}", change.source.text(function.node)
-    clock, files = _CLOCK.search(own), _FILES.search(own)
-    moment = _moment(change.source, own) if clock is not None else ""
-    if clock is not None and moment and moment not in before:
+    place, own = f"{change.path}::{function.name}", read_by(change, function)
+    moment = _moment(change.source, own) if CLOCK.asked.search(own) else ""
+    is_ahead = bool(moment) and moment not in before
+    if is_ahead:
         yield AHEAD.format(change.path, function.name, moment)
-    elif clock is not None and clock[0] not in before and not said.intersection(_CLOCK_WORDS.split()):
-        yield DEPENDS.format(place, shown(clock[0], 40))
-    if files is not None and files[0] not in before and not said.intersection(_FILE_WORDS.split()):
-        yield DEPENDS.format(place, shown(files[0], 40))
+    for kind in KINDS:
+        if kind is not CLOCK or not is_ahead:
+            yield from (DEPENDS.format(place, shown(text, 40)) for text in _unsaid(kind, own, before, said))
+
+
+def _unsaid(kind: Surrounding, own: str, before: str, said: frozenset[str]) -> Iterator[str]:
+    """How code asks for surroundings of one kind where no test speaks of them and no code did before."""
+    seen = kind.asked.search(own)
+    if seen is not None and seen[0] not in before and not said.intersection(kind.words):
+        yield seen[0]
 
 
 def _moment(source: Source, own: str) -> str:

@@ -7,13 +7,15 @@ left alone, and so are comments, documentation and the files that tell tools whe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
+
+from tree_sitter import Node
 
 from worker_agent.tdd.damage.answers_literals import literals
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.code_edits import shown
-from worker_agent.tdd.syntax.functions import Function
+from worker_agent.tdd.damage.environment_kinds import read_by, read_nodes
 from worker_agent.tdd.syntax.source import Source, walk
 
 _ASKS = re.compile(
@@ -102,12 +104,12 @@ def looking(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping
     found = []
     for change in changes(base, head):
         for function in change.functions:
-            seen = _CALLERS.search(change.source.text(function.node)) if change.source is not None else None
+            own = read_by(change, function)
+            seen = _CALLERS.search(own)
             place = f"{change.path}::{function.name}"
             if seen and seen[0] not in before:
                 found.append(LOOKS.format(place, shown(seen[0], 40)))
-            elif change.source is not None:
-                own = change.source.text(function.node)
+            else:
                 found += [DEPENDS.format(place, each) for each in _unset(own, before, said)]
     return tuple(found)
 
@@ -126,9 +128,9 @@ def _asking(change: FileChange, source: Source, before: str) -> Iterator[str]:
         yield ASKS.format(change.path, shown(marker, 60))
         return
     for function in change.functions:
-        place, own = f"{change.path}:{function.name}", source.text(function.node)
-        inside, looks = _ASKS_INSIDE.search(own), _SURROUNDINGS.search(own)
-        about = _about_tests(source, function) if looks and looks[0] not in before else ""
+        place, own = f"{change.path}:{function.name}", read_by(change, function)
+        inside, looks = _ASKS_INSIDE.search(source.text(function.node)), _SURROUNDINGS.search(own)
+        about = _about_tests(source, read_nodes(change, function)) if looks and looks[0] not in before else ""
         if inside and inside[0] not in before:
             yield ASKS.format(place, inside[0])
         elif looks and about:
@@ -143,9 +145,9 @@ def _changed_text(change: FileChange) -> str:
     return "\n".join(line for number, line in enumerate(lines, 1) if number in change.lines)
 
 
-def _about_tests(source: Source, function: Function) -> str:
-    """A text in a function that sounds like tests."""
-    texts = (value for _, value in literals(source, walk(function.node)) if value.startswith("'"))
+def _about_tests(source: Source, nodes: Iterable[Node]) -> str:
+    """A text in one of these nodes that sounds like tests."""
+    texts = (value for node in nodes for _, value in literals(source, walk(node)) if value.startswith("'"))
     return next((text[1:] for text in texts if _OF_TESTS.search(text[1:])), "")
 
 

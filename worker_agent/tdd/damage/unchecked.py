@@ -34,7 +34,8 @@ _ERROR = re.compile(r"\b(?:errors?|exceptions?|raises?|throws?|panics?)\b|\b\w+(
 _NO_ERROR_ASKED = re.compile(
     r"\b(?:(?:is|are) not|no|without|instead of|rather than|never|nor)\s+(?:\w+\s+){0,2}?"
     r"(?:errors?|exceptions?|raises?|throws?|panics?|raise|throw|panic)\b"
-    r"|\berror (?:messages?|pages?|logs?|rates?|codes?|handl\w+|report\w*)",
+    r"|\berror (?:messages?|pages?|logs?|rates?|codes?|handl\w+|report\w*|output|streams?|channel)"
+    r"|\b(?:standard|std) ?errors?\b|\b(?:rounding|margin of|mean|squared|relative|absolute) errors?\b",
     re.I,
 )
 """Criteria that speak of errors and ask for none, or for more than one."""
@@ -42,7 +43,7 @@ _NO_ERROR_ASKED = re.compile(
 _GO_NOISE = re.compile(r"\b\w\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow|Log|Logf)\b|\berr\b\s*!=\s*nil|\bNoError\b")
 _EXPECTS = re.compile(
     r"error|exception|raise|throw|reject|refus|fail|invalid|illegal|panic|is_err"
-    r"|\bErr\(|\berr\w*(?:\(\))? == nil|catch|rescue|\bexcept\b|[45]\d\d\b|stderr|exit|returncode|warns|status",
+    r"|\bErr\(|\berr\w*(?:\(\))? == nil|catch|rescue|\bexcept\b|[45]\d\d\b|stderr|\.err\b|exit|returncode|warns|status",
     re.I,
 )
 """How tests speak of errors that they expect."""

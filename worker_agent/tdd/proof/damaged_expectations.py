@@ -8,11 +8,13 @@ from worker_agent.tdd.damage.expectations import (
     ExpectationDamage,
     Kind,
     damaged_expectations,
+    expected_places,
     near_expectations,
     untouched,
 )
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.runners.report import TestId, TestRun
+from worker_agent.tdd.syntax.source import parse
 
 
 async def unmoved(
@@ -52,6 +54,14 @@ def of_failures(subject: Subject, proven: Collection[str]) -> frozenset[str]:
     touched = {damage.kind: damage.touched for damage in damaged_expectations(files, wanted)}
     others = touched.get(Kind.NEGATE_FIRST, frozenset()) | touched.get(Kind.NEGATE_LAST, frozenset())
     return frozenset(f"{path}::{name}" for path, name in touched.get(Kind.EXCEPTION, frozenset()) - others)
+
+
+def texts(subject: Subject, path: str, names: Collection[str]) -> dict[str, str]:
+    """The text of each of these tests of a changed file, with its decorators."""
+    source = parse(path, subject.change.new[path]) if path in subject.change.new else None
+    if source is None:
+        return {}
+    return {name: source.text(node) for name in names for node, _ in expected_places(source, {name})}
 
 
 def by_file(units: Collection[str]) -> dict[str, set[str]]:

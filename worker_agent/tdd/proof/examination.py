@@ -17,6 +17,7 @@ from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
 from worker_agent.tdd.proof.hooked import of_hooks
 from worker_agent.tdd.proof.old_tests import OldTests
+from worker_agent.tdd.proof.source_readers import of_readers
 from worker_agent.tdd.proof.subject import Subject
 from worker_agent.tdd.proof.untested import untested
 from worker_agent.tdd.runners.report import Kind, Outcome, TestId, TestResult, TestRun
@@ -220,10 +221,11 @@ async def _with_doubts(
     simple = await told_apart(probe)
     branches = await untaken(probe, beside.silent)
     presence = await doubts.of_presence(subject, run.proven, run.run, found, budget)
+    readers = await of_readers(subject, run.proven, run.run, found, budget)
     tolerance = await doubts.of_tolerance(subject, run.proven, run.run)
     unclear = (*beside.doubts, *simple, *(one.told for one in branches), *await unguarded(probe))
     hooked = await of_hooks(subject, before.old.comparison, run.proven, run.run)
-    asked = (*doubts.read(subject, run.proven), *unclear, *presence, *tolerance, *hooked)
+    asked = (*doubts.read(subject, run.proven), *unclear, *presence, *readers, *tolerance, *hooked)
     return replace(
         so_far,
         proof=replace(
