@@ -133,7 +133,8 @@ _NEXT = {
     Blocker.DEQUEUED: "{said} It is put in again at {until}, or as soon as `{base}` changes; `/merge` does that now.",
     Blocker.TAKEN_OUT: "{said} Comment `/merge` to have it put in again, or do that with the merge button.",
     Blocker.QUEUED: "It waits in GitHub's merge queue.",
-    Blocker.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded or not at `{reviewing}`.",
+    Blocker.STOPPED: "It is not merged while its issue is closed, locked, paused, excluded, gone or not at "
+    "`{reviewing}`. Merge it yourself if you want it all the same, or close it if it is not wanted any more.",
     Blocker.EDITED: "It is not merged: its issue, by somebody without write access, was edited after its text was "
     "approved. It continues when the text is restored; set `{changes}` here to have the new one worked on.",
     Blocker.REWORDED: "Its issue was edited after this commit was reviewed, and it was reviewed too often to be "
@@ -223,8 +224,8 @@ def put_off(fence: Fence, reason: Blocker, names: Labels) -> Status:
     """Why nothing is paid for now, and what leads on."""
     reviewing, changes = names.of(Stage.REVIEWING), names.of(Stage.CHANGES_REQUESTED)
     sentences = {
-        Blocker.STOPPED: f"It is not reviewed while its issue is closed, locked, paused, excluded or not at "
-        f"`{reviewing}`.",
+        Blocker.STOPPED: f"It is not reviewed while its issue is closed, locked, paused, excluded, gone or not "
+        f"at `{reviewing}`. Close it if it is not wanted any more.",
         Blocker.EDITED: "It is not reviewed: its issue, by somebody without write access, was edited after its text "
         f"was approved. It continues when the text is restored; set `{changes}` here to have the new one worked on.",
         Blocker.CHECKS_RED: "It is not reviewed while its checks fail; a repair was tried for this commit already. "

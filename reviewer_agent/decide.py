@@ -288,7 +288,7 @@ def hindrance(s: Snapshot) -> Blocker | None:
     if s.first:
         return Blocker.TURN
     missing = _missing_order(s, s.opinion.care)
-    conflict = Blocker.CONFLICT if s.pull_request.out_of_step else None
+    conflict = s.held_up or Blocker.CONFLICT if s.pull_request.out_of_step else None
     return missing or conflict or _ci(s) or _required(s) or s.held_up or _unread(s)
 
 

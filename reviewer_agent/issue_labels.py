@@ -8,7 +8,7 @@ from typing import Protocol
 import structlog
 
 from reviewer_agent import comments
-from shared.errors import Blocked
+from shared.errors import Blocked, Transient
 from shared.models import Issue
 from shared.workflow import UNLABELLED, Track, stages
 from shared.workflow.labels import Labels
@@ -46,7 +46,7 @@ class IssueLabels:
         self._answered: set[int] = set()
 
     async def answer(self, known: Iterable[Issue]) -> None:
-        """Say in each thread that carries one what it is for. Raises `Transient`."""
+        """Say in each thread that carries one what it is for; what cannot be said now is said at a later look."""
         for item in known:
             label = misplaced(item, self._names)
             if not label or item.number in self._answered or self._is_excluded(item):
@@ -55,6 +55,9 @@ class IssueLabels:
                 await self._replies.once(item.number, PURPOSE, comments.of_issues(label, self._names))
             except Blocked as error:  # a locked thread, for one
                 log.warning("label_not_answered", outcome="skipped", error=str(error))
+            except Transient as error:  # no review waits for that
+                log.warning("label_not_answered", outcome="retrying", error=str(error))
+                return
             self._answered.add(item.number)
 
     def _is_excluded(self, item: Issue) -> bool:

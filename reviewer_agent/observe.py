@@ -116,7 +116,9 @@ class Observer:
         if s.pull_request.out_of_step:  # where it conflicts, GitHub runs no checks
             s = await self._with_tip(s)
             s = replace(s, updatable=await self.is_repairable(s.pull_request))
-            return await self._with_turn(s) if s.updatable and s.pull_request.mergeable is not False else s
+            if not s.updatable:  # who would resolve it in vain has to know
+                return replace(s, held_up=await self.held_up(s.pull_request))
+            return s if s.pull_request.mergeable is False else await self._with_turn(s)
         s = await self._with_checks(s)
         if s.checks is Verdict.RED:
             return replace(s, repairable=await self.is_repairable(s.pull_request))

@@ -29,7 +29,11 @@ def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
             return Outcome.DROPPED
 
     async def told(fence: Fence, reason: str) -> Status:
-        return comments.withdrawn(fence, reason)
+        try:
+            is_open = (await pulls.pull_request(fence.key.number)).open
+        except Gone:
+            is_open = False
+        return comments.withdrawn(fence, reason, names if is_open else None)
 
     async def closed(fence: Fence, item: Issue) -> None:
         await closing.unlabel(item, TIDYING)
@@ -43,6 +47,7 @@ def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
         told=told,
         closed=closed,
         owned_stages=frozenset({Stage.REVIEWING, Stage.IN_REVIEW}),
+        ended_when_bare=frozenset({Stage.APPROVED}),
         finish_by_claim=STAGES,
         belongs=lambda item, known: bool(misplaced(item, names)),
     )

@@ -43,6 +43,9 @@ LATE = "it arrived after the coder had finished"
 
 LOGIN_CHARS = 60
 
+UNREVIEWED = "it came after the approving review"
+"""Why something that was said of an approved pull request is not heeded yet."""
+
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 
@@ -200,6 +203,10 @@ class CommandLoop:
     async def _late(self, talk: Sequence[Comment], matter: Target) -> list[dict[str, Any]]:
         """What was said of a specification that no call follows by itself, and how one comes about."""
         fence = matter.case.fence
+        if fence is not None and matter.stage is Stage.APPROVED and matter.case.issue is not None:
+            why = f"{UNREVIEWED}: set `{self._names.of(Stage.CHANGES_REQUESTED)}` to have it worked on"
+            new = [one for one in talk if one.created_at > fence.at]
+            return [{"id": one.id, "why": why} for one in await self._hearing.by_writers(new)]
         if self._role is not Role.WORKER or matter.track is not Track.SPECIFICATION or fence is None:
             return []
         if matter.stage is Stage.REVIEWING and fence.pr:

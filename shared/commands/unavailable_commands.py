@@ -31,7 +31,7 @@ NOT_CLEARED: Mapping[str, str] = {
     "conflict": "it conflicts with the base branch",
     "refused": "GitHub refused the merge; it is tried again by itself",
     "queued": "it is in GitHub's merge queue already",
-    "stopped": "its issue was closed, paused or taken back",
+    "stopped": "its issue is gone, or was closed, paused or taken back",
     "edited": "its issue was edited after its text was approved",
     "blocked": "its issue is blocked by another open issue",
     "head_moved": "commits were pushed that nobody has reviewed",

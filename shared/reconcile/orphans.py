@@ -44,7 +44,8 @@ class ReconcileRules:
 
     `owned_stages`: the stages in which labels that disagree with a resting fence are a person's order; in any
     other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
-    label. `finish_by_claim`: stages from which what has ended is finished by a claim, because more than the fence
+    label; `ended_when_bare`: stages that are not the agent's alone, and that end where a person has taken every stage
+    label off. `finish_by_claim`: stages from which what has ended is finished by a claim, because more than the fence
     is to be done. `outcome` asks how an item that is closed ended, `needs_followup` whether anything follows
     from a listed item being gone, beside those that are still listed, `belongs` which items are followed because of
     listed ones, whatever labels they have. `told` makes the status comment of an item
@@ -61,6 +62,7 @@ class ReconcileRules:
     closed: Callable[[Fence, Issue], Awaitable[None]]
     owned_stages: frozenset[Stage]
     unlabelled: frozenset[Stage] = frozenset()
+    ended_when_bare: frozenset[Stage] = frozenset()
     finish_by_claim: frozenset[Stage] = frozenset()
     needs_followup: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
     belongs: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, known: False
@@ -144,6 +146,8 @@ def _by_labels(found: Found, item: Issue, trade: ReconcileRules) -> Verdict:
     stage, shown = found.fence.stage, trade.sign(item, found.fence)
     if found.lost or (shown is Sign.BARE and stage in trade.unlabelled):
         return Verdict.CONTINUE
+    if shown is Sign.BARE and stage in trade.ended_when_bare:
+        return Verdict.WITHDRAW
     if stage not in trade.owned_stages:
         return Verdict.LEAVE
     return Verdict.CONTINUE if shown in {Sign.AGREES, Sign.LAGS} else Verdict.WITHDRAW

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from branch_scene import move, tip, work_branch
+from branch_scene import move, push, tip, work_branch
 from engine import OWNER, REPOSITORY, Engine
 from office import office
 from worker_scene import calls, claims, labels, pulls
@@ -135,3 +135,81 @@ async def test_labels_that_are_renamed_in_the_settings_come_back_and_the_work_go
         here.approve(here.pull(number).number)
         await here.until(lambda: here.is_merged(number))
         assert labels(engine, number) == {"in review"}, "what people call theirs stays"
+
+
+async def test_what_is_said_of_an_approved_pull_request_is_named_before_it_is_merged(engine: Engine) -> None:
+    """Grace has an idea while Alan has still to approve; he does, and her idea is not lost without a word."""
+    async with office(engine, "ant") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        pull = here.pull(number).number
+        here.say(pull, "Could you say it to the fly as well?", by="grace")
+        told = "it came after the approving review: set `status:changes-requested` to have it worked on"
+        await here.until(lambda: told in here.status(pull))
+        said = len(here.said(pull))
+        here.unlabel(pull, "status:approved")
+        here.label(pull, "status:changes-requested")
+        await here.until(lambda: calls(engine, "implement") == 2 and here.is_approved(number))
+        here.approve(pull, by="alan")
+        await here.until(lambda: here.is_merged(number))
+        assert len([one for one in here.said(pull) if "engine-status/" in one.body]) == 1
+        assert said == 2, "no comment more"
+
+
+async def test_whoever_takes_every_label_off_is_told_what_leads_on(engine: Engine) -> None:
+    """The owner tidies up the labels of issue and pull request, and wonders a quarter of an hour later."""
+    async with office(engine, "ant") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        pull = here.pull(number).number
+        for one in (number, pull):
+            for label in sorted(labels(engine, one)):
+                here.unlabel(one, label)
+        await here.until(lambda: "Stopped: " in here.status(pull) and "Stopped: " in here.status(number), looks=45)
+        assert "Set `status:reviewing` to have it reviewed again" in here.status(pull)
+        assert f"set `status:reviewing` on this issue and on #{pull}" in here.status(number)
+        here.label(number, "status:reviewing")
+        here.label(pull, "status:reviewing")
+        here.approve(pull)
+        await here.until(lambda: here.is_merged(number))
+
+
+async def test_an_issue_that_a_person_has_done_himself_leaves_a_pull_request_that_says_so(engine: Engine) -> None:
+    """The owner was faster: his own pull request closes the issue, and the engine's conflicts with it."""
+    async with office(engine, "ant") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        pull, there = here.pull(number).number, engine.lab.at(REPOSITORY)
+        await push(engine, "mine", {"ant.txt": "hello\n"}, on=await tip(engine, "main"))
+        thread = there.issues.open(OWNER, "Greet ant myself", f"Closes #{number}", is_pull=True)
+        there.pulls.open(thread, ("mine", await tip(engine, "mine")), ("main", await tip(engine, "main")), draft=False)
+        engine.lab.configure(REPOSITORY, protections={})
+        await press(there, thread.number, MergeOrder("squash"), engine.lab.account(OWNER))
+        await here.until(lambda: "close it if it is not wanted any more" in here.status(pull))
+        assert "its issue is closed" in here.status(pull)
+        engine.lab.clock.advance(2)
+        engine.lab.close(REPOSITORY, pull, actor=OWNER)
+        await here.until(lambda: "waits for review" not in here.status(number), looks=45)
+        await here.until(lambda: "Stopped: " in here.status(pull), looks=45)
+        shown = labels(engine, number) | labels(engine, pull)
+        assert not {one for one in shown if one.startswith(("status:", "flag:"))}
+
+
+async def test_an_issue_that_is_moved_elsewhere_leaves_a_pull_request_that_a_person_merges(engine: Engine) -> None:
+    """The owner transfers the issue while its pull request waits for Grace."""
+    async with office(engine, "ant") as here:
+        here.protect(approvals=2)
+        number = here.ready("Greet ant", BODY)
+        await here.until(lambda: here.is_approved(number))
+        pull = here.pull(number).number
+        await engine.lab.repository("ada/other", {"README.md": "Another one.\n"})
+        engine.lab.transfer(REPOSITORY, number, "ada/other", actor=OWNER)
+        here.approve(pull)
+        await here.until(lambda: "Merge it yourself if you want it all the same" in here.status(pull))
+        assert "paused, excluded, gone" in here.status(pull)
+        await press(engine.lab.at(REPOSITORY), pull, MergeOrder("merge"), engine.lab.account(OWNER))
+        await here.until(lambda: "Merged." in here.status(pull))
+        assert labels(engine, pull) == {"automated"}

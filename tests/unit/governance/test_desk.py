@@ -16,16 +16,18 @@ from status_thread import US, FakeThread, board
 
 from shared.commands.command_loop import SAID, CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
-from shared.commands.recovery import Recovery
+from shared.commands.command_target import Target
+from shared.commands.recovery import Case, Recovery
 from shared.errors import Transient
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, write_ack
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
+from shared.lock.write_permit import WritePermit
 from shared.loop.commanded_agent import HELD_SECONDS, CommandedAgent
 from shared.models import Issue
 from shared.scheduling.items import UNTIL_NEWS, Candidate, Skip
-from shared.workflow import Role, Stage
+from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Labels
 
 
@@ -159,3 +161,36 @@ async def test_an_item_at_rest_is_looked_at_again_until_its_order_is_heard(unhea
     skip = await CommandedAgent(ear, ear, ear, ear, ear).claim(Candidate(7, f"{SAID}1"))
     assert isinstance(skip, Skip)
     assert skip.seconds == seconds
+
+
+@pytest.mark.parametrize(("role", "ours"), [(Role.REVIEWER, True), (Role.REVIEWER, False)])
+async def test_what_is_said_of_an_approved_pull_request_is_named_with_the_way_on(role: Role, ours: bool) -> None:
+    approved = replace(WORKING, stage=Stage.APPROVED, at=AT + timedelta(seconds=6.5))
+    world = Approved(labels=frozenset({"status:approved"}), fence=approved, ours=ours)
+    world.thread.say(6, "Looks good so far.", at=AT + timedelta(seconds=6))
+    world.thread.say(7, "Could it greet the fly as well?", at=AT + timedelta(seconds=7))
+    one: Any = world
+    recovery = Recovery(one, one, one, one, Labels())
+    desk = CommandLoop(CommandProfile(role, one), hearing(world.thread), one, recovery, world, one)
+    await desk.attend(7, world.listed, world.is_free)
+    why = "it came after the approving review: set `status:changes-requested` to have it worked on"
+    assert world.left == ([{"id": 7, "why": why}] if ours else [])
+
+
+@dataclass
+class Approved(World):
+    """A pull request at rest, of the engine's making or of a person's."""
+
+    ours: bool = True
+    left: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def listed(self) -> Mapping[int, Issue]:
+        return {7: replace(self.thread.listed, labels=self.labels, is_pull_request=True)}
+
+    async def matter(self, number: int) -> Target:
+        case = Case(self.listed[7], self.fence, self.listed[7] if self.ours else None)
+        return Target(case, Track.PULL_REQUEST, self.fence.stage, Role.REVIEWER)
+
+    async def note(self, number: int, permit: WritePermit, *, commands: Any = (), ignored: Any = ()) -> None:
+        self.left += ignored

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from fakes.closing import FakeClosing
 from reconcile_scene import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
 
 from planner_agent.reconcile_rules import trade as of_planner
+from reviewer_agent.reconcile_rules import trade as of_reviewer
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
@@ -41,6 +43,8 @@ WORK = ReconcileRules(
     owned_stages=WORKING | {REVIEWING},
 )
 """Specification issues, without rounds."""
+NO_PULLS: Any = None
+REVIEWS = of_reviewer(NAMES, NO_PULLS, FakeClosing())
 STORIES = of_planner(NAMES, FakeClosing(), FakeClosing())
 
 
@@ -68,6 +72,19 @@ STORIES = of_planner(NAMES, FakeClosing(), FakeClosing())
 )
 def test_what_becomes_of_a_suspect(found: Found, verdict: Verdict) -> None:
     assert judge(found, WORK, NOW) is verdict
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (Found(fence(Stage.APPROVED, role=Role.REVIEWER), item()), Verdict.WITHDRAW),
+        (Found(fence(Stage.APPROVED, role=Role.REVIEWER), item(), lost=True), Verdict.CONTINUE),
+        (Found(fence(Stage.APPROVED, role=Role.REVIEWER), item(Stage.CHANGES_REQUESTED)), Verdict.LEAVE),
+        (Found(fence(Stage.CHANGES_REQUESTED, role=Role.REVIEWER), item()), Verdict.LEAVE),
+    ],
+)
+def test_an_approval_ends_where_a_person_takes_its_label_off_and_sets_no_other(found: Found, verdict: Verdict) -> None:
+    assert judge(found, REVIEWS, NOW) is verdict
 
 
 @pytest.mark.parametrize(

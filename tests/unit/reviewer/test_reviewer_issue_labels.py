@@ -9,7 +9,7 @@ from fakes.closing import FakeReplies
 from fakes.reviewer_world import SPECIFIED
 
 from reviewer_agent.issue_labels import OF_ISSUES, IssueLabels, misplaced
-from shared.errors import Blocked
+from shared.errors import Blocked, Transient
 from shared.models import Issue
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
@@ -64,3 +64,24 @@ async def test_a_thread_in_which_nothing_can_be_said_is_not_asked_again() -> Non
     replies.given.clear()
     await answering.answer([ready])
     assert not replies.given
+
+
+class Late(FakeReplies):
+    """GitHub does not answer the first time."""
+
+    async def once(self, number: int, purpose: str, text: str, mention: object = ()) -> bool:
+        self.given[number, purpose] = text
+        if len(self.given) == 1 and "again" not in self.given.values():
+            self.given[0, "again"] = "again"
+            raise Transient("GitHub answered 502")
+        return True
+
+
+async def test_an_answer_that_fails_is_given_at_the_next_look_and_keeps_nothing_up() -> None:
+    replies = Late()
+    answering = IssueLabels(replies, NAMES, ())
+    ready = replace(PULL, labels=frozenset({"status:ready"}))
+    await answering.answer([ready])
+    replies.given.pop((7, "issue-label"))
+    await answering.answer([ready])
+    assert (7, "issue-label") in replies.given
