@@ -1,4 +1,4 @@
-"""What is a credential by its form: our own patterns, and those that detect-secrets keeps for many vendors.
+"""What is a credential by its form: our own patterns, those of vendors' tokens, and what detect-secrets adds to them.
 
 Only its patterns are used: no entropy, no keywords, no settings of its own, no request to a vendor.
 """
@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Protocol
 
 from shared.light_imports import standing_in
+from shared.outgoing.vendor_tokens import vendor_tokens
 from shared.text.redaction import CREDENTIALS
 
 PLUGINS = {
@@ -61,6 +62,7 @@ def credentials(text: str) -> Iterator[Credential]:
     """Every credential in a text that is no placeholder; one may be found twice."""
     for kind, pattern in CREDENTIALS.items():
         yield from (Credential(kind, found[0]) for found in pattern.finditer(text) if _is_real(kind, found[0]))
+    yield from (Credential(kind, value) for kind, value in vendor_tokens(text) if _is_real(kind, value))
     for detector in _detectors():
         kind = detector.secret_type
         for value in detector.analyze_string(text):
