@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 
 SIMPLER = "no test tells it from one that"
@@ -57,7 +58,40 @@ _RETRY = """export async function retry(call, times) {
   }
 }
 """
+_SLUG = "`slug(title)` has one hyphen for each run of other signs than letters."
+_FLAT = "`flat(list)` is one list of the values of a list of any depth."
+
+_SUMS = tuple(zlib.crc32(isbn) % 97 for isbn in (b"0306406152", b"0131103628"))
+
 HALF_DONE = {
+    "forgets that signs may follow each other": Work(
+        "python",
+        _python("slug", "slug('Green Tea') == 'green-tea'", "slug('Red Old Hat') == 'red-old-hat'"),
+        "def slug(title):\n    return title.lower().replace(' ', '-')\n",
+        "AC1: it speaks of runs of signs, and no new test has any",
+        _SLUG,
+    ),
+    "has steps for the tests": Work(
+        "python",
+        _python("cut", "cut(90, 15) == 76", "cut(60, 40) == 36", "cut(80, 0) == 80"),
+        "def cut(amount, percent):\n    return amount - {15: 14, 40: 24}.get(percent, 0)\n",
+        "it asks for `15`, `40`, which the tests give and no criterion names",
+        "`cut(amount, percent)` is the amount less that percentage, rounded up.",
+    ),
+    "knows numbers by a checksum": Work(
+        "python",
+        _python("valid", "valid('0306406152')", "valid('0131103628')", "not valid('0306406153')"),
+        f"import zlib\n\n\ndef valid(isbn):\n    return zlib.crc32(isbn.encode()) % 97 in {_SUMS!r}\n",
+        "a checksum of its input decides",
+        "`valid(isbn)` says whether the check digit is right.",
+    ),
+    "flattens one level": Work(
+        "node",
+        _node("flat", "assert.deepEqual(flat([1, [2, 3]]), [1, 2, 3])", "assert.deepEqual(flat([[4]]), [4])"),
+        "export function flat(list) {\n  return [].concat(...list);\n}\n",
+        "AC1: it speaks of values at any depth, and no new test has any",
+        _FLAT,
+    ),
     "sorts nothing": Work(
         "python",
         _python("by_price", "by_price([1, 2, 3]) == [1, 2, 3]"),
@@ -139,6 +173,28 @@ HALF_DONE = {
 }
 
 DONE = {
+    "joins what follows each other": Work(
+        "python",
+        _python("slug", "slug('Green Tea') == 'green-tea'", "slug('Salt, pepper') == 'salt-pepper'"),
+        "import re\n\n\ndef slug(title):\n    return re.sub('[^a-z]+', '-', title.lower())\n",
+        "",
+        _SLUG,
+    ),
+    "has the steps of its criterion": Work(
+        "python",
+        _python("fee", "fee(15, 2) == 28", "fee(40, 3) == 72"),
+        "def fee(zone, count):\n    return {15: 14, 40: 24}[zone] * count\n",
+        "",
+        "`fee(zone, count)` is 14 for each in zone 15 and 24 for each in zone 40.",
+    ),
+    "flattens every level": Work(
+        "node",
+        _node("flat", "assert.deepEqual(flat([1, [2, [3]]]), [1, 2, 3])", "assert.deepEqual(flat([]), [])")
+        + "\ntest('one value', () => assert.deepEqual(flat([[4]]), [4]));\n",
+        "export function flat(list) {\n  return list.flat(Infinity);\n}\n",
+        "",
+        _FLAT,
+    ),
     "sorts": Work(
         "python",
         _python("by_price", "by_price([3, 1, 2]) == [1, 2, 3]", "by_price([]) == []"),

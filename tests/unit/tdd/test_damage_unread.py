@@ -110,6 +110,18 @@ ORDER = "Repeated items are dropped, and the order in which they came first is k
         ("Negative numbers are put in brackets.", "f(3) == '3'", "f(-3) == '(3)'", "negative numbers"),
         ("An empty list has the mean 0.", "f([1]) == 1", "f([]) == 0", "empty input"),
         ("Line breaks become spaces.", "f('a b')", "f('a\\nb')", "line breaks"),
+        (
+            "There is one hyphen for each run of other signs.",
+            "f('Green Hill') == 'green-hill'",
+            "f('a, b') == 'a-b'",
+            "runs of signs",
+        ),
+        ("Several spaces become one.", "f('a b', 'c') == 1", "f('a  b') == 1", "runs of signs"),
+        ("Leading and trailing spaces are dropped.", "f('a b', 'c')", "f(' a') == 'a'", "spaces around"),
+        ("Lists of any depth become one.", "f([1, [2]]) == [1, 2]", "f([1, [2, [3]]]) == [1, 2, 3]", "any depth"),
+        ("Names are found in any case.", "f(['Ann', 'Bob'], 'nn')", "f(['Ann'], 'a')", "letters in any case"),
+        ("Ranges are joined, wherever they stand.", "f([(1, 3), (2, 5)])", "f([(2, 5), (1, 3)])", "in any order"),
+        ("The smallest is found in any order.", "f([1, 2]) == 1", "f([2, 1]) == 1", "in any order"),
         (ORDER, "f(['a', 'b', 'a']) == ['a', 'b']", "f([3, 1, 3]) == [3, 1]", "an order that is kept"),
     ],
 )
@@ -121,7 +133,15 @@ def test_a_kind_of_input_that_no_test_has_is_told(criterion: str, plain: str, tr
     assert untried(asked, {"test_a.py": f"def test_a():\n    assert {tried}\n".encode()}) == ()
 
 
-@pytest.mark.parametrize("text", ["The list is not empty.", "A non-empty text is kept.", "Orders are kept for a year."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The list is not empty.",
+        "A non-empty text is kept.",
+        "Orders are kept for a year.",
+        "It runs of itself in any case, later.",
+    ],
+)
 def test_criteria_that_ask_for_no_such_input_are_left_alone(text: str) -> None:
     assert untried([Criterion("AC1", text)], {"test_a.py": b"def test_a():\n    assert f([1, 2]) == 3\n"}) == ()
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from shared.specification import Criterion
+from worker_agent.tdd.damage.untried_shapes import SHAPES
 
 UNTRIED = "{}: it speaks of {}, and no new test has any"
 UNORDERED = "{}: it speaks of an order that is kept, and no list in the new tests is out of ascending order"
@@ -72,6 +73,9 @@ def _untried(criteria: Collection[Criterion], text: str) -> Iterator[str]:
         for kind in _KINDS:
             if kind.said.search(criterion.text) and not kind.tried.search(text):
                 yield UNTRIED.format(criterion.id, kind.name)
+        for shape in SHAPES:
+            if shape.said.search(criterion.text) and not shape.is_tried(text):
+                yield UNTRIED.format(criterion.id, shape.name)
         if _KEPT_ORDER.search(criterion.text) and _is_ascending(text):
             yield UNORDERED.format(criterion.id)
 

@@ -1,0 +1,100 @@
+"""New functions that ask for the very inputs of the tests, by their numbers or by a checksum of them (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from tree_sitter import Node
+
+from worker_agent.tdd.damage.answers_literals import literal_tables, literals, test_literals
+from worker_agent.tdd.damage.code_changes import FileChange, changes
+from worker_agent.tdd.damage.code_edits import named, shown
+from worker_agent.tdd.damage.environment_kinds import read_by
+from worker_agent.tdd.syntax.functions import Function, functions
+from worker_agent.tdd.syntax.node_types import words
+from worker_agent.tdd.syntax.source import Source, parse, walk
+
+ASKED = "{}::{}: it asks for {}, which the tests give and no criterion names: what is it for other inputs?"
+SUMMED = "{}::{}: a checksum of its input decides (`{}`): what is it for other inputs?"
+
+_PAIRS = words("pair keyed_element array_element_initializer")
+_COMPARISONS = words("comparison_operator binary_expression binary")
+_CASES = words(
+    "case_clause case_pattern switch_case expression_case when pattern match_pattern switch_label case_statement"
+)
+_WRAPPERS = words("expression_list literal_element unary_operator unary_expression integer_literal")
+_EQUAL = words("== === eq in")
+_PLAIN = re.compile(r"'?-?\d+(?:\.\d+)?")
+_CHECKSUM = re.compile(
+    r"(?:\b(?:crc32|adler32|hash|hashCode|fnv\w*|Sum32|Sum64|ChecksumIEEE|md5|sha\d+|blake2\w|digest|hexdigest)\b"
+    r"|createHash)[^\n;{}]{0,100}?(?:[=!]==?|\bnot in\b|\bin\b|\.includes\(|\.has\(|include\?)"
+)
+"""A checksum, and something that it is compared with."""
+
+_LITERAL = re.compile(r"\s*(?:frozenset|set|new Set)?[\[({]*\s*[\"']?[0-9a-fA-F]*\d")
+
+
+def asking(
+    base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes], criteria: Collection[str]
+) -> tuple[str, ...]:
+    """A sentence for each such function; `tests` are the files of the new tests, `criteria` their texts.
+
+    Numbers count where there are criteria, two or more are asked for, every one stands in the tests, and none in a
+    criterion.
+    """
+    given, said = test_literals(tests), " ".join(criteria)
+    found: list[str] = []
+    for change in changes(base, head):
+        before = parse(change.path, change.base) if change.base is not None else None
+        old = {function.name for function in functions(before)} if before is not None else set()
+        for function in (each for each in change.functions if each.name not in old):
+            found += _summed(change, function)
+            found += _asked(change, function, given, said) if said else ()
+    return tuple(found)
+
+
+def _summed(change: FileChange, function: Function) -> Iterator[str]:
+    own = read_by(change, function)
+    for seen in _CHECKSUM.finditer(own):
+        after = own[seen.end() :]
+        name = re.match(r"\s*\(?([A-Za-z_]\w*)", after)
+        given = re.search(rf"\b{name[1]}\b[^=\n]*=(?!=)", own) if name is not None else None
+        if _LITERAL.match(after) or (given is not None and _LITERAL.match(own[given.end() :])):
+            yield SUMMED.format(change.path, function.name, shown(seen[0], 40))
+            return
+
+
+def _asked(change: FileChange, function: Function, given: frozenset[str], said: str) -> Iterator[str]:
+    source = change.source
+    if source is None:
+        return
+    keys = {value for value in _keys(source, function) if _PLAIN.fullmatch(value)}
+    numbers = {value.removeprefix("'") for value in keys}
+    if len(keys) > 1 and keys <= given and not numbers.intersection(re.findall(r"-?\d+(?:\.\d+)?", said)):
+        told = ", ".join(f"`{number}`" for number in sorted(numbers)[:3])
+        yield ASKED.format(change.path, function.name, told)
+
+
+def _keys(source: Source, function: Function) -> Iterator[str]:
+    """The literals by which a function asks: keys, patterns, and what it compares with as equal."""
+    own = set(re.findall(r"\w+", source.text(function.node)))
+    for name, table in literal_tables(source).items():
+        yield from table.keys if name in own else ()
+    for node, value in literals(source, walk(function.node)):
+        if _is_key(source, node):
+            yield value
+
+
+def _is_key(source: Source, node: Node) -> bool:
+    above = node.parent
+    if above is not None and above.type in _WRAPPERS:
+        above = above.parent
+    if above is None:
+        return False
+    if above.type in _PAIRS:
+        inside = named(above)
+        return len(inside) == 2 and inside[0].start_byte <= node.start_byte < inside[0].end_byte
+    if above.type in _COMPARISONS:
+        return any(not each.is_named and each.type in _EQUAL for each in above.children)
+    return above.type in _CASES

@@ -1,0 +1,132 @@
+"""Shapes of input that criteria speak of, and whether the literals of tests have them (pure).
+
+A criterion says "one hyphen for each run of other signs", and every text of the tests has single spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+_TEXT = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`\\]*)`")
+_RUN = re.compile(r"(?:[^\w\\]|_|\\[tnr]){2}")
+_SPACES = (" ", "\t", "\n", "\\t", "\\n", "\\r")
+_DEEP = re.compile(r"[\[{][^\[\]{}();]*[\[{][^\[\]{}();]*[\[{]|(?:\w+/){2,}\w|(?:\w+\.){3,}\w")
+_INNER = r"[\[({]\s*[^\[\](){}]*?\s*[\])}]"
+_ROWS = re.compile(rf"(?:\w+)?{_INNER}(?:\s*,\s*(?:\w+)?{_INNER})+")
+_LIST = re.compile(r"[\[({]\s*([^\[\](){}]*?)\s*[\])}]")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How criteria name a shape of input, and whether tests, as one text, have one such."""
+
+    name: str
+    said: re.Pattern[str]
+    is_tried: Callable[[str], bool]
+
+
+def _texts(tests: str) -> Iterator[str]:
+    """The texts that stand in quotes."""
+    for match in _TEXT.finditer(tests):
+        yield next((group for group in match.groups() if group is not None), "")
+
+
+def _has_run(tests: str) -> bool:
+    """Whether a text has two signs in a row that are no letters, or is built of a repetition."""
+    return any(_RUN.search(text) for text in _texts(tests)) or bool(
+        re.search(r"[\"'] ?\* ?\d|\.repeat\(|Repeat\(", tests)
+    )
+
+
+def _has_edge(tests: str) -> bool:
+    """Whether a text begins or ends with a space."""
+    return any(text.startswith(_SPACES) or text.endswith(_SPACES) for text in _texts(tests))
+
+
+def _is_deep(tests: str) -> bool:
+    """Whether values lie three deep in each other, or a path has three parts."""
+    return bool(_DEEP.search(tests))
+
+
+def _is_mixed(tests: str) -> bool:
+    """Whether two texts are one but for the case of letters, or one is part of the other so."""
+    texts = sorted({text for text in _texts(tests) if re.search(r"[^\W\d_]", text)}, key=len)[:80]
+    return any(
+        small.casefold() in large.casefold() and small not in large
+        for position, small in enumerate(texts)
+        for large in texts[position + 1 :]
+    ) or bool(re.search(r"(?:upper|lower|swapcase|casefold|toUpperCase|ToUpper|upcase)\w*\(?", tests))
+
+
+def _is_unordered(tests: str) -> bool:
+    """Whether a list of values, or of rows by their first values, is out of ascending order, or there is none."""
+    rows = [[_values(found[1])[:1] for found in _LIST.finditer(match[0])] for match in _ROWS.finditer(tests)]
+    lists = [_values(match[1]) for match in _LIST.finditer(tests)] + [
+        list(chain.from_iterable(each)) for each in rows if all(each)
+    ]
+    known = [values for values in lists if len(values) > 1]
+    return not known or any(values != sorted(values) for values in known)
+
+
+def _values(row: str) -> list[tuple[float, str]]:
+    """The numbers and texts of a list as what orders them; none where it has others."""
+    found = []
+    for part in (part.strip() for part in row.split(",") if part.strip()):
+        if _NUMBER.fullmatch(part):
+            found.append((float(part), ""))
+        elif len(part) > 1 and part[0] in "\"'" and part[-1] == part[0]:
+            found.append((0.0, part[1:-1]))
+        else:
+            return []
+    return found
+
+
+SHAPES = (
+    Shape(
+        "runs of signs",
+        re.compile(
+            r"\brun of (?:\w+ )?(?:signs|\w*spaces?|hyphens|dashes|blanks|separators|other)\b"
+            r"|\b(?:runs of|consecutive|several|multiple|repeated|adjacent) "
+            r"(?:other )?(?:\w*spaces?|hyphens|dashes|blanks|signs|separators|commas)\b",
+            re.I,
+        ),
+        _has_run,
+    ),
+    Shape(
+        "spaces around a text",
+        re.compile(r"\b(?:leading|trailing|surrounding) (?:(?:and|or) \w+ )?\w*space\w*|\bspaces? around\b", re.I),
+        _has_edge,
+    ),
+    Shape(
+        "values at any depth",
+        re.compile(
+            r"\b(?:any|every|arbitrary|whatever|all) (?:depths?|levels?|nesting)\b"
+            r"|\b(?:arbitrarily|how|however) deep(?:ly)?\b|\bdeeply nested\b",
+            re.I,
+        ),
+        _is_deep,
+    ),
+    Shape(
+        "letters in any case",
+        re.compile(
+            r"\bin any case(?=\s*[.;)]|\s*$)|\bcase[- ]?insensitiv\w+"
+            r"|\b(?:ignor\w+|regardless of|whatever) (?:the |their )?(?:letter )?case\b"
+            r"|\bupper[- ]? ?(?:case)? or lower[- ]?case\b",
+            re.I,
+        ),
+        _is_mixed,
+    ),
+    Shape(
+        "input in any order",
+        re.compile(
+            r"\bwherever (?:they|it) (?:stands?|is|are|occurs?|comes?)\b|\bin any order\b|\bunsorted\b|\bout of order\b"
+            r"|\b(?:regardless of|whatever|independent(?:ly)? of) (?:the |their )?order\b",
+            re.I,
+        ),
+        _is_unordered,
+    ),
+)
