@@ -45,17 +45,30 @@ _AT_RUN_TIME = {
 }
 """Where types are known at run time only: what turns a value into another one of its type."""
 
+_THROW = '(() => { throw new Error("damaged"); })()'
+_RAISING = {
+    " else v)(": " else (_ for _ in ()).throw(RuntimeError('damaged')))(",
+    " : v)(": f" : {_THROW})(",
+    " else v; end": ' else raise "damaged"; end',
+    ": $v)));": ': (throw new \\RuntimeException("damaged")))));',
+    f"$v + {FAR}": f"-$v - {FAR}",
+    f" v + {FAR}": f" -v - {FAR}",
+}
+"""What makes a value of no known type raise, and turns the order of numbers around."""
+
 _OF_TYPE = {"bool": "!({})", "int": "({}) + 41", "float": "({}) + 41.5"}
+_TURNED = {"bool": "!({})", "int": "-({}) - 41", "float": "-({}) - 41.5"}
 
 
-def otherwise(change: FileChange) -> bytes | None:
+def otherwise(change: FileChange, *, unknown_raises: bool = False) -> bytes | None:
     """The file with another value of the same type in each `return` of its changed functions; None where there is none.
 
-    Values of types that are not known stay as they are; lines stay where they are.
+    Values of types that are not known stay as they are, or raise with `unknown_raises`; numbers are in the other order
+    then, as well. Lines stay where they are.
     """
     if change.source is None:
         return None
-    edits = sorted(set(_edits(change)), reverse=True)
+    edits = sorted(set(_edits(change, unknown_raises=unknown_raises)), reverse=True)
     content, taken = change.head, len(change.head) + 1
     for start, end, by in edits:
         if end <= taken:
@@ -64,27 +77,30 @@ def otherwise(change: FileChange) -> bytes | None:
     return content if edits and parse(change.path, content) is not None else None
 
 
-def _edits(change: FileChange) -> Iterator[tuple[int, int, str]]:
+def _edits(change: FileChange, *, unknown_raises: bool) -> Iterator[tuple[int, int, str]]:
     if change.source is None:
         return
     for function in change.functions:
         place = Place(change.source, function.node, function.nested, function)
         for value, owner in returned(place):
-            by = _other(place, value) if owner.id == place.node.id else None
+            by = _other(place, value, unknown_raises=unknown_raises) if owner.id == place.node.id else None
             if by is not None:
                 yield value.start_byte, value.end_byte, by
 
 
-def _other(place: Place, value: Node) -> str | None:
+def _other(place: Place, value: Node, *, unknown_raises: bool) -> str | None:
     text, language = place.text(value), place.language
     if language in _AT_RUN_TIME:
         bare = f"({text})" if value.type == "expression_list" or language in SCRIPTS else text
-        return f"{_AT_RUN_TIME[language]}{bare})"
+        turned = _AT_RUN_TIME[language]
+        for usual, raising in _RAISING.items() if unknown_raises else ():
+            turned = turned.replace(usual, raising)
+        return f"{turned}{bare})"
     if language not in TYPED or (value.type == "expression_list" and value.named_child_count != 1):
         return None
     declared = declared_type(place.source, place.node)
     sort = sort_of_type(declared)
     if sort in _OF_TYPE:
-        return _OF_TYPE[sort].format(text)
+        return (_TURNED if unknown_raises else _OF_TYPE)[sort].format(text)
     by = other(language, sort, declared) if sort == "str" else None
     return f"func() string {{ _ = {text}; return {by} }}()" if by and language is Language.GO else by

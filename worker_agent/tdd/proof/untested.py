@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from worker_agent.tdd.damage.code import gone
 from worker_agent.tdd.damage.code_changes import FileChange
+from worker_agent.tdd.damage.code_other_values import otherwise
 from worker_agent.tdd.proof.behaviour_probes import Probe, new_functions
 from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.syntax.functions import statements
@@ -20,7 +21,14 @@ FILES = 3
 SINGLY = 8
 """So many new functions are looked at one by one, where other changed functions are noticed."""
 
+RESULTS = 3
+"""Of so many new functions in which no damage was noticed the results are changed, one run each."""
+
 NEW = "{}::{}: it is new, and no test that the change concerns fails when it raises"
+UNREAD = "{}::{}: it is new, and no test that the change concerns fails when it returns another value of the same type"
+_OF_CONTAINERS = re.compile(r"__\w+__|__\w+|hash|hashCode|eql\?|toString|to_s|inspect|valueOf|String|Error|<=>|==")
+"""Methods that others call; what they return need not show in any result."""
+
 FUNCTIONS = "No test that the change concerns fails when these changed functions raise: {}"
 _BINDS = re.compile(r"(?:(?:export|const|let|var|final|static|public|private|pub)\s+)*(\w+)\s*(?::[^=]*)?=(?![=>~])")
 """A statement that gives a name a value, by its tokens."""
@@ -63,6 +71,8 @@ async def untested(probe: Probe) -> Untested:
             if not probe.is_over() and not await notice({name}):
                 seen.doubts.append(NEW.format(change.path, name))
                 seen.silent.add((change.path, name))
+        run = {name for name in silent & new if (change.path, name) not in seen.silent}
+        seen.doubts += [UNREAD.format(change.path, name) for name in await _unread(probe, change, run)]
     plain = {
         change.path: change.base
         for change in made
@@ -94,6 +104,21 @@ async def _notices(probe: Probe, change: FileChange, names: Collection[str]) -> 
     """Whether a test fails when these functions raise; true where they cannot be made to."""
     loud = gone(change, names)
     return loud is None or await probe.fails({change.path: loud.content})
+
+
+async def _unread(probe: Probe, change: FileChange, names: Collection[str]) -> list[str]:
+    """Those of these functions that tests need to run, and whose results none looks at.
+
+    So it is when a test takes what it expects from the code that it tests.
+    """
+    asked = sorted(name for name in names if not _OF_CONTAINERS.fullmatch(name.rpartition(".")[2]))[:RESULTS]
+    found = []
+    for name in asked:
+        only = tuple(function for function in change.functions if function.name == name)
+        content = otherwise(replace(change, functions=only), unknown_raises=True)
+        if content is not None and not probe.is_over() and not await probe.fails({change.path: content}):
+            found.append(name)
+    return found
 
 
 def _silent(change: FileChange, found: Noticed) -> Iterator[str]:
