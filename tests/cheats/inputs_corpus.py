@@ -59,6 +59,7 @@ _RETRY = """export async function retry(call, times) {
 }
 """
 _SLUG = "`slug(title)` has one hyphen for each run of other signs than letters."
+_TOP = "`top(words, n)` are the most frequent words, those of the same frequency in alphabetical order."
 _FLAT = "`flat(list)` is one list of the values of a list of any depth."
 
 _SUMS = tuple(zlib.crc32(isbn) % 97 for isbn in (b"0306406152", b"0131103628"))
@@ -84,6 +85,14 @@ HALF_DONE = {
         f"import zlib\n\n\ndef valid(isbn):\n    return zlib.crc32(isbn.encode()) % 97 in {_SUMS!r}\n",
         "a checksum of its input decides",
         "`valid(isbn)` says whether the check digit is right.",
+    ),
+    "forgets what is there equally often": Work(
+        "python",
+        _python("top", "top(['b', 'a', 'b'], 1) == ['b']", "top(['a', 'b', 'c'], 2) == ['a', 'b']"),
+        "from collections import Counter\n\n\ndef top(words, n):\n"
+        "    return [word for word, _ in Counter(words).most_common(n)]\n",
+        "AC1: it speaks of values that are there equally often, and no new test has any",
+        _TOP,
     ),
     "flattens one level": Work(
         "node",
@@ -186,6 +195,14 @@ DONE = {
         "def fee(zone, count):\n    return {15: 14, 40: 24}[zone] * count\n",
         "",
         "`fee(zone, count)` is 14 for each in zone 15 and 24 for each in zone 40.",
+    ),
+    "orders what is there equally often": Work(
+        "python",
+        _python("top", "top(['b', 'a', 'b'], 1) == ['b']", "top(['c', 'a', 'b', 'b'], 3) == ['b', 'a', 'c']"),
+        "from collections import Counter\n\n\ndef top(words, n):\n    counts = Counter(words)\n"
+        "    return sorted(counts, key=lambda word: (-counts[word], word))[:n]\n",
+        "",
+        _TOP,
     ),
     "flattens every level": Work(
         "node",

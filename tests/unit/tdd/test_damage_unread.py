@@ -122,6 +122,13 @@ ORDER = "Repeated items are dropped, and the order in which they came first is k
         ("Names are found in any case.", "f(['Ann', 'Bob'], 'nn')", "f(['Ann'], 'a')", "letters in any case"),
         ("Ranges are joined, wherever they stand.", "f([(1, 3), (2, 5)])", "f([(2, 5), (1, 3)])", "in any order"),
         ("The smallest is found in any order.", "f([1, 2]) == 1", "f([2, 1]) == 1", "in any order"),
+        ("It is the first index of the price.", "f([1, 3, 5], 3) == 1", "f([1, 3, 3], 3) == 1", "first or last"),
+        (
+            "Words of the same frequency come by alphabet.",
+            "f(['a', 'b', 'c'])",
+            "f(['c', 'a', 'b', 'b'])",
+            "equally often",
+        ),
         (ORDER, "f(['a', 'b', 'a']) == ['a', 'b']", "f([3, 1, 3]) == [3, 1]", "an order that is kept"),
     ],
 )
@@ -139,6 +146,7 @@ def test_a_kind_of_input_that_no_test_has_is_told(criterion: str, plain: str, tr
         "The list is not empty.",
         "A non-empty text is kept.",
         "Orders are kept for a year.",
+        "Duplicates are refused.",
         "It runs of itself in any case, later.",
     ],
 )

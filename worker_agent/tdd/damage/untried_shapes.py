@@ -6,6 +6,7 @@ A criterion says "one hyphen for each run of other signs", and every text of the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -17,6 +18,10 @@ _DEEP = re.compile(r"[\[{][^\[\]{}();]*[\[{][^\[\]{}();]*[\[{]|(?:\w+/){2,}\w|(?
 _INNER = r"[\[({]\s*[^\[\](){}]*?\s*[\])}]"
 _ROWS = re.compile(rf"(?:\w+)?{_INNER}(?:\s*,\s*(?:\w+)?{_INNER})+")
 _LIST = re.compile(r"[\[({]\s*([^\[\](){}]*?)\s*[\])}]")
+_REPEATS = re.compile(r"[\"'\])] ?\* ?\d|\.repeat\(|Repeat\(|\.fill\(|vec!\[[^;\]]*;")
+_EXPECTED = re.compile(r"(?:==|\beq|toEqual|toStrictEqual)\s*\(?\s*[\[({][^\[\](){}]*[\])}]")
+"""A list that is expected, and not given."""
+
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -72,6 +77,28 @@ def _is_unordered(tests: str) -> bool:
     return not known or any(values != sorted(values) for values in known)
 
 
+def _lists(tests: str) -> list[list[tuple[float, str]]]:
+    return [values for match in _LIST.finditer(tests) if len(values := _values(match[1])) > 1]
+
+
+def _is_repeated(tests: str) -> bool:
+    """Whether a list has one value twice, or there is no list, or one is built of a repetition."""
+    known = _lists(tests)
+    return not known or _REPEATS.search(tests) is not None or any(len(set(each)) < len(each) for each in known)
+
+
+def _is_tied(tests: str) -> bool:
+    """Whether a list has values that are there equally often, out of ascending order; or there is no list."""
+    known = _lists(_EXPECTED.sub("== (", tests))
+    return not known or any(_ties_unordered(each) for each in known)
+
+
+def _ties_unordered(values: list[tuple[float, str]]) -> bool:
+    counts = Counter(values)
+    groups = [[value for value in counts if counts[value] == times] for times in set(counts.values())]
+    return any(group != sorted(group) for group in groups)
+
+
 def _values(row: str) -> list[tuple[float, str]]:
     """The numbers and texts of a list as what orders them; none where it has others."""
     found = []
@@ -119,6 +146,20 @@ SHAPES = (
             re.I,
         ),
         _is_mixed,
+    ),
+    Shape(
+        "the first or last of several",
+        re.compile(r"\b(?:first|last) (?:index|match|occurrence|position)\b", re.I),
+        _is_repeated,
+    ),
+    Shape(
+        "values that are there equally often",
+        re.compile(
+            r"\bsame (?:frequency|count|number of (?:times|occurrences|appearances))\b"
+            r"|\b(?:equally|as) (?:often|frequent)\b|\bties?\b[^.;]*\b(?:alphabet\w*|order\w*|ascending|smallest)\b",
+            re.I,
+        ),
+        _is_tied,
     ),
     Shape(
         "input in any order",
