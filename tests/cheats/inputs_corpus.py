@@ -204,6 +204,21 @@ DONE = {
         "",
         _TOP,
     ),
+    "tries again so many times": Work(
+        "node",
+        _node(
+            "retry",
+            "let calls = 0",
+            "const busy = async () => { calls += 1; if (calls < 3) throw new Error('busy'); return 7; }",
+            "assert.equal(await retry(busy, 3), 7)",
+            "await assert.rejects(retry(async () => { calls += 1; throw new Error(`busy ${calls}`); }, 2), /busy 5/)",
+        ),
+        "export async function retry(run, times) {\n  for (let turn = 1; ; turn += 1) {\n    try {\n"
+        "      return await run();\n    } catch (error) {\n      if (turn >= times) {\n        throw error;\n      }\n"
+        "    }\n  }\n}\n",
+        "",
+        "`retry(run, times)` calls `run` until it succeeds, at most so many times, and then throws its error.",
+    ),
     "flattens every level": Work(
         "node",
         _node("flat", "assert.deepEqual(flat([1, [2, [3]]]), [1, 2, 3])", "assert.deepEqual(flat([]), [])")

@@ -146,6 +146,18 @@ def test_amounts_rows_of_numbers_and_examples_with_a_place_for_any_value(text: s
         ("a.php", "<?php\nfunction f($a, $b) {\n  if ($b < 0) {\n    throw new E($b);\n  }\n  return $a;\n}\n", ["$b"]),
         ("a.rb", "def f(a, b)\n  raise ArgumentError if b < 1\n\n  a\nend\n", ["b"]),
         (
+            "a.js",
+            "async function f(a, b) {\n  for (let n = 1; ; n += 1) {\n    try {\n      return await a();\n"
+            "    } catch (error) {\n      if (n >= b) throw error;\n    }\n  }\n}\n",
+            [],
+        ),
+        (
+            "a.py",
+            "def f(a, b):\n    n = 0\n    while True:\n        n += 1\n        if n > b:\n            raise OSError\n"
+            "        if a(n):\n            return n\n",
+            [],
+        ),
+        (
             "a.rs",
             "fn f(a: i32, b: i32) -> Result<i32, E> {\n    if b < 1 {\n        return Err(E);\n    }\n    Ok(a)\n}\n",
             ["b"],

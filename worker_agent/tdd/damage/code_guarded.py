@@ -19,6 +19,10 @@ from worker_agent.tdd.syntax.source import Source, parse, walk
 GUARDED = "{}::{}: its parameter `{}` only decides what is refused, and has no effect on any result"
 
 _IFS = words("if_statement if_expression if unless if_modifier unless_modifier")
+_REPEATED = words(
+    "for_statement for_in_statement enhanced_for_statement foreach_statement while_statement do_statement"
+    " for_expression while_expression loop_expression for while until except_clause catch_clause rescue"
+)
 _BLOCKS = words("block statement_block compound_statement then")
 _NAMES = words("identifier variable_name")
 _MEMBER_FIELDS = ("attribute", "property", "field", "name")
@@ -70,13 +74,18 @@ def _uses(source: Source, body: Node, name: str) -> Iterator[Node]:
 
 
 def _is_guard(source: Source, use: Node, function: Function, names: list[str]) -> bool:
-    """Whether a use stands in an `if` that looks at no other parameter and refuses: its condition, or the message."""
+    """Whether a use stands in an `if` that looks at no other parameter and refuses: its condition, or the message.
+
+    In a loop, or where a failure is handled, an `if` that refuses decides how often something is done before.
+    """
     above: Node | None = use
+    guard: Node | None = None
     while above is not None and above.id != function.node.id:
-        if above.type in _IFS:
-            return _refuses(source, above, names)
+        if above.type in _REPEATED:
+            return False
+        guard = guard or (above if above.type in _IFS else None)
         above = above.parent
-    return False
+    return guard is not None and _refuses(source, guard, names)
 
 
 def _refuses(source: Source, branch: Node, names: list[str]) -> bool:
