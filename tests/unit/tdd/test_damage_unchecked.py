@@ -203,6 +203,7 @@ def test_code_that_says_that_something_is_not_implemented(path: str, code: str, 
         ("a.rb", "class A < String\n  def ==(other) = casecmp?(other)\nend\n", ["A.=="]),
         ("a.rb", "class A\n  def ==(other) = name == other.name\nend\n", []),
         ("a.js", "class A extends String {\n  valueOf() {\n    return this[0];\n  }\n}\n", ["A.valueOf"]),
+        ("a.js", "const f = (n) => ({ asymmetricMatch: (other) => other <= n });\n", ["asymmetricMatch"]),
     ],
 )
 def test_plain_values_that_decide_what_they_equal(path: str, code: str, names: list[str]) -> None:

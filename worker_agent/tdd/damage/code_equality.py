@@ -20,9 +20,12 @@ _PLAIN = re.compile(
 )
 """Types of plain values, as what a class inherits from."""
 
+_MATCHER = re.compile(r"\basymmetricMatch\b")
+"""By this method jest and vitest ask a value, expected or not, whether it equals another one."""
+
 
 def deciding(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each such function that is new or changed in a class of plain values."""
+    """A sentence for each such function that is new or changed in a class of plain values, or that runners ask."""
     return tuple(EQUAL.format(change.path, name) for change in changes(base, head) for name in _deciding(change))
 
 
@@ -30,6 +33,9 @@ def _deciding(change: FileChange) -> Iterator[str]:
     source = change.source
     if source is None:
         return
+    lines = change.head.decode("utf-8", "replace").splitlines()
+    if any(_MATCHER.search(line) for number, line in enumerate(lines, 1) if number in change.lines):
+        yield "asymmetricMatch"
     for function in change.functions:
         owner = _class_of(function.node, NODE_TYPES[source.language].classes)
         if owner is None or function.name.rpartition(".")[2] not in _EQUALITIES:
