@@ -7,7 +7,7 @@ import pytest
 from shared.specification import Criterion
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_unread import unread
-from worker_agent.tdd.damage.untried_kinds import untried
+from worker_agent.tdd.damage.untried_kinds import of_bytes, untried
 from worker_agent.tdd.proof.untested import revalued
 
 CACHE = """class Cache:
@@ -152,6 +152,24 @@ def test_a_kind_of_input_that_no_test_has_is_told(criterion: str, plain: str, tr
 )
 def test_criteria_that_ask_for_no_such_input_are_left_alone(text: str) -> None:
     assert untried([Criterion("AC1", text)], {"test_a.py": b"def test_a():\n    assert f([1, 2]) == 3\n"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.go", "package a\n\nfunc Turned(text string) string {\n\tsigns := []byte(text)\n\treturn g(signs)\n}\n"),
+        ("a.rs", "pub fn turned(text: &str) -> String {\n    g(text.bytes().rev())\n}\n"),
+        ("a.php", "<?php\nfunction turned($text) { return strrev($text); }\n"),
+    ],
+)
+def test_bytes_where_characters_are_asked_for_are_told(path: str, code: str) -> None:
+    asked, plain = [Criterion("AC1", "The characters are in the reverse order.")], b'want("abc", "cba")'
+    (told,) = of_bytes(asked, {"a_test": plain}, {}, {path: code.encode()})
+    assert told.startswith("AC1: it speaks of characters, the code goes by bytes")
+    assert of_bytes(asked, {"a_test": "want('äb', 'bä')".encode()}, {}, {path: code.encode()}) == ()
+    assert of_bytes(asked, {"a_test": plain}, {path: code.encode()}, {path: code.encode()}) == ()
+    assert of_bytes([Criterion("AC1", "The text is turned.")], {"a_test": plain}, {}, {path: code.encode()}) == ()
+    assert of_bytes(asked, {"a_test": plain}, {}, {"a.py": code.encode(), "a.go": b"write(path, []byte(text))"}) == ()
 
 
 def test_nothing_is_told_without_tests_or_of_a_goal_that_stands_for_criteria() -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from shared.specification import Criterion
 from worker_agent.tdd.damage.untried_shapes import SHAPES
 
 UNTRIED = "{}: it speaks of {}, and no new test has any"
+BYTES = "{}: it speaks of characters, the code goes by bytes (`{}` in {}), and no new test has any outside ASCII"
 UNORDERED = "{}: it speaks of an order that is kept, and no list in the new tests is out of ascending order"
 
 
@@ -53,6 +55,14 @@ _KINDS = (
         re.compile(r"\\n|\\r|\"\"\"|'''|`[^`]*\n|<<[~-]?\w|splitlines|\blines?\b"),
     ),
 )
+_CHARACTERS = re.compile(r"\b(?:characters?|letters?)\b", re.IGNORECASE)
+_BYTES = {
+    ".go": re.compile(r":?=\s*\[\]byte\(\w+\)"),
+    ".rs": re.compile(r"\.(?:as_)?bytes\(\)"),
+    ".php": re.compile(r"\b(?:strrev|strlen|substr|str_split|ucfirst|ucwords|wordwrap|str_pad)\("),
+}
+"""How code of languages whose texts are bytes takes them apart."""
+
 _KEPT_ORDER = re.compile(
     r"\b(?:keep|keeps|kept|preserv\w+|retain\w*|maintain\w*)\b[^.;]{0,30}\border\b|\boriginal order\b"
     r"|\border (?:in which|of (?:first )?(?:appearance|occurrence|insertion))\b",
@@ -66,6 +76,22 @@ def untried(criteria: Collection[Criterion], tests: Mapping[str, bytes]) -> tupl
     """A sentence for each criterion and kind; `tests` are the files of the new tests."""
     text = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
     return tuple(_untried(criteria, text)) if text else ()
+
+
+def of_bytes(
+    criteria: Collection[Criterion], tests: Mapping[str, bytes], base: Mapping[str, bytes], head: Mapping[str, bytes]
+) -> tuple[str, ...]:
+    """A sentence for each criterion about characters where new code takes texts apart by bytes and no test tells."""
+    text = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
+    asked = [one.id for one in criteria if not one.implied and _CHARACTERS.search(one.text)]
+    if not text or not asked or _KINDS[0].tried.search(text):
+        return ()
+    for path, content in sorted(head.items()):
+        pattern = _BYTES.get(PurePosixPath(path).suffix)
+        seen = pattern.search(content.decode("utf-8", "replace")) if pattern is not None else None
+        if seen is not None and seen[0].encode() not in base.get(path, b""):
+            return tuple(BYTES.format(id, seen[0], path) for id in asked)
+    return ()
 
 
 def _untried(criteria: Collection[Criterion], text: str) -> Iterator[str]:

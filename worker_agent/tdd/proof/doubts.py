@@ -77,6 +77,7 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
         *missing_criterion_values.unasked(criteria, change.new.values()),
         *unchecked.unchecked(criteria, tests, cases),
         *untried_kinds.untried(criteria, tests),
+        *untried_kinds.of_bytes(criteria, tests, base, head),
     )
 
 
