@@ -203,6 +203,33 @@ def test_code_that_says_that_something_is_not_implemented(path: str, code: str, 
         ("a.rb", "class A < String\n  def ==(other) = casecmp?(other)\nend\n", ["A.=="]),
         ("a.rb", "class A\n  def ==(other) = name == other.name\nend\n", []),
         ("a.js", "class A extends String {\n  valueOf() {\n    return this[0];\n  }\n}\n", ["A.valueOf"]),
+        (
+            "a.rb",
+            "Price = Struct.new(:a) do\n  def ==(other)\n    other.is_a?(Integer) && other <= a\n  end\nend\n",
+            ["=="],
+        ),
+        ("a.py", "class A:\n    def __eq__(self, other):\n        return other <= self.limit\n", ["A.__eq__"]),
+        (
+            "a.py",
+            "class A:\n    def __eq__(self, other):\n        return isinstance(other, (int, A)) and g(self)\n",
+            ["A.__eq__"],
+        ),
+        (
+            "a.py",
+            "class A:\n    def __eq__(self, other):\n        return isinstance(other, A) and self.a == other.a\n",
+            [],
+        ),
+        (
+            "a.rs",
+            "impl PartialEq<i64> for Money {\n    fn eq(&self, other: &i64) -> bool {\n        g(other)\n    }\n}\n",
+            ["Money.eq"],
+        ),
+        (
+            "a.rs",
+            "impl PartialEq for Money {\n    fn eq(&self, other: &Self) -> bool {\n        g(other)\n    }\n}\n",
+            [],
+        ),
+        ("a.rb", "class A\n  def <=>(other) = a < other.a ? -1 : 1\nend\n", []),
         ("a.js", "const f = (n) => ({ asymmetricMatch: (other) => other <= n });\n", ["asymmetricMatch"]),
     ],
 )

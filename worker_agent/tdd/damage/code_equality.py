@@ -1,4 +1,4 @@
-"""New classes of texts, numbers or lists that decide themselves what they equal: no expectation tells then (pure)."""
+"""New values that decide themselves which texts, numbers or lists they equal: no expectation tells then (pure)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
+from worker_agent.tdd.syntax.source import Source
 
 EQUAL = "{}::{}: values of this kind decide themselves what they equal, so that no test says what the result is"
 
 _EQUALITIES = words("__eq__ __ne__ __cmp__ == != === eql? equal? <=> equals valueOf compareTo")
+_ORDERS = words("<=> valueOf compareTo __cmp__")
 _PLAIN = re.compile(
     r"[\s(:<]*(?:extends\s+)?(?:builtins\.|::|collections\.)?"
     r"(?:str|int|float|bytes|list|dict|tuple|set|frozenset|Decimal|Fraction|UserString|UserList|UserDict"
@@ -20,6 +22,15 @@ _PLAIN = re.compile(
 )
 """Types of plain values, as what a class inherits from."""
 
+_LOOSE = re.compile(
+    r"isinstance\(\w+, ?\(?(?:int|float|str|bytes|numbers\.\w+|Decimal)\b|(?:is_a|kind_of|instance_of)\?\(?\s*"
+    r"(?:Integer|Numeric|Float|String|Array)\b|typeof \w+ ===? ['\"](?:number|string)"
+    r"|\bis_(?:int|string|float|numeric)\("
+    r"|[\w)\]?] ?(?:<=|>=) ?[\w(@&*]|[\w)\]] (?:<|>) [\w(@&*]"
+)
+"""An equality with values of another kind, or one that goes by order."""
+
+_OF_PLAIN = re.compile(r"impl(?:<[^>]*>)?\s+PartialEq<\s*&?(?:[iuf]\d+|usize|isize|String|str|bool|Vec\b)")
 _MATCHER = re.compile(r"\basymmetricMatch\b")
 """By this method jest and vitest ask a value, expected or not, whether it equals another one."""
 
@@ -37,8 +48,14 @@ def _deciding(change: FileChange) -> Iterator[str]:
     if any(_MATCHER.search(line) for number, line in enumerate(lines, 1) if number in change.lines):
         yield "asymmetricMatch"
     for function in change.functions:
+        if function.name.rpartition(".")[2] not in _EQUALITIES and not _is_rust_equality(source, function.node):
+            continue
+        is_loose = _LOOSE.search(source.text(function.node)) and function.name.rpartition(".")[2] not in _ORDERS
+        if is_loose or _is_rust_equality(source, function.node):
+            yield function.name
+            continue
         owner = _class_of(function.node, NODE_TYPES[source.language].classes)
-        if owner is None or function.name.rpartition(".")[2] not in _EQUALITIES:
+        if owner is None:
             continue
         name, body = owner.child_by_field_name("name"), owner.child_by_field_name("body")
         if name is None or body is None:
@@ -46,6 +63,13 @@ def _deciding(change: FileChange) -> Iterator[str]:
         header = source.content[name.end_byte : body.start_byte].decode("utf-8", "replace")
         if _PLAIN.match(header):
             yield function.name
+
+
+def _is_rust_equality(source: Source, node: Node) -> bool:
+    """Whether a function says what equals a plain value of another type."""
+    block = node.parent
+    header = block.parent if block is not None else None
+    return header is not None and header.type == "impl_item" and bool(_OF_PLAIN.match(source.text(header)))
 
 
 def _class_of(node: Node, classes: frozenset[str]) -> Node | None:
