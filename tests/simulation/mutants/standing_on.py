@@ -64,7 +64,7 @@ STANDING_ON = (
     ),
     adapter(
         "a thread that is taken for empty",
-        (COMMENTS, "        if count:\n            return await", "        if count > 1:\n            return await"),
+        (COMMENTS, "        if count or self._github.wrote_in(", "        if count > 1 or self._github.wrote_in("),
     ),
     adapter(
         "a push without leases",
