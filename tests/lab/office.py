@@ -148,6 +148,13 @@ class Office:
         shown = {one.number: one.labels for one in self.engine.lab.at(REPOSITORY).issues.records.values()}
         assert done(), f"not there after {looks} looks: {shown}"
 
+    async def approved(self, title: str, body: str) -> tuple[int, int]:
+        """An issue and its pull request, which the engine has approved and two people have to, besides."""
+        self.protect(approvals=2)
+        number = self.ready(title, body)
+        await self.until(lambda: self.is_approved(number))
+        return number, self.pull(number).number
+
     def _later(self, act: Callable[[], T]) -> T:
         self.engine.lab.clock.advance(2)  # GitHub tells times in whole seconds
         return act()

@@ -23,10 +23,7 @@ async def test_a_label_of_issues_on_an_approved_pull_request_is_answered_once_an
     engine: Engine, label: str
 ) -> None:
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         here.label(pull, label)
         await here.look(3)
         (told,) = answers(here, pull)

@@ -94,10 +94,7 @@ async def test_a_ticked_box_is_no_other_text(engine: Engine) -> None:
 
 async def test_where_no_review_is_left_a_person_says_what_becomes_of_it(engine: Engine) -> None:
     async with office(engine, "ant", review={"max_commits": 1}) as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         here.edit(number, body=MORE)
         here.approve(pull)
         await here.until(lambda: "comment `/merge` to have it merged as it is" in here.status(pull))

@@ -14,10 +14,7 @@ BODY = "Greet them.\n\n## Acceptance criteria\n- [ ] AC1: ant.txt says hello.\n"
 
 async def test_an_issue_that_is_paused_while_its_pull_request_waits_is_told_there_and_resumed(engine: Engine) -> None:
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         here.label(number, "flag:paused")
         here.say(number, "I have to ask the ants first.")
         await here.look(2)
@@ -49,10 +46,7 @@ async def test_what_holds_a_review_up_is_told_anew_when_it_has_become_something_
 
 async def test_a_pull_request_that_is_stopped_says_how_it_is_taken_up_again(engine: Engine) -> None:
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         here.say(pull, "/stop", by=OWNER)
         told = "Stopped by ada. To have it go on, set `status:reviewing` here."
         await here.until(lambda: told in here.status(pull))
@@ -69,10 +63,7 @@ async def test_an_issue_that_is_stopped_while_its_pull_request_waits_says_how_it
     engine: Engine,
 ) -> None:
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         here.say(number, "/stop", by=OWNER)
         await here.until(lambda: "To have it go on, set `status:reviewing` here." in here.status(number))
         here.approve(pull)

@@ -56,10 +56,7 @@ async def test_an_issue_that_is_locked_says_what_leads_on_once_it_is_unlocked(en
 async def test_a_request_for_changes_without_a_word_is_not_passed_on_for_ever(engine: Engine) -> None:
     """Grace has deleted the one remark with which she requested changes; at last her review is dismissed."""
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         engine.lab.clock.advance(2)
         asked = engine.lab.review(REPOSITORY, pull, author="grace", state="CHANGES_REQUESTED")
         await here.until(lambda: "Changes are still requested" in here.status(pull), looks=12)
@@ -140,10 +137,7 @@ async def test_labels_that_are_renamed_in_the_settings_come_back_and_the_work_go
 async def test_what_is_said_of_an_approved_pull_request_is_named_before_it_is_merged(engine: Engine) -> None:
     """Grace has an idea while Alan has still to approve; he does, and her idea is not lost without a word."""
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         here.say(pull, "Could you say it to the fly as well?", by="grace")
         told = "it came after the approving review: set `status:changes-requested` to have it worked on"
         await here.until(lambda: told in here.status(pull))
@@ -160,10 +154,7 @@ async def test_what_is_said_of_an_approved_pull_request_is_named_before_it_is_me
 async def test_whoever_takes_every_label_off_is_told_what_leads_on(engine: Engine) -> None:
     """The owner tidies up the labels of issue and pull request, and wonders a quarter of an hour later."""
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         for one in (number, pull):
             for label in sorted(labels(engine, one)):
                 here.unlabel(one, label)
@@ -201,10 +192,7 @@ async def test_an_issue_that_a_person_has_done_himself_leaves_a_pull_request_tha
 async def test_an_issue_that_is_moved_elsewhere_leaves_a_pull_request_that_a_person_merges(engine: Engine) -> None:
     """The owner transfers the issue while its pull request waits for Grace."""
     async with office(engine, "ant") as here:
-        here.protect(approvals=2)
-        number = here.ready("Greet ant", BODY)
-        await here.until(lambda: here.is_approved(number))
-        pull = here.pull(number).number
+        number, pull = await here.approved("Greet ant", BODY)
         await engine.lab.repository("ada/other", {"README.md": "Another one.\n"})
         engine.lab.transfer(REPOSITORY, number, "ada/other", actor=OWNER)
         here.approve(pull)
