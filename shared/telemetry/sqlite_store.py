@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,20 +59,35 @@ class SqliteStore:
             connection.close()
 
     def _opened(self) -> sqlite3.Connection:
-        import sqlite3
-
+        if not self._path.exists():
+            self._create()
         self._path.touch(mode=0o600)
-        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            with connection:
-                for sql in (rows.table("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT", "TEXT"), *rows.INDEXES):
-                    connection.execute(sql)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return _prepared(self._path)
+
+    def _create(self) -> None:
+        """Make the file beside its place: nobody waits for the change to WAL mode, SQLite refuses it to all but one."""
+        with tempfile.TemporaryDirectory(prefix=f".{self._path.name}-", dir=self._path.parent) as directory:
+            new = Path(directory) / self._path.name
+            new.touch(mode=0o600)
+            _prepared(new).close()
+            with suppress(OSError):  # another process's file is as good; without links, all wait for one as it comes
+                os.link(new, self._path)
+
+
+def _prepared(path: Path) -> sqlite3.Connection:
+    import sqlite3
+
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        with connection:
+            for sql in (rows.table("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT", "TEXT"), *rows.INDEXES):
+                connection.execute(sql)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def time(moment: datetime) -> str:

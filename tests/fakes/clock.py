@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import anyio
@@ -43,9 +44,11 @@ class PassingClock(HandClock):
 class QuickClock(RealClock):
     """The machine's clocks; a short sleep lets others run and moves `boot` and `now` on by as much."""
 
-    def __init__(self) -> None:
+    def __init__(self, also: Callable[[float], None] = lambda _: None) -> None:
+        """`also` moves another clock on by as many seconds: what is on both sides of a wire is compared."""
         super().__init__()
         self._ahead = 0.0
+        self._also = also
 
     def now(self) -> float:
         return super().now() + self._ahead
@@ -56,10 +59,11 @@ class QuickClock(RealClock):
     def skip(self, seconds: float) -> None:
         """Let so much time pass at once."""
         self._ahead += seconds
+        self._also(seconds)
 
     async def sleep(self, seconds: float) -> None:
         if seconds > SHORT_SECONDS:
             await super().sleep(seconds)
             return
         await anyio.lowlevel.checkpoint()
-        self._ahead += seconds
+        self.skip(seconds)

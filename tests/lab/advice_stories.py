@@ -110,7 +110,7 @@ async def no_longer_pending(engine: Engine) -> int:
     assert "is not marked as pending on the base" in status(engine, issue.number)
     assert "Close the issue if the test was activated" in status(engine, issue.number)
     engine.lab.close(REPOSITORY, issue.number, actor=OWNER)
-    engine.clock = clock = QuickClock()
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
     async with engine.agent(Role.PLANNER) as planner, engine.agent(Role.WORKER) as worker:
         for _ in range(3):  # one reading of a closed issue may be an old one
             await engine.tick(planner, worker)
@@ -209,7 +209,7 @@ async def branch_restored_and_pull_request_opened_again(engine: Engine) -> int:
 
 async def looked_at_again(engine: Engine) -> None:
     """Worker and reviewer on another machine, until each has seen twice what people did."""
-    engine.clock = clock = QuickClock()
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
     async with engine.agent(Role.WORKER, state="third") as worker, engine.agent(Role.REVIEWER, state="third") as other:
         for _ in range(3):
             await engine.tick(worker, other)

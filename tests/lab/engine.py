@@ -176,7 +176,6 @@ class Engine:
         if not isinstance(self.clock, QuickClock):
             return False
         self.clock.skip(seconds)
-        self.lab.clock.advance(seconds)
         return True
 
     async def _is_late(self, act: Callable[[], Awaitable[object]]) -> bool:

@@ -40,4 +40,4 @@ def begin(engine: Engine, story: pytest.Item) -> None:
     found = seed(story.nodeid, os.environ.get("LAB_LAG", "half"), prompt=prompt)
     if found is not None and story.nodeid.startswith("tests/lab/"):
         engine.lab.lag.begin(found)
-        engine.clock = QuickClock()
+        engine.clock = QuickClock(engine.lab.clock.advance)

@@ -131,7 +131,6 @@ class Office:
         """Every agent looks, or these; then some time passes."""
         for _ in range(times):
             await self.engine.tick(*(agents or (self.planner, self.worker, self.reviewer)))
-            self.engine.lab.clock.advance(ROUND_SECONDS)
             clock = self.engine.clock
             assert isinstance(clock, QuickClock)
             clock.skip(ROUND_SECONDS)
@@ -172,7 +171,7 @@ async def office(engine: Engine, *names: str, knows: str = "", **settings: Any) 
         engine.lab.account(login)
     known = engine.lab.at(REPOSITORY).facts.collaborators
     engine.lab.configure(REPOSITORY, collaborators={**known, **dict.fromkeys(PEOPLE, "write")})
-    engine.clock = QuickClock()
+    engine.clock = QuickClock(engine.lab.clock.advance)
     await engine.lab.idle()
     async with (
         engine.agent(Role.PLANNER) as planner,

@@ -89,6 +89,17 @@ def test_many_writers_and_a_reader_do_not_hinder_each_other(tmp_path: Path) -> N
     assert [uid for uid in uids(path) if uid.startswith("2-")] == [f"2-{index:02}" for index in range(50)]
 
 
+def test_many_that_begin_the_same_file_at_once_all_get_to_write(tmp_path: Path) -> None:
+    for round_ in range(20):
+        path = tmp_path / f"{round_}.db"
+        with ThreadPoolExecutor(8) as pool:
+            writing = [pool.submit(write, path, event(uid=f"{number}")) for number in range(8)]
+        for one in writing:
+            one.result()
+        assert sorted(uids(path)) == [f"{number}" for number in range(8)]
+    assert not any(found.is_dir() for found in tmp_path.iterdir()), "what the file was made in is gone"
+
+
 def test_old_events_are_deleted_and_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     write(path, event(uid="old", at=AT - timedelta(days=91)), event(uid="young", at=AT - timedelta(days=89)))

@@ -82,7 +82,7 @@ async def test_what_a_person_ended_while_nobody_held_it_is_withdrawn_and_its_wor
 @pytest.fixture
 def clock(engine: Engine) -> QuickClock:
     """The agents' clock, put forward by hand."""
-    engine.clock = clock = QuickClock()
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
     return clock
 
 

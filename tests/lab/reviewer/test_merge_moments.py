@@ -115,11 +115,10 @@ POINTS: dict[str, Point] = {
 @pytest.mark.fault(41)
 @pytest.mark.parametrize("point", POINTS)
 async def test_nothing_is_merged_but_what_was_approved_and_still_is(engine: Engine, point: str) -> None:
-    engine.clock = clock = QuickClock()
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
     async with engine.agent(Role.REVIEWER) as reviewer:
         for deed in (nothing, *DEEDS):
-            engine.lab.clock.advance(TURN_SECONDS)  # a turn that came to nothing is over
-            clock.skip(TURN_SECONDS)
+            clock.skip(TURN_SECONDS)  # a turn that came to nothing is over
             change = await opened(engine, deed.__name__.replace("_", "-"))
             await reviewed(change, reviewer, deed, POINTS[point])
             late = deed is nothing or (point == "with the merge" and deed is not pushes)

@@ -91,13 +91,12 @@ LATER = 301.0
 
 @pytest.fixture
 def clocked(engine: Engine) -> Engine:
-    engine.clock = QuickClock()
+    engine.clock = QuickClock(engine.lab.clock.advance)
     return engine
 
 
 async def later(engine: Engine, reviewer: Loop, seconds: float = LATER) -> None:
     """That time passes, for everybody; then the reviewer looks."""
-    engine.lab.clock.advance(seconds)
     assert isinstance(engine.clock, QuickClock)
     engine.clock.skip(seconds)
     await looks(engine, reviewer)

@@ -33,7 +33,7 @@ def engine(engine: Engine) -> Engine:
     """A reviewer that approves and may merge, on a clock of its own."""
     engine.script(SCRIPT)
     engine.repository_settings |= {"merge": "auto", "delete_branch": False}
-    engine.clock = QuickClock()
+    engine.clock = QuickClock(engine.lab.clock.advance)
     for login in ("grace", "alan"):
         engine.lab.account(login)
     known = engine.lab.at(REPOSITORY).facts.collaborators
@@ -154,5 +154,4 @@ async def seen(engine: Engine, reviewer: Loop, done: Callable[[], bool]) -> None
         if done():
             return
         await engine.tick(reviewer)
-        engine.lab.clock.advance(LOOK_SECONDS)
         clock.skip(LOOK_SECONDS)

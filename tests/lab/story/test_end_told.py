@@ -94,7 +94,7 @@ async def test_an_issue_that_a_person_closes_shows_no_stage(engine: Engine) -> N
     (pull,) = pulls(engine)
     engine.lab.close(REPOSITORY, pull.number, actor=OWNER)
     engine.lab.close(REPOSITORY, number, actor=OWNER)
-    engine.clock = clock = QuickClock()
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
         for _ in range(3):  # one reading of a closed issue may be an old one
             await engine.tick(worker, reviewer)

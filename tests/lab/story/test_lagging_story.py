@@ -34,7 +34,7 @@ async def test_a_story_on_replicas_that_lag_becomes_one_merged_pull_request(
     engine: Engine, tmp_path: Path, seed: int
 ) -> None:
     engine.lab.lag.begin(seed)
-    engine.clock = clock = QuickClock()
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
     engine.scenario = demo_script(tmp_path)
     engine.repository_settings |= {"approval": "auto", "merge": "auto"}
     story, specification = tell(engine), 2

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.fault(11)]
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
     """A coder that knows one greeting, a reviewer that approves of it, and short waits that take no time."""
-    engine.clock = QuickClock()
+    engine.clock = QuickClock(engine.lab.clock.advance)
     engine.script(TESTS + CODE + REVIEW)
     return engine
 

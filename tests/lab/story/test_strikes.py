@@ -92,7 +92,7 @@ NEVER_ASKED = ("no thread",)
     "kind", [pytest.param(kind, marks=[] if kind in QUICK else pytest.mark.long) for kind in STRIKES]
 )
 async def test_one_late_or_limited_answer_costs_nothing_but_time(engine: Engine, kind: str) -> None:
-    strike, clock = Strike(*STRIKES[kind]), QuickClock()
+    strike, clock = Strike(*STRIKES[kind]), QuickClock(engine.lab.clock.advance)
     engine.script(TESTS + CODE + REVIEW)
     engine.clock = clock
     engine.repository_settings |= {"merge": "auto"}
@@ -107,7 +107,6 @@ async def test_one_late_or_limited_answer_costs_nothing_but_time(engine: Engine,
                     with suppress(Transient, Unauthorized):  # as the loop does that ticks by itself
                         await engine.tick(agent)
                 clock.skip(LIMIT_SECONDS / 4)
-                engine.lab.clock.advance(LIMIT_SECONDS / 4)
     assert bool(strike.hit) is (kind not in NEVER_ASKED)
     repository = engine.lab.at(REPOSITORY)
     assert [pull.merge_sha is not None for pull in repository.pulls.records.values()] == [True]
