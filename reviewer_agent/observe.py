@@ -13,13 +13,13 @@ from typing import Protocol
 from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
 from reviewer_agent.decide import Merge, Snapshot, hindrance
-from reviewer_agent.merge.approval import MergeApproval, Word
+from reviewer_agent.merge.approval import MergeApproval, Word, is_app
 from reviewer_agent.merge.blockers import Blocker
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.review_input import Subject
-from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests, text_key
+from reviewer_agent.review.verdict import Reader, later_remarks, standing_approvals, standing_requests, text_key
 from reviewer_agent.review_request import ReviewRequest
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
@@ -112,6 +112,9 @@ class Observer:
             return s
         if s.merge is Merge.NEVER:  # people merge; what they are offered is kept green
             return await self._before_paying(s)
+        s = await self._with_remarks(s, reviews)
+        if s.remarked_by:
+            return s
         s = await self._with_order(s, reviews)
         if s.pull_request.out_of_step:  # where it conflicts, GitHub runs no checks
             s = await self._with_tip(s)
@@ -132,6 +135,23 @@ class Observer:
             return await self._with_turn(replace(s, updatable=True))
         # Last, because it is read only for what would be merged now.
         return s if hindrance(s) else await self._with_issue(s)
+
+    async def _with_remarks(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
+        """Who may write and has commented on the changes since our review; whoever says `/merge` after it has read it.
+
+        What a program says of them holds nothing up, and neither does who answers in a pull request of their own.
+        """
+        if s.opinion is None:
+            return s
+        silent = {*self._reader.accounts, s.pull_request.author.id}
+        said = later_remarks(self._reader.by_people(s.pull_request.number, reviews), s.opinion.at)
+        people = [one for one in said if one.author.id not in silent and not is_app(one.author)]
+        heard = [one for one in people if await self._may_write(one.author.login)]
+        if not heard:
+            return s
+        last = max(heard, key=lambda one: one.submitted_at)
+        ordered = await self._consent.of(s.pull_request, replace(s.opinion, at=last.submitted_at), ())
+        return s if ordered.word is not Word.NONE else replace(s, remarked_by=last.author.login)
 
     async def _with_order(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """What people have said of the merge. A review stands for an order only where nothing else waits for one."""

@@ -30,6 +30,7 @@ _FACTS = comments.Facts(
     base="main",
     missing=("1 approval of a person",),
     said="Required status check is expected.",
+    by="ada",
 )
 _FINDING = FindingAnswer(
     severity="minor", path="directory/search.py", line=8, why="The order is not described.", suggestion="Name it."

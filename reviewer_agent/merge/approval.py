@@ -108,5 +108,10 @@ class MergeApproval:
 def _approve(reviews: Sequence[Review], opinion: ReviewVerdict) -> Iterable[_Order]:
     """Who approves exactly this commit, having seen what our review says of it; an App's word is nobody's."""
     fitting = (one for one in standing_approvals(reviews) if one.head_sha == opinion.sha)
-    people = (one for one in fitting if not one.author.login.endswith(_APP))
+    people = (one for one in fitting if not is_app(one.author))
     return [_Order(one.author, f"review {one.id}") for one in people if one.submitted_at >= opinion.at]
+
+
+def is_app(account: Account) -> bool:
+    """Whether a program signs in under it."""
+    return account.login.endswith(_APP)

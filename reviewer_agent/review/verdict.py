@@ -162,6 +162,18 @@ def standing_approvals(reviews: Sequence[Review]) -> tuple[Review, ...]:
     return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.APPROVED)
 
 
+def later_remarks(reviews: Sequence[Review], since: datetime) -> tuple[Review, ...]:
+    """Comments on the changes that were submitted after `since`, of authors who have approved of nothing after them."""
+    approved = {one.author.id: one.submitted_at for one in standing_approvals(reviews)}
+    return tuple(
+        one
+        for one in reviews
+        if one.state is ReviewState.COMMENTED
+        and one.submitted_at > since
+        and (one.author.id not in approved or approved[one.author.id] < one.submitted_at)
+    )
+
+
 def _verdicts(reviews: Sequence[Review]) -> Collection[Review]:
     silent = {ReviewState.COMMENTED, ReviewState.PENDING}
     return {review.author.id: review for review in reviews if review.state not in silent}.values()

@@ -36,6 +36,7 @@ BY_ORDER = frozenset(
         "no_ci",
         "taken_out",
         "reworded",
+        "remarked",
     }
 )
 """Why an approved pull request waits for people's word, in the words of its status comment."""

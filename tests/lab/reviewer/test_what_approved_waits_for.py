@@ -115,6 +115,33 @@ async def requested(change: Change, looks: Looks) -> ReviewRecord:
     return asked
 
 
+async def remark(change: Change, looks: Looks) -> None:
+    """Grace comments on a line while an approval is missing; it comes, and nothing is merged over what she said."""
+    engine = change.engine
+    protect(change, approvals=2)
+    await looks()
+    engine.lab.clock.advance(2)
+    engine.lab.review(REPOSITORY, change.number, author="grace", state="COMMENTED", body="Is this word right?")
+    await looks()
+    engine.lab.review(REPOSITORY, change.number, author="alan")
+    protect(change)
+    await looks()
+    assert not change.merged
+    told = "grace commented on its changes after this commit was reviewed. It is merged when grace approves it or some"
+    assert told in status(engine, change.number)
+    engine.lab.clock.advance(2)
+
+
+async def who_has_remarked_approves(change: Change, looks: Looks) -> None:
+    await remark(change, looks)
+    change.engine.lab.review(REPOSITORY, change.number, author="grace")
+
+
+async def merge_is_ordered_over_a_remark(change: Change, looks: Looks) -> None:
+    await remark(change, looks)
+    change.engine.lab.comment(REPOSITORY, change.number, "/merge", author="alan")
+
+
 def protect(change: Change, **rules: Any) -> None:
     change.engine.lab.configure(REPOSITORY, protections={"main": Protection(**rules)})
 
@@ -128,6 +155,8 @@ def protect(change: Change, **rules: Any) -> None:
         base_is_merged_by_hand,
         request_is_dismissed,
         requester_approves,
+        who_has_remarked_approves,
+        merge_is_ordered_over_a_remark,
     ],
     ids=lambda story: story.__name__,
 )
@@ -144,6 +173,21 @@ async def test_whoever_does_what_is_said_has_it_merged(engine: Engine, story: St
         await seen(engine, reviewer, lambda: change.merged)
     assert change.merged
     assert not {one for one in labels(engine, change.number) if one.startswith(("flag:", "status:"))}
+
+
+@pytest.mark.parametrize("author", [REVIEWER, "mallory", "helper[bot]"])
+async def test_what_a_program_or_a_stranger_says_of_a_change_holds_nothing_up(engine: Engine, author: str) -> None:
+    engine.lab.account("helper[bot]")
+    change = await opened(engine, "guide")
+    protect(change, approvals=2)
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await seen(engine, reviewer, lambda: False)
+        assert "waits for 1 approval of a person" in status(engine, change.number)
+        engine.lab.clock.advance(2)
+        engine.lab.review(REPOSITORY, change.number, author=author, state="COMMENTED", body="Consider a map.")
+        engine.lab.review(REPOSITORY, change.number, author="alan")
+        await seen(engine, reviewer, lambda: change.merged)
+    assert change.merged
 
 
 async def seen(engine: Engine, reviewer: Loop, done: Callable[[], bool]) -> None:
