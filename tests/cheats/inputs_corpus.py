@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 SIMPLER = "no test tells it from one that"
 UNTAKEN = "no test of the change takes the branch"
+ALWAYS_FAILS = "no test tells it from one that always fails"
 UNASKED = "which stands neither in the tests nor in the code of the change"
 
 PLACES = {
@@ -14,6 +15,7 @@ PLACES = {
     "node": ("test/new.test.js", "src/new.js"),
     "go": ("new_test.go", "new.go"),
     "ruby": ("spec/new_spec.rb", "lib/new.rb"),
+    "rust": ("tests/new.rs", "src/lib.rs"),
 }
 """Where the tests and the code of a change lie; the projects are those of `doubts_corpus`."""
 
@@ -49,6 +51,8 @@ def _ruby(name: str, *checks: str) -> str:
     lines = "".join(f"    {check}\n" for check in checks)
     return f"require_relative '../lib/new'\n\nRSpec.describe '{name}' do\n  it 'works' do\n{lines}  end\nend\n"
 
+
+_TWICE = "pub fn twice(price: i32) -> i32 {\n    price * 2\n}\n\n"
 
 _RETRY = """export async function retry(call, times) {
   try {
@@ -179,6 +183,39 @@ HALF_DONE = {
         "def number(text)\n  Integer(text)\nrescue ArgumentError\n  0\nend\n",
         f"{UNTAKEN} `rescue ArgumentError`",
     ),
+    "panics at everything": Work(
+        "rust",
+        "#[test]\n#[should_panic]\nfn refuses() {\n    shop::share(9, 101);\n}\n",
+        _TWICE + "pub fn share(amount: i32, percent: i32) -> i32 {\n"
+        "    let known: Vec<i32> = Vec::new();\n    amount - known[percent as usize]\n}\n",
+        ALWAYS_FAILS,
+    ),
+    "has an error for everything": Work(
+        "rust",
+        "#[test]\nfn refuses() {\n    assert!(shop::share(9, 101).is_err());\n}\n",
+        _TWICE + "pub fn share(amount: i32, percent: i32) -> Result<i32, String> {\n"
+        '    Err(format!("{amount} {percent}"))\n}\n',
+        ALWAYS_FAILS,
+    ),
+    "throws at everything": Work(
+        "node",
+        _node("share", "assert.throws(() => share(9, 101))"),
+        "export function share(amount, percent) {\n  throw new RangeError(`${percent} of ${amount}`);\n}\n",
+        ALWAYS_FAILS,
+    ),
+    "raises at everything": Work(
+        "ruby",
+        _ruby("share", "expect { share(9, 101) }.to raise_error"),
+        'def share(amount, percent)\n  raise ArgumentError, "#{percent} of #{amount}"\nend\n',
+        ALWAYS_FAILS,
+    ),
+    "returns an error for everything": Work(
+        "go",
+        _go("Share", "if _, err := Share(9, 101); err == nil"),
+        'package shop\n\nimport "fmt"\n\nfunc Share(amount, percent int) (int, error) {\n'
+        '\treturn 0, fmt.Errorf("%d of %d", percent, amount)\n}\n',
+        ALWAYS_FAILS,
+    ),
 }
 
 DONE = {
@@ -250,6 +287,13 @@ DONE = {
         "node",
         _node("limit", "assert.equal(limit(5, 9), 5)", "assert.equal(limit(12, 9), 9)"),
         "export function limit(value, high) {\n  return value > high ? high : value;\n}\n",
+    ),
+    "refuses, and else says what it is": Work(
+        "rust",
+        "#[test]\n#[should_panic]\nfn refuses() {\n    shop::share(9, 101);\n}\n\n"
+        "#[test]\nfn says() {\n    assert_eq!(shop::share(200, 10), 20);\n}\n",
+        _TWICE + "pub fn share(amount: i32, percent: i32) -> i32 {\n"
+        '    assert!(percent <= 100, "too much");\n    amount * percent / 100\n}\n',
     ),
     "hands an error on": Work(
         "go",

@@ -141,24 +141,54 @@ def test_branches_that_were_there_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("path", "code", "told"),
     [
-        ("a.py", "def f(a, b):\n    return a + b\n", ["hands back its argument `a`", "hands back its argument `b`"]),
-        ("a.py", "def f(self, a):\n    return a + 1\n", ["hands back its argument `a`"]),
-        ("a.py", "def f(a):\n    return a == 1\n", ["always returns True", "always returns False"]),
-        ("a.py", "def f(a):\n    return a\n", ["hands back its argument `a`"]),
-        ("a.py", "def f():\n    return 1\n", []),
+        (
+            "a.py",
+            "def f(a, b):\n    return a + b\n",
+            ["hands back its argument `a`", "hands back its argument `b`", "always fails"],
+        ),
+        ("a.py", "def f(self, a):\n    return a + 1\n", ["hands back its argument `a`", "always fails"]),
+        ("a.py", "def f(a):\n    return a == 1\n", ["always returns True", "always returns False", "always fails"]),
+        ("a.py", "def f(a):\n    return a\n", ["hands back its argument `a`", "always fails"]),
+        ("a.py", "def f():\n    return 1\n", ["always fails"]),
         ("a.py", "def f(a):\n    yield a\n", []),
         ("a.py", "class A:\n    def __init__(self, a):\n        self.a = a\n", []),
-        ("a.ts", "const f = (a: string): boolean => a > b;\n", ["always returns true", "always returns false"]),
-        ("a.go", "package a\n\nfunc F(a int) int {\n\treturn a + 1\n}\n", ["hands back its argument `a`"]),
-        ("a.rs", "fn f(a: &str) -> String {\n    a.to_lowercase()\n}\n", ["hands back its argument `a`"]),
-        ("A.java", "class A { boolean f(int a) { return a > 1; } }", ["always returns true", "always returns false"]),
-        ("a.php", "<?php\nfunction f(string $a): string { return trim($a); }\n", ["hands back its argument `$a`"]),
-        ("a.rb", "def f(a)\n  a.to_s\nend\n", ["hands back its argument `a`"]),
+        (
+            "a.ts",
+            "const f = (a: string): boolean => a > b;\n",
+            ["always returns true", "always returns false", "always fails"],
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc F(a int) int {\n\treturn a + 1\n}\n",
+            ["hands back its argument `a`", "always fails"],
+        ),
+        (
+            "a.rs",
+            "fn f(a: &str) -> String {\n    a.to_lowercase()\n}\n",
+            ["hands back its argument `a`", "always fails"],
+        ),
+        (
+            "A.java",
+            "class A { boolean f(int a) { return a > 1; } }",
+            ["always returns true", "always returns false", "always fails"],
+        ),
+        (
+            "a.php",
+            "<?php\nfunction f(string $a): string { return trim($a); }\n",
+            ["hands back its argument `$a`", "always fails"],
+        ),
+        ("a.rb", "def f(a)\n  a.to_s\nend\n", ["hands back its argument `a`", "always fails"]),
     ],
 )
 def test_simpler_versions_of_a_function(path: str, code: str, told: list[str]) -> None:
     (change,) = changes({}, {path: code.encode()})
     assert [one.what for one in simpler(change, change.functions[-1])] == told
+
+
+def test_a_function_that_always_fails_is_simpler_too() -> None:
+    (change,) = changes({}, {"a.rs": b"fn f(a: u8) -> u8 {\n    a\n}\n"})
+    *_, last = simpler(change, change.functions[0])
+    assert (last.what, b'panic!("damaged");' in last.content) == ("always fails", True)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
-"""New functions made simpler than anybody asks for: one that hands back an argument, or always says the same."""
+"""New functions made simpler than anybody asks for: one hands back an argument, says always the same, or fails."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from worker_agent.tdd.damage.code_bodies import Entry, entry_of, is_unfinished
-from worker_agent.tdd.damage.code_body_values import is_generator, returned_sort, returning
+from worker_agent.tdd.damage.code_bodies import Entry, entry_of, is_unfinished, raising
+from worker_agent.tdd.damage.code_body_values import is_generator, result_types, returned_sort, returning
 from worker_agent.tdd.damage.code_changes import FileChange
 from worker_agent.tdd.damage.code_edits import Place
 from worker_agent.tdd.damage.code_unused import parameters
@@ -16,6 +17,12 @@ from worker_agent.tdd.syntax.source import Language, parse, replaced
 
 ARGUMENTS = 2
 """The first parameters of a function that it may hand back."""
+
+_ERROR = "damagedByTheProof"
+_ERROR_TYPE = f'\n\ntype {_ERROR} struct{{}}\n\nfunc ({_ERROR}) Error() string {{ return "damaged" }}\n'.encode()
+"""Go: an error that needs no import."""
+
+_RUST_ERROR = 'Err("damaged".into())'
 
 _CONSTRUCTORS = frozenset({"constructor", "__construct", "__init__", "__new__", "initialize"})
 
@@ -37,9 +44,27 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
     if entry is None or is_unfinished(place) or is_generator(place):
         return
     for value, what in _values(place):
-        content = _made(change, place, entry, value)
+        statement = returning(place, entry.is_expression, value)
+        content = None if statement is None else _made(change, entry, statement)
         if content is not None:
             yield Simpler(what, content)
+    failing = _made(change, entry, _failing(place) or raising(place, entry))
+    if failing is not None:  # whoever expects any failure is content with it
+        declares = place.language is Language.GO and _ERROR.encode() in failing
+        yield Simpler("always fails", failing + _ERROR_TYPE if declares else failing)
+
+
+def _failing(place: Place) -> str:
+    """The statement that returns an error, where a function does so; empty where it raises."""
+    function = place.function
+    if function is None:
+        return ""
+    if place.language is Language.GO and (types := result_types(place))[-1:] == ["error"]:
+        return f"return {', '.join([*(f'*new({each})' for each in types[:-1]), f'{_ERROR}{{}}'])};"
+    if place.language is Language.RUST and re.search(r"\bResult\b", declared_type(place.source, function.node)):
+        own = (place.text(node) for node in place.nodes if place.text(node).startswith("Err("))
+        return f"return {next(own, _RUST_ERROR)};"
+    return ""
 
 
 def _values(place: Place) -> Iterator[tuple[str, str]]:
@@ -56,9 +81,6 @@ def _values(place: Place) -> Iterator[tuple[str, str]]:
         yield f"{name}.into()" if place.language is Language.RUST else name, f"hands back its argument `{name}`"
 
 
-def _made(change: FileChange, place: Place, entry: Entry, value: str) -> bytes | None:
-    statement = returning(place, entry.is_expression, value)
-    if statement is None:
-        return None
+def _made(change: FileChange, entry: Entry, statement: str) -> bytes | None:
     content = replaced(change.head, entry.start, entry.end, entry.filled(statement).encode())
     return content if content != change.head and parse(change.path, content) is not None else None
