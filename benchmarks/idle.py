@@ -9,6 +9,7 @@ from benchmarks.lab_host import AGENTS, OWNER, REPOSITORY, LabHost, house
 from benchmarks.requests import Stuck, script
 from benchmarks.table import Row
 from lab.github.clock import LabClock
+from shared.github.inbox import SWEEP_SECONDS
 from shared.loop import Loop
 from shared.workflow import Role
 
@@ -16,7 +17,7 @@ POLL_SECONDS = 30
 POLLS = 3600 // POLL_SECONDS
 
 WARM_UP = 2
-"""Ticks before the hour: everything is read once, and once more to meet its ETag."""
+"""Ticks before the hour, ten minutes apart: every list is read once, and once more to meet its ETag."""
 
 WAITING_TICKS = 10
 """Ticks counted while a pull request waits for CI."""
@@ -35,6 +36,8 @@ async def _hour(here: LabHost, clock: LabClock) -> tuple[list[Row], dict[str, ob
         loops = [(await stack.enter_async_context(here.agent(role)))[0] for role in AGENTS]
         for _ in range(WARM_UP):
             await _tick(loops)
+            clock.advance(SWEEP_SECONDS)
+        await _tick(loops)
         here.proxy.exchanges.clear()
         for _ in range(POLLS):
             clock.advance(POLL_SECONDS)

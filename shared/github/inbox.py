@@ -15,7 +15,7 @@ from shared.github.ports import SingleIssues
 from shared.models import Issue
 
 SWEEP_SECONDS = 600.0
-"""How often everything is listed by label, whatever the change list said."""
+"""How often everything is listed once more, whatever the change list said."""
 
 PAGE = 100
 """A change list shorter than one page is the whole list of open items; a full one all that changed after its last."""
@@ -29,6 +29,8 @@ class IssueLists(SingleIssues, Protocol):
     """What the inbox asks of the issues adapter."""
 
     async def recent(self) -> tuple[Issue, ...] | None: ...
+
+    async def open(self) -> tuple[Issue, ...]: ...
 
     async def labelled(self, label: str) -> tuple[Issue, ...]: ...
 
@@ -75,6 +77,8 @@ class Inbox:
         self._gone: dict[int, Issue] = {}
         self._versions: dict[int, datetime] = {}
         self._next_sweep: float | None = None
+        self._unmerged: tuple[Issue, ...] | None = None
+        self._is_whole = False
 
     @property
     def known(self) -> Mapping[int, Issue]:
@@ -96,28 +100,43 @@ class Inbox:
         return self._versions.get(number)
 
     async def look(self) -> Mapping[int, Issue]:
-        """Refresh: a sweep by label at first and every ten minutes, else one conditional request."""
-        if self._next_sweep is None or self._clock.boot() >= self._next_sweep:
-            await self._sweep()
+        """Refresh: one conditional request, and every ten minutes a sweep, at first only where that list is full.
+
+        The same list is not sent twice: it is kept until it is merged, whatever fails before.
+        """
         recent = await self._issues.recent()
         if recent is not None:
-            self._merge(recent)
+            self._unmerged = recent
+            self._is_whole = len(recent) < PAGE
+        if self._next_sweep is None and self._is_whole:
+            self._next_sweep = self._clock.boot() + SWEEP_SECONDS
+        if self._next_sweep is None or self._clock.boot() >= self._next_sweep:
+            await self._sweep()
+        if self._unmerged is not None:
+            self._merge(self._unmerged)
+            self._unmerged = None
         for number in sorted(self._missing):
             await self._read_missing(number)
         self._gone, self._found_closed = self._found_closed, {}
         return self._known
 
     async def _sweep(self) -> None:
+        """What the other lists say: by another address, an answer that is old for ever at one of them is noticed."""
         found: dict[int, Issue] = {}
-        for label in self._labels:
-            found |= {one.number: one for one in await self._issues.labelled(label) if self._concerns(one)}
+        if self._is_whole:
+            every = {one.number: one for one in await self._issues.open()}
+            found = {n: one for n, one in every.items() if n in self._known or self._is_labelled(one)}
+        else:
+            for label in self._labels:
+                found |= {one.number: one for one in await self._issues.labelled(label)}
+        found = {number: one for number, one in found.items() if self._concerns(one)}
         self._missing |= dict.fromkeys(self._known.keys() - found.keys(), self._clock.boot() - DOUBT_SECONDS)
-        if any(self._known.get(number) is not one for number, one in found.items()):
+        if any(self._known.get(number) != one for number, one in found.items()):
             self._known = self._known | found
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
 
     def _merge(self, recent: tuple[Issue, ...]) -> None:
-        """What is listed, at once: the same list is not sent twice, so nothing that can fail comes first."""
+        """What is listed, at once."""
         listed = {issue.number: issue for issue in recent}
         self._notice(recent)
         self._versions = {number: issue.updated_at for number, issue in listed.items()}
@@ -125,7 +144,9 @@ class Inbox:
         self._miss(listed, newer_than=oldest)
         for number in self._missing.keys() & listed.keys():
             del self._missing[number]
-        self._known = self._known | {number: issue for number, issue in listed.items() if self._follows(number, issue)}
+        ours = {number: issue for number, issue in listed.items() if self._concerns(issue)}
+        known = self._known | {n: issue for n, issue in ours.items() if n in self._known or self._is_labelled(issue)}
+        self._known = known | {number: issue for number, issue in ours.items() if self._ties.belongs(issue, known)}
 
     def _miss(self, listed: Mapping[int, Issue], *, newer_than: datetime | None) -> None:
         """The known items that the list lacks: to be read, or just forgotten. None: the list is the whole one."""
@@ -164,7 +185,6 @@ class Inbox:
         self._known = {other: issue for other, issue in self._known.items() if other != number}
         return True
 
-    def _follows(self, number: int, issue: Issue) -> bool:
+    def _is_labelled(self, issue: Issue) -> bool:
         wanted = {label.casefold() for label in self._labels}
-        labelled = number in self._known or any(label.casefold() in wanted for label in issue.labels)
-        return (labelled or self._ties.belongs(issue, self._known)) and self._concerns(issue)
+        return any(label.casefold() in wanted for label in issue.labels)

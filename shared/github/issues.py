@@ -41,6 +41,12 @@ class Issues:
         """
         return await self._github.changed(self._recent, listing.issues)
 
+    async def open(self) -> tuple[Issue, ...]:
+        """All open items, oldest first. May be stale: read the single issue to act."""
+        params = {"state": "open", "sort": "created", "direction": "asc"}
+        found = await self._github.listed(self._path, listing.issues, **params)
+        return tuple({issue.number: issue for issue in found}.values())
+
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         """The open items that carry a label, oldest first. May be stale: read the single issue to act."""
         # By creation, because an order by update shifts items between pages while they are read.

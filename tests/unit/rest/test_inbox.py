@@ -21,6 +21,10 @@ def issue(number: int, *labels: str, open: bool = True) -> Issue:
     return Issue(number, "", "", frozenset(labels), Account(1, "ada"), AT, AT, open)
 
 
+FULL = tuple(issue(number) for number in range(100, 100 + PAGE))
+"""A page behind which there may be more."""
+
+
 @dataclass
 class FakeIssues:
     """A repository's items and the lists that were made of them."""
@@ -31,6 +35,7 @@ class FakeIssues:
     hidden: set[int] = field(default_factory=set)
     failing: set[int] = field(default_factory=set)
     page: tuple[Issue, ...] | None = None
+    failing_lists: int = 0
     meanwhile: Callable[[], object] = lambda: None
     """What happens while an item is read."""
 
@@ -43,8 +48,15 @@ class FakeIssues:
             found for found in self.items.values() if found.open and found.number not in self.hidden
         )
 
+    async def open(self) -> tuple[Issue, ...]:
+        self.asked.append("open")
+        return tuple(found for found in self.items.values() if found.open and found.number not in self.hidden)
+
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         self.asked.append(label)
+        if self.failing_lists:
+            self.failing_lists -= 1
+            raise Transient("502")
         shown = [found for found in self.items.values() if found.open and found.number not in self.hidden]
         return tuple(found for found in shown if label.casefold() in {name.casefold() for name in found.labels})
 
@@ -67,12 +79,30 @@ def inbox(issues: FakeIssues, clock: HandClock | None = None) -> Inbox:
     return Inbox(issues, [READY, "status:testing"], clock or HandClock())
 
 
-async def test_the_first_look_sweeps_by_label_then_polls() -> None:
+async def test_a_first_list_that_is_not_full_is_all_that_is_asked_for() -> None:
     issues = FakeIssues({1: issue(1, READY), 2: issue(2, "bug")})
     box = inbox(issues)
     assert set(await box.look()) == {1}
-    assert issues.asked == [READY, "status:testing", "recent"]
+    assert issues.asked == ["recent"]
     assert box.known[1].labels == {READY}
+
+
+async def test_beside_a_full_list_the_first_look_sweeps_by_label() -> None:
+    issues = FakeIssues({1: issue(1, READY), 2: issue(2, "bug")}, page=FULL)
+    box = inbox(issues)
+    assert set(await box.look()) == {1}
+    assert issues.asked == ["recent", READY, "status:testing"]
+    assert box.known[1].labels == {READY}
+
+
+@pytest.mark.fault(9)
+async def test_a_sweep_that_fails_loses_no_list() -> None:
+    issues = FakeIssues({number: issue(number, READY) for number in range(1, PAGE + 1)}, failing_lists=1)
+    box = inbox(issues)
+    with pytest.raises(Transient):
+        await box.look()
+    assert len(await box.look()) == PAGE
+    assert issues.asked == ["recent", READY, "recent", READY, "status:testing"]
 
 
 async def test_an_unchanged_list_costs_one_request_and_changes_nothing() -> None:
@@ -86,6 +116,22 @@ async def test_an_unchanged_list_costs_one_request_and_changes_nothing() -> None
 
 async def test_every_ten_minutes_it_sweeps_again() -> None:
     issues, clock = FakeIssues({}), HandClock()
+    box = inbox(issues, clock)
+    await box.look()
+    clock.seconds += SWEEP_SECONDS - 1
+    issues.items |= {3: issue(3, "STATUS:Testing"), 4: issue(4, "bug")}
+    assert not await box.look()
+    assert issues.asked == ["recent", "recent"]
+    clock.seconds += 1
+    known = await box.look()
+    assert set(known) == {3}, "whatever the change list said"
+    assert issues.asked[2:] == ["recent", "open"]
+    clock.seconds += SWEEP_SECONDS
+    assert await box.look() is known
+
+
+async def test_beside_a_full_list_it_sweeps_by_label_every_ten_minutes() -> None:
+    issues, clock = FakeIssues({}, page=FULL), HandClock()
     box = inbox(issues, clock)
     await box.look()
     clock.seconds += SWEEP_SECONDS - 1
@@ -160,7 +206,7 @@ async def test_a_full_page_concludes_nothing() -> None:
     issues = FakeIssues({1: issue(1, READY)})
     box = inbox(issues)
     await box.look()
-    issues.page = tuple(issue(number) for number in range(100, 100 + PAGE))
+    issues.page = FULL
     issues.changed = True
     assert set(await box.look()) == {1}
     assert issues.asked[-1] == "recent"

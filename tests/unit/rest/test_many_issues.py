@@ -40,6 +40,9 @@ class Lists:
         self.looks["recent"] += 1
         return None if self.looks["recent"] > 1 else tuple(issue(MANY - n) for n in range(100))
 
+    async def open(self) -> tuple[Issue, ...]:
+        raise AssertionError("there are too many for one list")
+
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         self.looks["labelled"] += 1
         return tuple(issue(number) for number in range(1, MANY + 1))
