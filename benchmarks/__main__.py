@@ -16,7 +16,18 @@ from pathlib import Path
 import anyio
 import structlog
 
-from benchmarks import claims, fleet, idle, many_issues, process, proof, requests, throughput, workspace
+from benchmarks import (
+    claims,
+    fleet,
+    idle,
+    many_issues,
+    many_repositories,
+    process,
+    proof,
+    requests,
+    throughput,
+    workspace,
+)
 from benchmarks.commits import command as commits
 from benchmarks.table import Row, markdown, save
 
@@ -33,10 +44,11 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),
     "proof": ("proof", proof.measure),
     "fleet": ("fleet", fleet.measure),
+    "repositories": ("repositories", many_repositories.measure),
 }
 """Part -> the results file that it goes into, and what measures it; `throughput` as large as the arguments say."""
 
-BY_NAME_ONLY = frozenset({"fleet", "proof"})
+BY_NAME_ONLY = frozenset({"fleet", "proof", "repositories"})
 """Parts that take up to a quarter of an hour: run when they are asked for."""
 
 

@@ -88,7 +88,13 @@ class LabHost(Host):
     @asynccontextmanager
     async def running(self, role: Role, name: str, *, state: str = "machine") -> AsyncIterator[int]:
         """An agent as a process of its own, until the block ends; yields its process id."""
-        argv = (sys.executable, "-m", f"{role}_agent", "--config", str(self.config(state)), "--agent-id", name)
+        async with self.started(role, name, self.config(state)) as pid:
+            yield pid
+
+    @asynccontextmanager
+    async def started(self, role: Role, name: str, config: Path) -> AsyncIterator[int]:
+        """`running`, by a configuration file that stands there."""
+        argv = (sys.executable, "-m", f"{role}_agent", "--config", str(config), "--agent-id", name)
         async with process.started(argv, cwd=self.root, env=self.environment, log=self.log(name)) as child:
             yield child.pid
 

@@ -79,12 +79,14 @@ class Identities:
         self._app: GitHub | None = None
         self._known: dict[str, SignedIn] = {}
         self._tokens: dict[str, Announced] = {}
+        self._turn = anyio.Lock()
 
     async def of(self, name: str) -> SignedIn:
         """Who acts in one configured repository; raises `Misconfigured`, `Unauthorized` and `Transient`."""
         group = next(group for group, names in self._groups.items() if name in names)
-        if group not in self._known:
-            self._known[group] = await self._signed_in(group, self._groups[group])
+        async with self._turn:  # whoever comes meanwhile gets the same token
+            if group not in self._known:
+                self._known[group] = await self._signed_in(group, self._groups[group])
         await self._tokens[group].admit(name)
         return self._known[group]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 import structlog
+from anyio.abc import TaskGroup
 
 from config.settings import Settings
 from config.state import VERSION
@@ -42,10 +44,11 @@ ORDER = OperatorPermit("prove the git server")
 async def prove(all_parts: Iterable[Parts]) -> None:
     """Return when the git server of every repository is fit; raises `UnfitServer`, or as `Git.push`.
 
-    What was proved less than a day ago, from this state directory, is not tried again.
+    What was proved less than a day ago, from this state directory, is not tried again: one repository speaks for all
+    of its owner's, whose rules are the same. What only one of them refuses, its first claim meets.
     """
     for parts in all_parts:
-        proof = Proof(parts.settings.state_dir / "proofs", parts.mirror.url)
+        proof = Proof(parts.settings.state_dir / "proofs", owner_of(parts.mirror.url))
         now = parts.clock.now()
         if await anyio.to_thread.run_sync(proof.counts, now):
             continue
@@ -54,8 +57,13 @@ async def prove(all_parts: Iterable[Parts]) -> None:
         log.info("git_server_proved", url=parts.mirror.url)
 
 
+def owner_of(url: str) -> str:
+    """The address of an owner's repositories, for the address of one of them."""
+    return url.rpartition("/")[0]
+
+
 class Proof:
-    """The note that one repository's git server was fit; it may be deleted at any time."""
+    """The note that the git server of one owner was fit; it may be deleted at any time."""
 
     def __init__(self, directory: Path, url: str) -> None:
         self._file = directory / f"{url.partition('://')[2].replace('/', '__')}.json"
@@ -97,6 +105,9 @@ FIRST_SECONDS = 1.0
 
 LONGEST_SECONDS = 300.0
 """No wait is longer: that is how late an agent may notice that GitHub is back."""
+
+AT_ONCE = 8
+"""So many repositories are made ready side by side: most of it is waiting for GitHub and for git."""
 
 TOLD_SECONDS = 60.0
 """The log says at most once in so many seconds that it still waits."""
@@ -145,27 +156,52 @@ async def furnished(process: Process, arguments: Arguments, prepare: Prepare | N
     and what is wrong with the first repository where none can be used.
     """
     configured = {one.name: one for one in process.settings.repositories}
-    usable: list[Parts] = []
-    aside: dict[str, Exception] = {}
     async with AsyncExitStack() as stack:
         parts_of = await stack.enter_async_context(reached(process))
 
+        turns: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
+
         async def furnish(name: str) -> Parts:
             parts = await parts_of(configured[name])
-            await prove([parts])
+            async with turns[owner_of(parts.mirror.url)]:
+                await prove([parts])
             return parts if prepare is None else await prepare(parts, arguments)
 
-        for name in configured:
-            try:
-                usable.append(await furnish(name))
-            except (Transient, Unauthorized):
-                raise
-            except (EngineError, CommandFailed, OSError) as error:  # git or a disk may be in its way, too
-                aside[name] = error
+        found = await side_by_side(configured, furnish)
+        usable = [one for one in found.values() if isinstance(one, Parts)]
+        aside = {name: one for name, one in found.items() if isinstance(one, Exception)}
         if not usable:
             first = next(iter(aside.values()))
             raise first if isinstance(first, EngineError) else Blocked(str(first)) from first
         return stack.pop_all(), Site(usable, aside, furnish)
+
+
+async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[T]]) -> dict[str, T | Exception]:
+    """What `attempt` returns for each name, or why it cannot, in the order of `names`; at most `AT_ONCE` at a time.
+
+    What says nothing about one repository ends all of them: raises `Transient`, `Unauthorized`.
+    """
+    found: dict[str, T | Exception] = {}
+    of_all: list[EngineError] = []
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+
+    async def one(name: str, group: TaskGroup) -> None:
+        async with limiter:
+            try:
+                found[name] = await attempt(name)
+            except (Transient, Unauthorized) as error:
+                of_all.append(error)
+                group.cancel_scope.cancel()
+            except (EngineError, CommandFailed, OSError) as error:  # git or a disk may be in its way, too
+                found[name] = error
+
+    ordered = tuple(names)
+    async with anyio.create_task_group() as group:
+        for name in ordered:
+            group.start_soon(one, name, group)
+    if of_all:
+        raise of_all[0]
+    return {name: found[name] for name in ordered}
 
 
 def slots_of(settings: Settings) -> Slots:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import anyio
+import anyio.lowlevel
 import pytest
 from fakes.clock import PassingClock
 from structlog.testing import capture_logs
 
-from runtime.daemon.start import LONGEST_SECONDS, TOLD_SECONDS, patiently
+from runtime.daemon.start import AT_ONCE, LONGEST_SECONDS, TOLD_SECONDS, patiently, side_by_side
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Unauthorized
 
 
@@ -57,3 +59,41 @@ async def test_what_does_not_pass_is_not_waited_for(error: type[EngineError]) ->
     with pytest.raises(error):
         await patiently(attempt, clock)
     assert (len(made), clock.slept) == (1, [])
+
+
+async def test_repositories_are_made_ready_side_by_side_and_keep_their_order() -> None:
+    under_way, most = 0, 0
+
+    async def attempt(name: str) -> str:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        for _ in range(30 - int(name)):
+            await anyio.lowlevel.checkpoint()
+        under_way -= 1
+        if name == "3":
+            raise NotAllowed("no")
+        return name
+
+    names = [str(number) for number in range(2 * AT_ONCE)]
+    found = await side_by_side(names, attempt)
+    assert list(found) == names
+    assert isinstance(found.pop("3"), NotAllowed)
+    assert all(name == what for name, what in found.items())
+    assert most == AT_ONCE
+
+
+@pytest.mark.parametrize("error", [Transient, Unauthorized])
+async def test_what_says_nothing_about_one_repository_ends_the_attempt_for_all(error: type[EngineError]) -> None:
+    ended: list[str] = []
+
+    async def attempt(name: str) -> str:
+        if name == "b":
+            raise error("away")
+        await anyio.sleep_forever()
+        ended.append(name)
+        return name
+
+    with pytest.raises(error, match="away"):
+        await side_by_side("abc", attempt)
+    assert ended == []

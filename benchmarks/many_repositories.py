@@ -1,0 +1,82 @@
+"""A worker for two hundred repositories: how long until each was polled, and what a start asks of GitHub and git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import psutil
+
+from benchmarks.lab_host import OWNER, LabHost, house
+from benchmarks.requests import Stuck
+from benchmarks.table import Row
+from lab import target_project
+from lab.__main__ import ENGINE, REVIEWER
+from shared.workflow import Role
+
+REPOSITORIES = 200
+POLL_SECONDS = 30.0
+
+COLD_SECONDS = 30.0
+"""The goal for a start on a quiet machine of two cores; a benchmark that takes ten times as long is stuck."""
+
+IDLE_SECONDS = 60.0
+"""For so long the processor time is measured at rest."""
+
+WORKER = "worker-1"
+
+
+async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+    """A start with nothing known, one after that, and a minute at rest."""
+    async with house(root, "[]", check_command="true", poll_interval=POLL_SECONDS) as here:
+        names = [f"{OWNER}/service-{number:03}" for number in range(REPOSITORIES)]
+        for name in names:
+            people = {ENGINE: "write", REVIEWER: "write"}
+            await here.lab.repository(name, target_project.files(), collaborators=people, check_command="true")
+        state = _configured(here, names)
+        rows = await _started(here, state, "cold")
+        warm = await _started(here, state, "warm")
+        return [*rows, *warm], {"repositories": REPOSITORIES, "load": round(psutil.getloadavg()[0], 1)}
+
+
+def _configured(here: LabHost, names: list[str]) -> str:
+    """The state directory of a machine that polls them all."""
+    settings = here.configuration(
+        {}, state="many", github={"api_url": here.proxy.url, "share": 1}, lock={"settle": 0.2}
+    )
+    keys = {"poll_interval": POLL_SECONDS, "llm_backend": "scripted", "test_command": "true"}
+    here.configured("many", {**settings, "repositories": [{"name": name, **keys} for name in names]})
+    return "many"
+
+
+async def _started(here: LabHost, state: str, how: str) -> list[Row]:
+    """One start of a process, to its first poll of the last repository."""
+    here.proxy.exchanges.clear()
+    began = here.clock.boot()
+    async with here.started(Role.WORKER, WORKER, here.root / f"{state}.yml") as pid:
+        with anyio.move_on_after(10 * COLD_SECONDS) as limit:
+            while len({one.path for one in here.proxy.exchanges if one.change_list}) < REPOSITORIES:
+                await here.clock.sleep(0.1)
+        if limit.cancelled_caught:
+            raise Stuck(f"Not every repository was polled after {10 * COLD_SECONDS:.0f} s: see {here.root}.")
+        seconds, told = here.clock.boot() - began, here.proxy.tally()
+        rest = await _at_rest(here, pid) if how == "warm" else []
+    return [
+        Row(f"{how} start: every repository was polled", seconds, "s", COLD_SECONDS, f"{REPOSITORIES} repositories"),
+        Row(f"{how} start: charged reads per repository", (told.charged - told.writes) / REPOSITORIES, "requests"),
+        Row(f"{how} start: git exchanges per repository", told.git / REPOSITORIES, "requests"),
+        *rest,
+    ]
+
+
+async def _at_rest(here: LabHost, pid: int) -> list[Row]:
+    """Memory, and the share of one core."""
+    process = psutil.Process(pid)
+    before = process.cpu_times()
+    await here.clock.sleep(IDLE_SECONDS)
+    after = process.cpu_times()
+    used = (after.user + after.system - before.user - before.system) / IDLE_SECONDS
+    return [
+        Row("at rest: memory", process.memory_info().rss / 2**20, "MiB RSS"),
+        Row("at rest: share of one core", used * 100, "%", note=f"a poll every {POLL_SECONDS:.0f} s"),
+    ]
