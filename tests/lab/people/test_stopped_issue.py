@@ -8,7 +8,7 @@ import orphan_scene
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from orphan_scene import issue, lose_label, one_life, pull_request, stage, writes
-from worker_scene import CODE, REVIEW, TESTS, claims, comments, labels, once, pulls
+from worker_scene import CODE, REVIEW, TESTS, claims, comments, labels, once, pulls, status
 
 from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
@@ -42,12 +42,14 @@ async def test_an_approved_pull_request_is_not_merged_while_its_issue_is_stopped
         ),
         (lambda: lab.close(REPOSITORY, number, actor=OWNER), lambda: issues.reopen(number, OWNER)),
     ]
-    for stop, take_back in stops:
+    for told, (stop, take_back) in enumerate(stops):
         lab.clock.advance(2)
         stop()
         before = len(writes(engine))
-        assert await one_life(engine, Role.REVIEWER, ticks=2) == []
-        assert writes(engine)[before:] == [], "nothing is merged, and nobody is disturbed"
+        assert await one_life(engine, Role.REVIEWER, ticks=2) == ([] if told else [Result.HANDED_OVER])
+        assert "It is not merged while its issue is closed, locked, paused" in status(engine, pull.number)
+        written = {one.partition(" ")[0] for one in writes(engine)[before:]}
+        assert written == (set() if told else {"PATCH"}), "nothing is merged, and it is said once, in its own comment"
         take_back()
     assert len(comments(engine, pull.number)) == said
     assert await one_life(engine, Role.REVIEWER) == [Result.FINISHED]
