@@ -1,4 +1,7 @@
-"""Evidence made anew on a commit that came after the proof: a repair of CI, an answer to a review."""
+"""Evidence of a commit that came after the proof: a repair of CI, an answer to a review.
+
+It is made anew, unless nothing but layout, comments and documentation is different: every run would show the same.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from shared.git.notes import Note, Phase, ProofNote
 from shared.specification import Kind
 from worker_agent.coding_session import CodingSession, WorkContext
 from worker_agent.errors import CycleAborted
+from worker_agent.phase_commits import texts
+from worker_agent.tdd.comparison.same_code import is_same_code
 from worker_agent.tdd.judging.verdict import listed
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import counted, green_note
@@ -32,25 +37,46 @@ class RenewedEvidence:
         that can be run on the base the note stays as it is.
         """
         base = await _base(self._workshop, job)
+        if (proven := await self._still_proven(job, base, tree)) is not None:
+            return self._with(note, base, proven, (await self._workshop.test(job, tree)).code)
         job = replace(job, base=base, criterion=None, topic="")
         await job.space.bring(base)
         try:
             baseline = await self._jury.baseline(job)
         except CycleAborted:
             return note
-        found = await self._judged(job, baseline, tree, note)
-        runs = self._workshop.take_suite_runs(job.issue.number)
-        proof = replace(found.proof or ProofNote(), suite_runs=runs)
+        found = replace(await self._judged(job, baseline, tree, note), baseline=counted(baseline))
+        return self._with(note, base, found, found.exit_code)
+
+    def _with(self, note: Note, base: str, found: Note, exit_code: int | None) -> Note:
+        runs = self._workshop.take_suite_runs(note.issue)
         return replace(
             note,
             base=base,
             new_tests=found.new_tests,
             red=found.red,
             green=found.green,
-            baseline=counted(baseline),
-            exit_code=found.exit_code,
-            proof=proof,
+            baseline=found.baseline,
+            exit_code=exit_code,
+            proof=replace(found.proof or ProofNote(), suite_runs=runs),
         )
+
+    async def _still_proven(self, job: WorkContext, base: str, tree: str) -> Note | None:
+        """The note of the last proof, where it leaves nothing open and `tree` is the same code on the same base."""
+        done = await next_phase.phases(self._workshop, job)
+        oid, last = next(((oid, note) for oid, note in reversed(done) if note.proof is not None), ("", None))
+        if last is None or last.proof is None or last.base != base or last.proof.unnoticed or last.proof.doubts:
+            return None
+        if not (is_renewed(last) or (last.phase is Phase.GREEN and _is_only_cycle(last, done))):
+            return None
+        changes = await job.space.changes(oid, tree)
+        if any((one.status, one.new_mode) != ("M", one.old_mode) for one in changes):
+            return None
+        paths = [one.path for one in changes]
+        before, after = await texts(job.space, oid, paths), await texts(job.space, tree, paths)
+        same = all(is_same_code(path, before[path], after[path]) for path in paths)
+        passed = (await self._workshop.test(job, tree)).passed
+        return last if same and passed >= set(last.new_tests) else None
 
     async def _judged(self, job: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
         if job.specification.kind is not Kind.FEATURE:
@@ -73,6 +99,11 @@ def renewed(phases: Sequence[tuple[str, Note]]) -> tuple[str, Note] | None:
 def is_renewed(note: Note) -> bool:
     """Whether a note has evidence of its own on a commit that came after the proof."""
     return note.phase is Phase.FIX and note.proof is not None
+
+
+def _is_only_cycle(last: Note, done: Sequence[tuple[str, Note]]) -> bool:
+    """Whether a cycle was about the whole specification, so that its proof is about the whole change."""
+    return not last.current_test and sum(note.phase is Phase.GREEN for _, note in done) == 1
 
 
 async def _base(workshop: CodingSession, job: WorkContext) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
-from engine import OWNER, REPOSITORY, Engine
+from engine import ALONE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, WRONG, calls, fence, labels, once, pulls
 
 from lab.github.server import CHECK_NAME
@@ -46,6 +49,42 @@ async def test_after_a_repair_the_claim_is_about_the_new_head(engine: Engine) ->
     assert (claim.proof.noticed > 0, claim.proof.doubts) == (True, ())
     assert f"at {claim.head[:7]}" in body
     assert body.count("## Tests") == body.count("engine-claim/") == 1
+
+
+DOCUMENTED = """
+- call: fix_ci
+  attempt: any
+  edits:
+    - path: directory/greeting.py
+      content: |
+        def greet(name):
+            \"\"\"A friendly word.\"\"\"
+            return f'Hello, {name}'
+"""
+UNDOCUMENTED = "grep -q friendly directory/greeting.py || { echo 'greeting.py:1: no docstring'; exit 1; }"
+
+
+@pytest.mark.long
+async def test_a_repair_that_only_documents_keeps_the_proof(engine: Engine, tmp_path: Path) -> None:
+    runs, python = tmp_path / "runs", tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho >> '{runs}'\nexec '{sys.executable}' \"$@\"\n")
+    python.chmod(0o700)
+    engine.repository_settings |= {"refactor": "off", "test_command": f"{ALONE} '{python}' -m pytest -q"}
+    engine.script(TESTS + CODE + DOCUMENTED + REVIEW)
+    engine.ci.jobs = {CHECK_NAME: UNDOCUMENTED}
+    number = engine.ready("Greet people", "## Acceptance criteria\n- [ ] AC1: greet(name) greets.")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(pulls(engine)), worker)
+        proved, first = runs.read_text().count("\n"), (await fence(engine, number)).work_head
+        await engine.until(lambda: bool(worker.ended), worker)
+    (pull,) = pulls(engine)
+    claim, _ = claims.read(engine.lab.at(REPOSITORY).issues.require(pull.number).body or "", Keyring(0))
+    assert claim.head == (await fence(engine, number)).work_head != first
+    assert claim.tests == {"tests/test_greeting.py::test_greets": "not collected"}
+    assert claim.proof is not None
+    assert claim.proof.damages == claim.proof.noticed > 0, "what was noticed once is noticed still"
+    assert proved > 3
+    assert runs.read_text().count("\n") == proved + 2, "before the repair, and after it"
 
 
 @pytest.mark.long
