@@ -105,8 +105,8 @@ _NEXT = {
     Blocker.UNSEEN: "It is not merged: the engine's approval for `{base}` is not on GitHub. Set `{reviewing}` for "
     "another review.",
     Blocker.REQUESTED: "Changes are still requested: whoever requested them has to approve or dismiss that review.",
-    Blocker.REMARKED: "{by} commented on its changes after this commit was reviewed. It is merged when {by} approves it "
-    "or somebody comments `/merge`; set `{changes}` to have the comments worked on.",
+    Blocker.REMARKED: "{by} commented on its changes after this commit was reviewed. It is merged when {by} approves "
+    "it or somebody comments `/merge`; set `{changes}` to have the comments worked on.",
     Blocker.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
     Blocker.NOT_ORDERED: "Comment `/merge` to have this commit merged when its checks pass.",
     Blocker.OWN_ORDER: "Only its requester asked for the merge: somebody else has to comment `/merge` or press the "
