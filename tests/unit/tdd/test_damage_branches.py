@@ -192,6 +192,19 @@ def test_a_function_that_always_fails_is_simpler_too() -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.py", "def f(a) -> NoReturn:\n    raise KeyError(a)\n"),
+        ("a.ts", "function f(a: string): never { throw new Error(a); }\n"),
+        ("a.rs", "fn f(a: u8) -> ! {\n    panic!(\"{a}\")\n}\n"),
+    ],
+)
+def test_what_is_there_to_fail_is_not_told_from_what_always_fails(path: str, code: str) -> None:
+    (change,) = changes({}, {path: code.encode()})
+    assert "always fails" not in {one.what for one in simpler(change, change.functions[0])}
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("It is none in 1900.", "`1900`"),

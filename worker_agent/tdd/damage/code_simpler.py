@@ -22,6 +22,9 @@ _ERROR = "damagedByTheProof"
 _ERROR_TYPE = f'\n\ntype {_ERROR} struct{{}}\n\nfunc ({_ERROR}) Error() string {{ return "damaged" }}\n'.encode()
 """Go: an error that needs no import."""
 
+_NEVER = frozenset({"!", "never", "Never", "NoReturn"})
+"""Types of what never returns."""
+
 _RUST_ERROR = 'Err("damaged".into())'
 
 _CONSTRUCTORS = frozenset({"constructor", "__construct", "__init__", "__new__", "initialize"})
@@ -48,7 +51,8 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
         content = None if statement is None else _made(change, entry, statement)
         if content is not None:
             yield Simpler(what, content)
-    failing = _made(change, entry, _failing(place) or raising(place, entry))
+    is_meant = declared_type(place.source, function.node).rpartition(".")[2] in _NEVER
+    failing = None if is_meant else _made(change, entry, _failing(place) or raising(place, entry))
     if failing is not None:  # whoever expects any failure is content with it
         declares = place.language is Language.GO and _ERROR.encode() in failing
         yield Simpler("always fails", failing + _ERROR_TYPE if declares else failing)
@@ -62,7 +66,8 @@ def _failing(place: Place) -> str:
     if place.language is Language.GO and (types := result_types(place))[-1:] == ["error"]:
         return f"return {', '.join([*(f'*new({each})' for each in types[:-1]), f'{_ERROR}{{}}'])};"
     if place.language is Language.RUST and re.search(r"\bResult\b", declared_type(place.source, function.node)):
-        own = (place.text(node) for node in place.nodes if place.text(node).startswith("Err("))
+        calls = (node for node in place.nodes if node.type == "call_expression")
+        own = (place.text(node) for node in calls if place.text(node).startswith("Err("))
         return f"return {next(own, _RUST_ERROR)};"
     return ""
 
