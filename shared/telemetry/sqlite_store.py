@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
 from shared.telemetry import rows
 from shared.telemetry.events import Event, Query
@@ -59,35 +59,33 @@ class SqliteStore:
             connection.close()
 
     def _opened(self) -> sqlite3.Connection:
-        if not self._path.exists():
-            self._create()
+        import sqlite3
+
         self._path.touch(mode=0o600)
-        return _prepared(self._path)
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS)
+        try:
+            _into_wal(connection)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            with connection:
+                for sql in (rows.table("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT", "TEXT"), *rows.INDEXES):
+                    connection.execute(sql)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-    def _create(self) -> None:
-        """Make the file beside its place: nobody waits for the change to WAL mode, SQLite refuses it to all but one."""
-        with tempfile.TemporaryDirectory(prefix=f".{self._path.name}-", dir=self._path.parent) as directory:
-            new = Path(directory) / self._path.name
-            new.touch(mode=0o600)
-            _prepared(new).close()
-            with suppress(OSError):  # another process's file is as good; without links, all wait for one as it comes
-                os.link(new, self._path)
 
-
-def _prepared(path: Path) -> sqlite3.Connection:
+def _into_wal(connection: sqlite3.Connection) -> None:
+    """Change to WAL mode, for which SQLite itself waits for nobody, whatever the time-out; raises `sqlite3.Error`."""
     import sqlite3
 
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        with connection:
-            for sql in (rows.table("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT", "TEXT"), *rows.INDEXES):
-                connection.execute(sql)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    tries = Retrying(
+        retry=retry_if_exception_type(sqlite3.OperationalError),
+        wait=wait_random(0.01, 0.1),
+        stop=stop_after_delay(BUSY_SECONDS),
+        reraise=True,
+    )
+    tries(connection.execute, "PRAGMA journal_mode = WAL")
 
 
 def time(moment: datetime) -> str:

@@ -97,7 +97,19 @@ def test_many_that_begin_the_same_file_at_once_all_get_to_write(tmp_path: Path) 
         for one in writing:
             one.result()
         assert sorted(uids(path)) == [f"{number}" for number in range(8)]
-    assert not any(found.is_dir() for found in tmp_path.iterdir()), "what the file was made in is gone"
+
+
+def test_a_deleted_file_begins_anew_whatever_a_killed_agent_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    killed = SqliteStore(path)
+    killed.append([event(uid=f"old-{number}") for number in range(1500)], None)
+    kept = (tmp_path / "events.db-wal").read_bytes()
+    killed.close()
+    path.unlink()
+    (tmp_path / "events.db-wal").write_bytes(kept)
+    write(path, event(uid="new"))
+    write(path, event(uid="newer"))
+    assert uids(path) == ["new", "newer"]
 
 
 def test_old_events_are_deleted_and_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:

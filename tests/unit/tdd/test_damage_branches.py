@@ -196,7 +196,7 @@ def test_a_function_that_always_fails_is_simpler_too() -> None:
     [
         ("a.py", "def f(a) -> NoReturn:\n    raise KeyError(a)\n"),
         ("a.ts", "function f(a: string): never { throw new Error(a); }\n"),
-        ("a.rs", "fn f(a: u8) -> ! {\n    panic!(\"{a}\")\n}\n"),
+        ("a.rs", 'fn f(a: u8) -> ! {\n    panic!("{a}")\n}\n'),
     ],
 )
 def test_what_is_there_to_fail_is_not_told_from_what_always_fails(path: str, code: str) -> None:

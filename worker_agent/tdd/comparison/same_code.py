@@ -1,4 +1,7 @@
-"""Whether two versions of a file of code are the same to the machine: layout, comments, documentation (pure)."""
+"""Whether two versions of a file of code are the same to the machine: layout, comments, documentation (pure).
+
+Every doubt is a no: the tests and the damage are then run once more, as for any other change.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,29 @@ from tree_sitter import Node
 
 from worker_agent.tdd.syntax.functions import is_documentation
 from worker_agent.tdd.syntax.node_types import COMMENTS
-from worker_agent.tdd.syntax.source import Language, Source, parse
+from worker_agent.tdd.syntax.source import Language, Source, parse, walk
 
-_PLAIN = re.compile(r"[\s\w.,;?()'\"`*/#-]*")
-"""Characters of prose. What else a comment holds may be meant for a tool: `# type: ignore`, `//go:build`, `@jest`."""
+_UNDERSTOOD = frozenset({Language.PYTHON, Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX, Language.GO})
+"""Elsewhere comments are tests (Rust), text is output (PHP), or layout decides (Ruby's heredocs)."""
+
+_PROSE = re.compile(r"(#|//) [\w\s.,;?()'`-]*", re.ASCII)
+"""A comment for people. What else it holds may be meant for a tool: `# type: ignore`, `//go:build`, `@jest`."""
 
 _FOR_TOOLS = re.compile(
     r"\b(noqa|nosec|pragma|istanbul|c8|v8|eslint|jshint|global|globals|exported|prettier|fmt|yapf|isort|mypy|pylint"
-    r"|pyright|nolint|skipcq|codespell)\b",
+    r"|pyright|nolint|skipcq|codespell|output|unordered)\b",
     re.IGNORECASE,
 )
+"""The last two are Go's, of examples that are run."""
 
-_RUN = ">>>"
-"""What of documentation is run as a test begins so."""
+_LITERAL = re.compile(r"string|template|regex|char|text|content|format|interpolat|rune")
+"""Types of nodes whose bytes count one by one; not all of these are in the leaves."""
+
+_IS_RUN = re.compile(rb">>>|```|\.\. *(test|doctest|code)")
+"""What of documentation is run."""
+
+_READS_DOCUMENTATION = re.compile(rb"__doc__|getdoc|docopt|\bply\b|help\(|import +\"C\"")
+"""Code to which documentation, or a comment, is data."""
 
 
 def is_same_code(path: str, before: bytes, after: bytes) -> bool:
@@ -29,28 +42,69 @@ def is_same_code(path: str, before: bytes, after: bytes) -> bool:
     if before == after:
         return True
     old, new = parse(path, before), parse(path, after)
-    return old is not None and new is not None and list(_form(old)) == list(_form(new))
+    if old is None or new is None or old.language not in _UNDERSTOOD:
+        return False
+    return _head(old) == _head(new) and list(_form(old)) == list(_form(new))
 
 
-def _form(source: Source) -> Iterator[str]:
-    """The tree as words: where a node begins and ends, and the text of its leaves."""
-    documented = source.language is Language.PYTHON and b"__doc__" not in source.content
-    pending: list[Node | None] = [source.root]
+def _head(source: Source) -> bytes:
+    """What stands before the first code, where a comment may say how the file is read."""
+    first = next((child for child in source.root.children if child.type not in COMMENTS), None)
+    return source.content[: first.start_byte] if first is not None else source.content
+
+
+def _form(source: Source) -> Iterator[bytes]:
+    """The tree as words: where a node begins and ends, its leaves, and whatever else stands between them."""
+    unread = _READS_DOCUMENTATION.search(source.content) is None
+    documented = unread and source.language is Language.PYTHON
+    pending: list[Node | bytes] = [source.root]
     while pending:
         node = pending.pop()
-        if node is None:
-            yield ")"
+        if isinstance(node, bytes):
+            yield node
+        elif node.type in COMMENTS:
+            if not (unread and _is_prose(source, node)):
+                yield _bytes(source, node)
+        elif documented and _is_prose_only(source, node):
             continue
-        text = source.text(node) if node.child_count == 0 or node.type in COMMENTS else ""
-        if node.type in COMMENTS:
-            if _PLAIN.fullmatch(text) is None or _FOR_TOOLS.search(text) is not None:
-                yield text
-            continue
-        if documented and is_documentation(source, node) and _RUN not in source.text(node):
-            continue
-        if node.child_count == 0:
-            yield text
-            continue
-        yield f"({node.type}"
-        pending.append(None)
-        pending.extend(reversed(node.children))
+        elif node.child_count == 0 or _LITERAL.search(node.type):
+            yield _bytes(source, node)
+        else:
+            yield f"({node.type}".encode()
+            pending.append(b")")
+            pending.extend(reversed(list(_parts(source, node))))
+
+
+def _parts(source: Source, node: Node) -> Iterator[Node | bytes]:
+    """The children, and what is not blank between them."""
+    at = node.start_byte
+    for child in node.children:
+        between = source.content[at : child.start_byte].strip()
+        if between:
+            yield between
+        yield child
+        at = child.end_byte
+    rest = source.content[at : node.end_byte].strip()
+    if rest:
+        yield rest
+
+
+def _is_prose(source: Source, node: Node) -> bool:
+    text = _bytes(source, node).decode("utf-8", "replace")
+    return _PROSE.fullmatch(text) is not None and _FOR_TOOLS.search(text) is None
+
+
+def _is_prose_only(source: Source, node: Node) -> bool:
+    """Whether it is documentation that nothing reads: of no decorated function, and without a place for a value."""
+    if not is_documentation(source, node) or _IS_RUN.search(_bytes(source, node)):
+        return False
+    if any("interpolation" in inner.type for inner in walk(node)):
+        return False
+    block = node.parent
+    owner = block.parent if block is not None else None
+    above = owner.parent if owner is not None else None
+    return above is None or above.type != "decorated_definition"
+
+
+def _bytes(source: Source, node: Node) -> bytes:
+    return source.content[node.start_byte : node.end_byte]
