@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +17,6 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 import structlog
-from anyio.abc import TaskGroup
 
 from config.settings import Settings
 from config.state import VERSION
@@ -26,7 +24,7 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts, Process, reached
 from shared.clock import Clock
 from shared.errors import Blocked, EngineError, Transient, Unauthorized
-from shared.git.probe import try_server
+from shared.git.probe import try_repository, try_server
 from shared.lock.write_permit import OperatorPermit
 from shared.loop import Loop
 from shared.process import CommandFailed
@@ -44,26 +42,31 @@ ORDER = OperatorPermit("prove the git server")
 async def prove(all_parts: Iterable[Parts]) -> None:
     """Return when the git server of every repository is fit; raises `UnfitServer`, or as `Git.push`.
 
-    What was proved less than a day ago, from this state directory, is not tried again: one repository speaks for all
-    of its owner's, whose rules are the same. What only one of them refuses, its first claim meets.
+    What was proved less than a day ago, from this state directory, is not tried again. How the server decides between
+    two pushes is proved in one repository for all of an owner's; whether it takes the lock's refs, in each.
     """
     for parts in all_parts:
-        proof = Proof(parts.settings.state_dir / "proofs", owner_of(parts.mirror.url))
-        now = parts.clock.now()
-        if await anyio.to_thread.run_sync(proof.counts, now):
+        place, url, now = parts.settings.state_dir / "proofs", parts.mirror.url, parts.clock.now()
+        own, server = Proof(place, url), server_proof(parts)
+        if await anyio.to_thread.run_sync(own.counts, now):
             continue
-        await try_server(parts.mirror.git, parts.mirror.url, parts.identity, ORDER)
-        await anyio.to_thread.run_sync(proof.write, now)
-        log.info("git_server_proved", url=parts.mirror.url)
+        known = await anyio.to_thread.run_sync(server.counts, now)
+        if known:
+            await try_repository(parts.fences)
+        else:
+            await try_server(parts.mirror.git, url, parts.identity, ORDER)
+            await anyio.to_thread.run_sync(server.write, now)
+        await anyio.to_thread.run_sync(own.write, now)
+        log.info("git_server_proved", url=url)
 
 
-def owner_of(url: str) -> str:
-    """The address of an owner's repositories, for the address of one of them."""
-    return url.rpartition("/")[0]
+def server_proof(parts: Parts) -> Proof:
+    """The note about the server, for all repositories of an owner."""
+    return Proof(parts.settings.state_dir / "proofs", parts.mirror.url.rpartition("/")[0])
 
 
 class Proof:
-    """The note that the git server of one owner was fit; it may be deleted at any time."""
+    """The note that the git server was fit, for one repository or an owner's; it may be deleted at any time."""
 
     def __init__(self, directory: Path, url: str) -> None:
         self._file = directory / f"{url.partition('://')[2].replace('/', '__')}.json"
@@ -159,11 +162,12 @@ async def furnished(process: Process, arguments: Arguments, prepare: Prepare | N
     async with AsyncExitStack() as stack:
         parts_of = await stack.enter_async_context(reached(process))
 
-        turns: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
+        one_by_one = anyio.Lock()
 
         async def furnish(name: str) -> Parts:
             parts = await parts_of(configured[name])
-            async with turns[owner_of(parts.mirror.url)]:
+            known = await anyio.to_thread.run_sync(server_proof(parts).counts, parts.clock.now())
+            async with nullcontext() if known else one_by_one:  # whoever comes after the first finds its proof
                 await prove([parts])
             return parts if prepare is None else await prepare(parts, arguments)
 
@@ -179,26 +183,30 @@ async def furnished(process: Process, arguments: Arguments, prepare: Prepare | N
 async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[T]]) -> dict[str, T | Exception]:
     """What `attempt` returns for each name, or why it cannot, in the order of `names`; at most `AT_ONCE` at a time.
 
-    What says nothing about one repository ends all of them: raises `Transient`, `Unauthorized`.
+    What says nothing about one repository ends the attempt: nothing more is begun, and what is under way keeps what it
+    has fetched. Raises `Transient`, `Unauthorized`, and what nobody expects.
     """
     found: dict[str, T | Exception] = {}
-    of_all: list[EngineError] = []
+    of_all: list[Exception] = []
     limiter = anyio.CapacityLimiter(AT_ONCE)
 
-    async def one(name: str, group: TaskGroup) -> None:
+    async def one(name: str) -> None:
         async with limiter:
+            if of_all:
+                return
             try:
                 found[name] = await attempt(name)
             except (Transient, Unauthorized) as error:
                 of_all.append(error)
-                group.cancel_scope.cancel()
             except (EngineError, CommandFailed, OSError) as error:  # git or a disk may be in its way, too
                 found[name] = error
+            except Exception as error:
+                of_all.append(error)
 
     ordered = tuple(names)
     async with anyio.create_task_group() as group:
         for name in ordered:
-            group.start_soon(one, name, group)
+            group.start_soon(one, name)
     if of_all:
         raise of_all[0]
     return {name: found[name] for name in ordered}

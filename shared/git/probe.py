@@ -21,6 +21,7 @@ from shared.errors import EngineError, NotAllowed, Transient, Unauthorized
 from shared.filesystem import directories
 from shared.git.command import Git, Identity, Signature
 from shared.git.failures import NotAtomic
+from shared.git.fences import Fences
 from shared.git.push_report import PushRefused
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit
@@ -76,12 +77,24 @@ async def try_server(git: Git, url: str, by: Identity, permit: OperatorPermit) -
             taken = await _race(place, old, rival, stale)
             _judge(place, await _on_server(place), rival, taken=taken)
         except PushRefused as error:
-            raise UnfitServer(
-                f"The git server does not accept refs below refs/ack/, where the lock lives ({error}). A rule of "
-                "the repository or of its owner forbids them: let this account create, move and delete refs/ack/*."
-            ) from error
+            raise _no_acks(error) from error
         except NotAtomic as error:
             raise UnfitServer(f"{error} Without them the engine cannot work here.") from error
+
+
+async def try_repository(fences: Fences) -> None:
+    """Return when one repository takes refs below `refs/ack/`, on a server that is known to be fit; as `try_server`."""
+    try:
+        await fences.probe()
+    except PushRefused as error:
+        raise _no_acks(error) from error
+
+
+def _no_acks(error: PushRefused) -> UnfitServer:
+    return UnfitServer(
+        f"The git server does not accept refs below refs/ack/, where the lock lives ({error}). A rule of "
+        "the repository or of its owner forbids them: let this account create, move and delete refs/ack/*."
+    )
 
 
 async def _race(place: _Place, old: str, rival: str, stale: str) -> bool:

@@ -130,10 +130,18 @@ class Inbox:
             for label in self._labels:
                 found |= {one.number: one for one in await self._issues.labelled(label)}
         found = {number: one for number, one in found.items() if self._concerns(one)}
-        self._missing |= dict.fromkeys(self._known.keys() - found.keys(), self._clock.boot() - DOUBT_SECONDS)
+        old = {number for number, one in found.items() if self._is_older(one)}
+        doubted = old | (self._known.keys() - found.keys())
+        self._missing |= dict.fromkeys(doubted, self._clock.boot() - DOUBT_SECONDS)
+        found = {number: one for number, one in found.items() if number not in old}
         if any(self._known.get(number) != one for number, one in found.items()):
             self._known = self._known | found
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
+
+    def _is_older(self, listed: Issue) -> bool:
+        """Whether a list shows another state of an item than is known, and no newer one: then the item is read."""
+        known = self._known.get(listed.number)
+        return known is not None and known != listed and listed.updated_at <= known.updated_at
 
     def _merge(self, recent: tuple[Issue, ...]) -> None:
         """What is listed, at once."""

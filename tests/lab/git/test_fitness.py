@@ -75,6 +75,22 @@ async def test_a_server_that_is_not_fit_ends_the_start_with_its_code_and_is_not_
     assert "refs/ack is reserved" in said
 
 
+async def test_a_fit_server_does_not_vouch_for_the_rules_of_each_of_its_repositories(engine: Engine) -> None:
+    async with started(engine, PassingClock(AT.timestamp())) as parts:
+        await prove(parts)
+        proofs = parts[0].settings.state_dir / "proofs"
+        (own,) = (file for file in proofs.iterdir() if file.name.endswith(".git.json"))
+        own.unlink()
+        await prove(parts)
+        assert own.exists(), "tried with its own refs, and noted"
+        own.unlink()
+        await reserve(engine)
+        for _ in range(2):
+            with pytest.raises(UnfitServer, match="does not accept refs below refs/ack/"):
+                await prove(parts)
+    assert not await bare(engine).refs("refs/ack/")
+
+
 async def test_an_agent_does_not_start_against_it(engine: Engine, tmp_path: Path) -> None:
     await reserve(engine)
     engine.scenario.write_text("[]")

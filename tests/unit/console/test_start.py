@@ -83,17 +83,21 @@ async def test_repositories_are_made_ready_side_by_side_and_keep_their_order() -
     assert most == AT_ONCE
 
 
-@pytest.mark.parametrize("error", [Transient, Unauthorized])
-async def test_what_says_nothing_about_one_repository_ends_the_attempt_for_all(error: type[EngineError]) -> None:
+@pytest.mark.parametrize("error", [Transient("away"), Unauthorized("away"), ZeroDivisionError("away")])
+async def test_what_says_nothing_about_one_repository_ends_the_attempt_and_breaks_nothing_off(error: Exception) -> None:
+    begun: list[str] = []
     ended: list[str] = []
 
     async def attempt(name: str) -> str:
-        if name == "b":
-            raise error("away")
-        await anyio.sleep_forever()
+        begun.append(name)
+        for _ in range(3 if name == "1" else 6):
+            await anyio.lowlevel.checkpoint()
+        if name == "1":
+            raise error
         ended.append(name)
         return name
 
-    with pytest.raises(error, match="away"):
-        await side_by_side("abc", attempt)
-    assert ended == []
+    with pytest.raises(type(error), match="away"):
+        await side_by_side([str(number) for number in range(2 * AT_ONCE)], attempt)
+    assert len(begun) == AT_ONCE
+    assert ended == [name for name in begun if name != "1"]

@@ -36,6 +36,8 @@ class FakeIssues:
     failing: set[int] = field(default_factory=set)
     page: tuple[Issue, ...] | None = None
     failing_lists: int = 0
+    shown: dict[int, Issue] = field(default_factory=dict)
+    """What sweeps show instead of the items."""
     meanwhile: Callable[[], object] = lambda: None
     """What happens while an item is read."""
 
@@ -50,14 +52,16 @@ class FakeIssues:
 
     async def open(self) -> tuple[Issue, ...]:
         self.asked.append("open")
-        return tuple(found for found in self.items.values() if found.open and found.number not in self.hidden)
+        every = (self.items | self.shown).values()
+        return tuple(found for found in every if found.open and found.number not in self.hidden)
 
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         self.asked.append(label)
         if self.failing_lists:
             self.failing_lists -= 1
             raise Transient("502")
-        shown = [found for found in self.items.values() if found.open and found.number not in self.hidden]
+        every = (self.items | self.shown).values()
+        shown = [found for found in every if found.open and found.number not in self.hidden]
         return tuple(found for found in shown if label.casefold() in {name.casefold() for name in found.labels})
 
     async def issue(self, number: int) -> Issue:
@@ -349,3 +353,22 @@ async def test_what_belongs_to_a_known_item_is_followed_without_a_label() -> Non
     box = Inbox(issues, [READY], HandClock(), ties=Ties(belongs=lambda one, known: one.number == 2 and 1 in known))
     assert set(await box.look()) == {1, 2}
     assert set(await Inbox(issues, [READY], HandClock()).look()) == {1}, "as a rule it is not"
+
+
+@pytest.mark.fault(11)
+@pytest.mark.parametrize("full", [False, True], ids=["by one other list", "by label"])
+async def test_a_sweep_that_shows_what_was_does_not_take_the_place_of_what_is(full: bool) -> None:
+    issues, clock = FakeIssues({1: replace(issue(1, READY), updated_at=AT + timedelta(hours=1))}), HandClock()
+    issues.page = (issues.items[1], *FULL[1:]) if full else None
+    box = Inbox(issues, [READY, "bug"], clock)
+    await box.look()
+    now = issues.items[1]
+    issues.shown = {1: issue(1, "bug")}
+    for _ in range(3):
+        clock.seconds += SWEEP_SECONDS
+        assert (await box.look())[1].labels == {READY}
+        assert issues.asked[-1] == "#1", "the item is read"
+    issues.shown = {1: replace(issue(1, "bug"), updated_at=AT + timedelta(hours=2))}
+    issues.items[1] = issues.shown[1]
+    clock.seconds += SWEEP_SECONDS
+    assert (await box.look())[1].labels == {"bug"} != now.labels, "whatever the change list said"
