@@ -203,8 +203,8 @@ class Actions:
         lines, blockers = (seen.opinion.lines, seen.opinion.blockers) if seen.opinion else (None, ())
         facts = comments.Facts(lines, seen.bounds.lines, seen.barred, blockers=blockers)
         facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.missing)
-        if seen.remarked_by:
-            facts = replace(facts, by=seen.remarked_by)
+        if reason is Blocker.REMARKED:
+            facts = replace(facts, missing=seen.remarked_by)
         if reason is Blocker.TAKEN_OUT and seen.outside is not None:
             facts = replace(facts, said=seen.outside.sentence(Entry.of(held.fence).times))
         status = comments.approved(held.fence, reason, self._policy.names, facts)

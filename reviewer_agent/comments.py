@@ -54,8 +54,7 @@ class Facts:
     """What a sentence names: a change's lines and their limit, the label that bars it, and when it is merged.
 
     `blockers` are sentences of the review on what speaks against merging without a person. `base` is the branch it
-    goes into, `missing` what that requires and it lacks, `said` GitHub's own words. `by` is who
-    has said something.
+    goes into, `missing` what that requires and it lacks, `said` GitHub's own words.
     """
 
     lines: int | None = None
@@ -66,7 +65,6 @@ class Facts:
     base: str = "its base branch"
     missing: tuple[str, ...] = ()
     said: str = ""
-    by: str = "Somebody"
 
 
 def approved(fence: Fence, hindrance: Blocker, names: Labels, facts: Facts | None = None) -> Status:
@@ -83,7 +81,6 @@ def approved(fence: Fence, hindrance: Blocker, names: Labels, facts: Facts | Non
         base=one_line(facts.base, 100),
         missing=" and ".join(facts.missing),
         said=one_line(facts.said, REASON_CHARS),
-        by=facts.by,
     )
     if hindrance in ON_ORDER | {Blocker.NEVER}:
         then = " ".join([*(f"{one[:1].upper()}{one[1:]}." for one in facts.blockers), then])
@@ -105,8 +102,8 @@ _NEXT = {
     Blocker.UNSEEN: "It is not merged: the engine's approval for `{base}` is not on GitHub. Set `{reviewing}` for "
     "another review.",
     Blocker.REQUESTED: "Changes are still requested: whoever requested them has to approve or dismiss that review.",
-    Blocker.REMARKED: "{by} commented on its changes after this commit was reviewed. It is merged when {by} approves "
-    "it or somebody comments `/merge`; set `{changes}` to have the comments worked on.",
+    Blocker.REMARKED: "{missing} commented on this commit. It is merged when they approve it, or somebody comments "
+    "`/merge`; set `{changes}` to have the comments worked on.",
     Blocker.FORK: "Its branch is in another repository: comment `/merge`, or merge it yourself.",
     Blocker.NOT_ORDERED: "Comment `/merge` to have this commit merged when its checks pass.",
     Blocker.OWN_ORDER: "Only its requester asked for the merge: somebody else has to comment `/merge` or press the "

@@ -98,7 +98,7 @@ class Snapshot:
     `asked`: somebody who may asks for a review of a head that the fence does not name, or of what is approved for one
     more. `person_asks`:
     somebody requests changes of what we approved. `requested`: any such request stands, however old; the newest has the
-    id `request`. `remarked_by` has commented on the changes since our review, and nobody has ordered the merge after.
+    id `request`. `remarked_by` have commented on this commit, and nobody has ordered the merge after that.
     `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose word does not count.
     `barred` is a label that keeps it from being merged. `repairable`: its checks are red, and our worker handed it over
     before they were.
@@ -121,7 +121,7 @@ class Snapshot:
     person_asks: bool = False
     requested: bool = False
     request: int = 0
-    remarked_by: str = ""
+    remarked_by: tuple[str, ...] = ()
     ordered: bool = False
     ordered_by: str = ""
     own_order: bool = False
@@ -286,13 +286,12 @@ def hindrance(s: Snapshot) -> Blocker | None:
         return Blocker.UNSEEN
     if s.requested:
         return Blocker.REQUESTED
-    if s.remarked_by:
-        return Blocker.REMARKED
     if s.first:
         return Blocker.TURN
     missing = _missing_order(s, s.opinion.care)
     conflict = s.held_up or Blocker.CONFLICT if s.pull_request.out_of_step else None
-    return missing or conflict or _ci(s) or _required(s) or s.held_up or _unread(s)
+    remarked = Blocker.REMARKED if s.remarked_by else None
+    return missing or conflict or _ci(s) or _required(s) or s.held_up or remarked or _unread(s)
 
 
 def _unread(s: Snapshot) -> Blocker | None:

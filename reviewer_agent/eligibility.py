@@ -154,6 +154,7 @@ class Eligibility:
         number, head, why = seen.fence.key.number, seen.fence.work_head, reason.name.casefold()
         # Of any other reason what is named says nothing, and whose turn it is changes often.
         named = seen.missing if reason in {Blocker.CHECKS_AWAITED, Blocker.REQUIRED} else None
+        named = seen.remarked_by if reason is Blocker.REMARKED else named
         return await self._observer.has_told(number, head, why, named)
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:

@@ -30,7 +30,6 @@ _FACTS = comments.Facts(
     base="main",
     missing=("1 approval of a person",),
     said="Required status check is expected.",
-    by="ada",
 )
 _FINDING = FindingAnswer(
     severity="minor", path="directory/search.py", line=8, why="The order is not described.", suggestion="Name it."
@@ -50,8 +49,10 @@ def messages() -> Iterator[Message]:
     yield from _reviews()
     yield from _not_reviewed()
     for hindrance in Blocker:
+        named = ("grace", "alan") if hindrance is Blocker.REMARKED else _FACTS.missing
         yield Message(
-            f"comments.approved, {hindrance.name.casefold()}", comments.approved(REVIEW, hindrance, NAMES, _FACTS)
+            f"comments.approved, {hindrance.name.casefold()}",
+            comments.approved(REVIEW, hindrance, NAMES, replace(_FACTS, missing=named)),
         )
     yield Message("comments.merge_title", comments.merge_title(PULL))
     yield Message("comments.merge_message", comments.merge_message(PULL, ("Signed-off-by: Ada <ada@example.org>",)))

@@ -16,7 +16,7 @@ class Blocker(StrEnum):
     BARRED = "a label says that it is not to be merged"
     UNSEEN = "the engine's approval of this commit is not on GitHub"
     REQUESTED = "somebody's request for changes still stands"
-    REMARKED = "somebody has commented on its changes since its review"
+    REMARKED = "somebody has commented on this commit"
     FORK = "its branch is in another repository, so a maintainer merges"
     NOT_ORDERED = "it waits for `/merge`"
     OWN_ORDER = "only its requester has asked for the merge, and that does not count"

@@ -162,15 +162,15 @@ def standing_approvals(reviews: Sequence[Review]) -> tuple[Review, ...]:
     return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.APPROVED)
 
 
-def later_remarks(reviews: Sequence[Review], since: datetime) -> tuple[Review, ...]:
-    """Comments on the changes that were submitted after `since`, of authors who have approved of nothing after them."""
-    approved = {one.author.id: one.submitted_at for one in standing_approvals(reviews)}
+def remarks(reviews: Sequence[Review], opinion: ReviewVerdict) -> tuple[Review, ...]:
+    """Comments on the commit of `opinion`, or after it, of authors who do not approve of that commit themselves."""
+    content = {one.author.id for one in standing_approvals(reviews) if one.head_sha == opinion.sha}
     return tuple(
         one
         for one in reviews
         if one.state is ReviewState.COMMENTED
-        and one.submitted_at > since
-        and (one.author.id not in approved or approved[one.author.id] < one.submitted_at)
+        and (one.head_sha == opinion.sha or one.submitted_at > opinion.at)
+        and one.author.id not in content
     )
 
 

@@ -13,7 +13,7 @@ from fakes.clock import QuickClock
 from merge_scene import SCRIPT, Change, opened
 from worker_scene import labels, status
 
-from lab.github.world.pulls import ReviewRecord
+from lab.github.world.pulls import Place, ReviewRecord
 from lab.github.world.repository import Protection
 from shared.loop import Loop
 from shared.workflow import Role
@@ -127,7 +127,7 @@ async def remark(change: Change, looks: Looks) -> None:
     protect(change)
     await looks()
     assert not change.merged
-    told = "grace commented on its changes after this commit was reviewed. It is merged when grace approves it or some"
+    told = "grace commented on this commit. It is merged when they approve it, or somebody comments `/merge`"
     assert told in status(engine, change.number)
     engine.lab.clock.advance(2)
 
@@ -175,17 +175,70 @@ async def test_whoever_does_what_is_said_has_it_merged(engine: Engine, story: St
     assert not {one for one in labels(engine, change.number) if one.startswith(("flag:", "status:"))}
 
 
-@pytest.mark.parametrize("author", [REVIEWER, "mallory", "helper[bot]"])
-async def test_what_a_program_or_a_stranger_says_of_a_change_holds_nothing_up(engine: Engine, author: str) -> None:
-    engine.lab.account("helper[bot]")
+def remarks(change: Change, author: str, body: str = "", *, reply_to: int | None = None) -> int:
+    """Somebody comments on a line, or answers there, as GitHub keeps it: a review without words; the comment's id."""
+    pulls = change.engine.lab.at(REPOSITORY).pulls
+    review = change.engine.lab.review(REPOSITORY, change.number, author=author, state="COMMENTED")
+    line = Place("guide.md", 1, "RIGHT", "@@ -0,0 +1 @@\n+Read me.", "Read me.", 1)
+    return pulls.remark(review, line, body, reply_to=reply_to).id
+
+
+async def stranger_and_program_comment(change: Change) -> None:
+    lab = change.engine.lab
+    lab.account("helper[bot]")
+    for author in ("mallory", "helper[bot]"):
+        lab.review(REPOSITORY, change.number, author=author, state="COMMENTED", body="Consider a map.")
+    lab.review(REPOSITORY, change.number, author="alan")
+
+
+async def who_approves_says_thanks(change: Change) -> None:
+    change.engine.lab.review(REPOSITORY, change.number, author="alan")
+    change.engine.lab.clock.advance(2)
+    change.engine.lab.review(REPOSITORY, change.number, author="alan", state="COMMENTED", body="Thanks!")
+
+
+async def remark_is_answered_and_its_author_approves(change: Change) -> None:
+    remark = remarks(change, "grace", "Is this word right?")
+    remarks(change, "alan", "It is.", reply_to=remark)
+    remarks(change, REVIEWER, "It is.", reply_to=remark)
+    change.engine.lab.clock.advance(2)
+    change.engine.lab.review(REPOSITORY, change.number, author="grace")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [stranger_and_program_comment, who_approves_says_thanks, remark_is_answered_and_its_author_approves],
+    ids=lambda said: said.__name__,
+)
+async def test_what_objects_to_nothing_holds_nothing_up(
+    engine: Engine, said: Callable[[Change], Awaitable[None]]
+) -> None:
     change = await opened(engine, "guide")
     protect(change, approvals=2)
     async with engine.agent(Role.REVIEWER) as reviewer:
         await seen(engine, reviewer, lambda: False)
         assert "waits for 1 approval of a person" in status(engine, change.number)
         engine.lab.clock.advance(2)
-        engine.lab.review(REPOSITORY, change.number, author=author, state="COMMENTED", body="Consider a map.")
-        engine.lab.review(REPOSITORY, change.number, author="alan")
+        await said(change)
+        await seen(engine, reviewer, lambda: change.merged)
+    assert change.merged
+
+
+@pytest.mark.parametrize("author", ["grace", REVIEWER], ids=["a person", "a person who lends the engine an account"])
+async def test_a_remark_on_the_commit_holds_the_merge_also_when_it_came_before_the_verdict(
+    engine: Engine, author: str
+) -> None:
+    change = await opened(engine, "guide")
+    remarks(change, author, "This deletes every table.")
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await seen(engine, reviewer, lambda: False)
+        assert not change.merged
+        assert f"{author} commented on this commit." in status(engine, change.number)
+        remarks(change, "alan", "And every view.")
+        await seen(engine, reviewer, lambda: False)
+        assert f"{author} and alan commented on this commit." in status(engine, change.number)
+        engine.lab.clock.advance(2)
+        engine.lab.comment(REPOSITORY, change.number, "/merge", author="alan")
         await seen(engine, reviewer, lambda: change.merged)
     assert change.merged
 

@@ -138,7 +138,7 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
         ({"opinion": opinion(Judgement.CHANGES_REQUESTED)}, Blocker.UNSEEN, Action.WAIT),
         ({"opinion": opinion(Judgement.INCOMPLETE)}, Blocker.UNSEEN, Action.WAIT),
         ({"requested": True}, Blocker.REQUESTED, Action.HAND_OVER),
-        ({"remarked_by": "ada"}, Blocker.REMARKED, Action.PARK),
+        ({"remarked_by": ("ada",)}, Blocker.REMARKED, Action.PARK),
         ({"pull_request": replace(OPENED, head_repository="mallory/r")}, Blocker.FORK, Action.PARK),
         ({"pull_request": replace(OPENED, head_repository="")}, Blocker.FORK, Action.PARK),
         ({"pull_request": replace(OPENED, head_repository="", base_repository="")}, Blocker.FORK, Action.PARK),
