@@ -99,6 +99,20 @@ def test_many_that_begin_the_same_file_at_once_all_get_to_write(tmp_path: Path) 
         assert sorted(uids(path)) == [f"{number}" for number in range(8)]
 
 
+def test_whoever_begins_the_file_waits_until_another_lets_go_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with closing(sqlite3.connect(path, check_same_thread=False, isolation_level=None)) as other:
+        other.execute("CREATE TABLE theirs (x)")
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(write, path, event(uid="a"))
+            with pytest.raises(TimeoutError):
+                writing.result(0.3)
+            other.execute("COMMIT")
+            writing.result()
+    assert uids(path) == ["a"]
+
+
 def test_a_deleted_file_begins_anew_whatever_a_killed_agent_left_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "events.db"
     killed = SqliteStore(path)

@@ -39,6 +39,7 @@ def test_the_machine_sees_no_difference(path: str, before: str, after: str) -> N
         ("a.py", "x = 'a'\n", "x = 'b'\n"),
         ("a.py", PYTHON, PYTHON + "x = (\n"),
         ("a.py", 'Q = "SELECT *\\nFROM a"\n', 'Q = "DELETE\\nFROM a"\n'),
+        ("a.py", 'x = "\\n  \\n"\n', 'x = "\\n \\n"\n'),
         ("a.py", 'x = f"{p:.2f}"\n', 'x = f"{p:.3f}"\n'),
         ("a.py", "def f(d):\n    f'{d[0]}'\n    return 1\n", "def f(d):\n    return 1\n"),
         ("a.py", "@command\ndef f():\n    'A.'\n    g()\n", "@command\ndef f():\n    'B.'\n    g()\n"),
