@@ -13,13 +13,14 @@ from typing import Protocol
 from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
 from reviewer_agent.decide import Merge, Snapshot, hindrance
-from reviewer_agent.merge.approval import MergeApproval, Word, is_app
+from reviewer_agent.merge.approval import MergeApproval, Word
 from reviewer_agent.merge.blockers import IN_QUEUE, Blocker
+from reviewer_agent.merge.remarks import Remarks
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, Source
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.review_input import Subject
-from reviewer_agent.review.verdict import Reader, remarks, standing_approvals, standing_requests, text_key
+from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests, text_key
 from reviewer_agent.review_request import ReviewRequest
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
@@ -31,7 +32,6 @@ from shared.models import Account, Issue, PullRequest, Review
 from shared.scheduling.order import excluded
 from shared.specification import body_sha256
 from shared.specification.dependencies import holding, written
-from shared.text import comment_signatures
 from shared.workflow import Stage
 from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
@@ -48,6 +48,7 @@ class Observer:
         self._consent = MergeApproval(
             forge.comments, forge.people, self._issue, reader, by_requester=policy.by_requester
         )
+        self._remarks = Remarks(forge, reader, self._consent)
         self._presence = Presence(forge.checks, source)
         self._begun = False
 
@@ -136,34 +137,10 @@ class Observer:
         return s if hindrance(s) else await self._with_issue(s)
 
     async def _with_remarks(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
-        """Who may write and has commented on this commit; whoever says `/merge` after it has read it.
-
-        What a program says holds nothing up, nor does an answer in a thread, or anything once GitHub has it in its
-        queue; and who has opened a pull request speaks there without objecting to it.
-        """
-        in_queue = s.fence.wait is not None and s.fence.wait.reason == IN_QUEUE
-        if s.opinion is None or in_queue:
+        """Who has commented on this commit; nothing holds up what GitHub's queue has."""
+        if s.opinion is None or (s.fence.wait is not None and s.fence.wait.reason == IN_QUEUE):
             return s
-        said = remarks(self._reader.by_people(s.pull_request.number, reviews), s.opinion)
-        people = [one for one in said if self._is_persons(one) and one.author.id != s.pull_request.author.id]
-        heard = [one for one in people if await self._may_write(one.author.login)]
-        if heard and (await self._forge.rules.of(s.pull_request.base_branch)).conversations:
-            heard = [one for one in heard if one.body.strip()]  # GitHub itself waits for the rest to be resolved
-        if any(not one.body.strip() for one in heard):
-            inline = await self._forge.reviews.comments(s.pull_request.number)
-            begun = {one.review_id for one in inline if one.in_reply_to is None}
-            heard = [one for one in heard if one.body.strip() or one.id in begun]
-        if not heard:
-            return s
-        last = max(s.opinion.at, *(one.submitted_at for one in heard))
-        ordered = await self._consent.of(s.pull_request, replace(s.opinion, at=last), ())
-        names = tuple(dict.fromkeys(one.author.login for one in heard))
-        return s if ordered.word is not Word.NONE else replace(s, remarked_by=names)
-
-    def _is_persons(self, review: Review) -> bool:
-        """Whether neither an App wrote it nor an agent, also one that signs by a key which is not known here."""
-        ours = review.author.id in self._reader.accounts and comment_signatures.find(review.body) is not None
-        return not (ours or is_app(review.author))
+        return replace(s, remarked_by=await self._remarks.authors(s.pull_request, s.opinion, reviews))
 
     async def _with_order(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """What people have said of the merge. A review stands for an order only where nothing else waits for one."""

@@ -162,18 +162,6 @@ def standing_approvals(reviews: Sequence[Review]) -> tuple[Review, ...]:
     return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.APPROVED)
 
 
-def remarks(reviews: Sequence[Review], opinion: ReviewVerdict) -> tuple[Review, ...]:
-    """Comments on the commit of `opinion`, or after it, of authors who do not approve of that commit themselves."""
-    content = {one.author.id for one in standing_approvals(reviews) if one.head_sha == opinion.sha}
-    return tuple(
-        one
-        for one in reviews
-        if one.state is ReviewState.COMMENTED
-        and (one.head_sha == opinion.sha or one.submitted_at > opinion.at)
-        and one.author.id not in content
-    )
-
-
 def _verdicts(reviews: Sequence[Review]) -> Collection[Review]:
     silent = {ReviewState.COMMENTED, ReviewState.PENDING}
     return {review.author.id: review for review in reviews if review.state not in silent}.values()
