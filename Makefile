@@ -121,7 +121,7 @@ $(BROWSER): $(STAMP)
 
 # A story with a coder that steals, and every test that docs/security.md names as the proof of a row.
 # `PROOFS=` leaves those out: each of them belongs to another target, and who runs all targets has run them.
-PROOFS ?= $$(grep -o 'tests/[a-z_/]*\.py::test_[a-z_]*' docs/security.md | grep -v '^tests/security/' | sort -u)
+PROOFS ?= $$(grep -o 'tests/[a-z_/]*\.py::test_[a-z0-9_]*' docs/security.md | grep -v '^tests/security/' | sort -u)
 test-security: setup
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/security $(PROOFS)
 
@@ -129,11 +129,13 @@ test-cli: $(CLIS) $(FOREIGN)
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/cli
 
 # Two versions of Claude Code, as the vendor publishes them for Python: 2.1.330 and 2.1.202. Two of Codex:
-# 0.163 for Python, and 0.169, which there is for Node alone and of which the program itself is kept.
+# 0.163 for Python, and 0.169, which there is for Node alone and of which the program itself is kept. Qwen Code is for Node.
 $(CLIS): $(STAMP)
 	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools
 	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools --package-version 0.2.111
 	@"$(BIN)/workflow-engine" install-cli codex --state-dir .tools
+	@if command -v npm >/dev/null; then "$(BIN)/workflow-engine" install-cli qwen --state-dir .tools; \
+	else echo "There is no npm: Qwen Code is not tried."; fi
 	@if command -v npm >/dev/null; then \
 	  npm install --silent --no-save --prefix .tools/npm @openai/codex@0.169.0 && \
 	  rm -rf .tools/cli/codex/0.169.0 && \

@@ -25,6 +25,7 @@ from benchmarks import (
     process,
     proof,
     requests,
+    soak,
     throughput,
     workspace,
 )
@@ -45,11 +46,12 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "proof": ("proof", proof.measure),
     "fleet": ("fleet", fleet.measure),
     "repositories": ("repositories", many_repositories.measure),
+    "soak": ("soak", soak.measure_with(soak.ISSUES)),
 }
-"""Part -> the results file that it goes into, and what measures it; `throughput` as large as the arguments say."""
+"""Part -> the results file that it goes into, and what measures it; two of them as large as the arguments say."""
 
-BY_NAME_ONLY = frozenset({"fleet", "proof", "repositories"})
-"""Parts that take up to a quarter of an hour: run when they are asked for."""
+BY_NAME_ONLY = frozenset({"fleet", "proof", "repositories", "soak"})
+"""Parts that take a quarter of an hour and more: run when they are asked for."""
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
@@ -57,7 +59,8 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the engine costs, on loopback.")
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--workers", type=int, default=throughput.WORKERS, help="of throughput (default: %(default)s)")
-    parser.add_argument("--issues", type=int, default=throughput.ISSUES, help="of throughput (default: %(default)s)")
+    sizes = f"of throughput and soak (default: {throughput.ISSUES} and {soak.ISSUES})"
+    parser.add_argument("--issues", type=int, default=None, help=sizes)
     return parser.parse_args(argv)
 
 
@@ -81,7 +84,9 @@ def main() -> None:
     if sys.argv[1:2] == ["commits"]:
         sys.exit(commits.main(sys.argv[2:]))
     given = arguments()
-    sized = {**PARTS, "throughput": ("throughput", throughput.measure_with(given.workers, given.issues))}
+    many = throughput.measure_with(given.workers, given.issues or throughput.ISSUES)
+    sized = {**PARTS, "throughput": ("throughput", many)}
+    sized["soak"] = ("soak", soak.measure_with(given.issues or soak.ISSUES))
     anyio.run(run, {part: sized[part] for part in given.parts or PARTS if given.parts or part not in BY_NAME_ONLY})
 
 

@@ -10,7 +10,7 @@ from benchmarks.requests import Stuck, script
 from benchmarks.table import Row
 from lab.github.clock import LabClock
 from shared.github.inbox import SWEEP_SECONDS
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 POLL_SECONDS = 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ from lab.host import TWO, Host
 from runtime.building.assembly import Parts
 from shared import process
 from shared.clock import Clock
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Agent
 from shared.workflow import Role
 
@@ -47,6 +48,8 @@ class LabHost(Host):
     tokens: tuple[str, str] = (ENGINE, REVIEWER)
     """Whose token files an agent is given: the one of planner and worker, and the reviewer's."""
     write_interval_seconds: float = 0.0
+    programs: Path | None = None
+    """A directory that stands first on the agents' PATH."""
 
     def config(self, state: str) -> Path:
         """The configuration file of one machine, whose state directory is `state`."""
@@ -54,7 +57,7 @@ class LabHost(Host):
             "name": self.name,
             "poll_interval": 0.5,
             "llm_backend": "scripted",
-            "test_command": f"{ALONE} '{sys.executable}' -m pytest -q",
+            "test_command": f"{ALONE} {shlex.quote(sys.executable)} -m pytest -q",
             "approval": "auto",
             "refactor": "off",
             "merge": "auto",
@@ -73,7 +76,9 @@ class LabHost(Host):
     @property
     def environment(self) -> dict[str, str]:
         """What an agent process gets."""
-        return child_environment() | {"HOME": str(self.root), "PYTHONPATH": str(ROOT)}
+        known = child_environment()
+        path = {"PATH": f"{self.programs}:{known['PATH']}"} if self.programs else {}
+        return known | path | {"HOME": str(self.root), "PYTHONPATH": str(ROOT)}
 
     @asynccontextmanager
     async def agent(

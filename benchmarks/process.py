@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,8 +18,8 @@ from benchmarks.table import Row
 from config.environment import child_environment
 from runtime.building.assembly import Parts
 from shared import process
-from shared.llm.port import Coder, Outcome, Request
-from shared.loop import RealClock
+from shared.llm.port import Coder, Request, RunOutcome
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 STARTS = 5
@@ -44,7 +45,7 @@ class TimedCoder:
         """The configured word."""
         return self._coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Pass the request on."""
         began = self._clock.boot()
         try:
@@ -108,7 +109,7 @@ async def _own_time(root: Path) -> Row:
     clock = RealClock()
     coders: list[TimedCoder] = []
     timed = root / "tests.txt"
-    command = f"'{sys.executable}' -m benchmarks.timed '{timed}' '{sys.executable}' -m pytest -q"
+    command = shlex.join((sys.executable, "-m", "benchmarks.timed", str(timed), sys.executable, "-m", "pytest", "-q"))
     command = f"PYTHONPATH='{ROOT}' PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {command}"
     async with house(root, script("initial"), test_command=command) as here:
         here.lab.issue(REPOSITORY, "Count users by initial", "For a register.", author=OWNER, labels=("story",))

@@ -5,6 +5,7 @@ The tests of the project sleep, so that the figures are ratios of waiting and do
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from benchmarks.table import Row
 from config.environment import child_environment
 from shared import process
 from shared.git.command import Git
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.proof.subject import Rules
 from worker_agent.tdd.runners.report import TestRun
@@ -124,7 +125,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 def _suites() -> tuple[SuitePolicy, ...]:
-    return (SuitePolicy("", f"'{sys.executable}' -m pytest -q"),)
+    return (SuitePolicy("", f"{shlex.quote(sys.executable)} -m pytest -q"),)
 
 
 async def _examined(git: Git, place: Path, ask: Ask) -> tuple[Counted, Repeated]:

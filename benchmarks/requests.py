@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -11,6 +12,7 @@ from string import Template
 
 import anyio
 
+from benchmarks.git_counts import GitCounts
 from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
 from benchmarks.proxy import Proxy
 from benchmarks.request_counts import Exchange, Tally
@@ -41,24 +43,26 @@ def script(*names: str) -> str:
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """Tell one story; the rows of DESIGN's request goals and the charged requests by their shape."""
-    socket = root / "github.sock"
+    """Tell one story; the rows of DESIGN's request goals, the charged requests by their shape, git by its commands."""
+    socket, counts = root / "github.sock", GitCounts(root / "programs")
     async with house(root, script("initial"), socket=socket) as here:
-        await _tell(here)
+        here.programs = counts.directory
+        git = await _tell(here, counts)
         told = here.proxy.tally()
-        rows = _rows(told)
+        rows = [*_rows(told), Row("git processes", git.total(), "processes", 60, "without those of a start")]
         gh = await _by_gh(here.proxy, socket, here.proxy.exchanges)
-        return rows + gh, {"charged": told.shapes, "git_requests": told.git}
+        return rows + gh, {"charged": told.shapes, "git_requests": told.git, "git_processes": dict(git.most_common())}
 
 
-async def _tell(here: LabHost) -> None:
-    """One story with the three agents as processes, to the point where nothing follows any more."""
+async def _tell(here: LabHost, counts: GitCounts) -> Counter[str]:
+    """One story with the three agents as processes, to the point where nothing follows any more; the git it took."""
     agents = {"planner-1": Role.PLANNER, "worker-1": Role.WORKER, "reviewer-1": Role.REVIEWER}
     async with AsyncExitStack() as stack:
         for name, role in agents.items():
             await stack.enter_async_context(here.running(role, name))
         await _warm(here, len(agents))
         here.proxy.exchanges.clear()
+        before = counts.so_far()
         here.lab.issue(REPOSITORY, "Count users by initial", "For a register.", author=OWNER, labels=("story",))
         with anyio.move_on_after(SECONDS) as limit:
             while not finished(here.lab, 1):
@@ -66,6 +70,7 @@ async def _tell(here: LabHost) -> None:
             await here.clock.sleep(QUIET_POLLS * POLL_SECONDS)
         if limit.cancelled_caught:
             raise Stuck(f"The story was not merged within {SECONDS:.0f} s: see {here.root}.")
+        return counts.so_far() - before
 
 
 def finished(lab: Lab, stories: int) -> bool:
@@ -82,9 +87,9 @@ async def _warm(here: LabHost, agents: int) -> None:
 
 def _rows(told: Tally) -> list[Row]:
     return [
-        Row("charged requests besides change lists", told.charged_besides_polling, "requests", 62),
-        Row("writes", told.writes, "requests", 34),
-        Row("comments, reviews and pull requests", told.speech, "posts", 9),
+        Row("charged requests besides change lists", told.charged_besides_polling, "requests", 50),
+        Row("writes", told.writes, "requests", 26),
+        Row("comments, reviews and pull requests", told.speech, "posts", 6),
         Row("charged reads of change lists", told.charged_change_lists, "requests"),
         Row("all requests, free ones included", told.requests, "requests"),
         Row("requests on the content-creating limit", told.content, "requests"),

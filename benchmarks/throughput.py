@@ -6,6 +6,7 @@ The tests are run by a stub, CI by `true`, the coder by a script: what is left i
 from __future__ import annotations
 
 import resource
+import shlex
 import sys
 from collections import Counter
 from contextlib import AsyncExitStack
@@ -26,7 +27,7 @@ WORKERS, ISSUES = 3, 9
 
 SECONDS_PER_ISSUE = 60.0
 
-STUB = f"PYTHONPATH='{ROOT}' '{sys.executable}' -m benchmarks.stub_tests"
+STUB = f"PYTHONPATH={shlex.quote(str(ROOT))} {shlex.quote(sys.executable)} -m benchmarks.stub_tests"
 
 
 def measure_with(workers: int, issues: int) -> Any:

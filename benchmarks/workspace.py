@@ -17,7 +17,7 @@ from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror
 from shared.git.workspace import Workspace
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 ROUNDS = 3
 FILES = 900

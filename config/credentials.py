@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 from pydantic import SecretStr
 
-from config.settings import GitHubSettings, LockSettings, NotifySettings, WebhookSettings
+from config.engine import GitHubSettings, LockSettings, NotifySettings, WebhookSettings
 from shared.errors import Misconfigured, MissingCredentials
 
 log = structlog.get_logger()
@@ -20,6 +20,13 @@ MIN_KEY_BYTES = 32
 
 MIN_SECRET_BYTES = 16
 """A shorter secret of a webhook could be guessed by whoever has seen one delivery."""
+
+TOKEN_ORIGIN = "WORKFLOW_ENGINE_TOKEN_ORIGIN"
+"""Beside a token that this process has put into its own copy of the environment: where that came from."""
+
+OF_GH = "gh"
+
+PASTED = "pasted"
 
 _OTHERS = 0o077
 
@@ -45,6 +52,21 @@ def credentials(github: GitHubSettings, environment: Mapping[str, str], *, revie
             f"name a file that holds the token in github.token_file, or log in with `gh auth login`."
         )
     return _token(text, f"the environment variable {github.token_env}")
+
+
+def replacement(github: GitHubSettings, environment: Mapping[str, str], *, reviewer: bool, server: str) -> str:
+    """Where `credentials` has the token from, and how to get another one from `server`: two sentences (pure)."""
+    another = f"Make another one at {server}/settings/tokens"
+    if reviewer and github.reviewer_token_file is not None:
+        return f"It came from {github.reviewer_token_file} (github.reviewer_token_file). {another}, and write it there."
+    if github.token_file is not None:
+        return f"It came from {github.token_file} (github.token_file). {another}, and write it there."
+    origin = environment.get(TOKEN_ORIGIN)
+    if origin == OF_GH:
+        return "It came from `gh auth token`. Log in again with `gh auth login`."
+    if origin == PASTED:
+        return f"It is the one that you pasted. {another}."
+    return f"It came from the environment variable {github.token_env}. {another}, and set it there."
 
 
 def app_key(github: GitHubSettings, *, reviewer: bool = False) -> SecretStr:

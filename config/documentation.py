@@ -93,6 +93,10 @@ def _words(annotation: Any) -> tuple[str, ...]:
     return next((tuple(option["enum"]) for option in options if "enum" in option), ())
 
 
+_SWITCHES = frozenset({"on", "off", "yes", "no", "true", "false"})
+"""Words that readers of YAML 1.1, as most editors are, take for true or false where they are not quoted."""
+
+
 def _flow(value: Any) -> str:
     """A value in YAML's flow style."""
     match value:
@@ -110,4 +114,4 @@ def _flow(value: Any) -> str:
             return f"{value:g}"
         case _:
             plain = re.fullmatch(r"[\w./~](?:[\w ./~-]|:(?=\S))*", str(value))
-            return str(value) if plain else json.dumps(str(value))
+            return str(value) if plain and str(value) not in _SWITCHES else json.dumps(str(value))

@@ -99,10 +99,14 @@ def for_gh(environment: Mapping[str, str]) -> dict[str, str]:
     return child_environment(environment) | own
 
 
+_OF_INSTALLERS = ("PIP_", "UV_", "XDG_", "NPM_CONFIG_")
+
+
 def for_installers(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """What a package installer gets: what children get, its own configuration, and proxies; no token of ours."""
     known = snapshot() if environment is None else environment
-    own = {name: value for name, value in known.items() if name.startswith(("PIP_", "UV_", "XDG_")) or name == "HOME"}
+    mine = {"HOME", *CERTIFICATES}
+    own = {name: value for name, value in known.items() if name.upper().startswith(_OF_INSTALLERS) or name in mine}
     proxies = {name: value for name, value in known.items() if name.casefold().endswith("_proxy")}
     return child_environment(known) | own | proxies
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -36,3 +37,15 @@ def known(model: type[BaseModel], path: KeyPath) -> tuple[str, ...]:
                 return ()
             model = below[0]
     return tuple(model.model_fields)
+
+
+def homes(model: type[BaseModel], key: str, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Each section that has a key of this name, as the keys that lead to it: none for the top level.
+
+    A key whose value is a list or a mapping of sections ends in `[]` or `.<name>`.
+    """
+    if key in model.model_fields:
+        yield above
+    for name, field in model.model_fields.items():
+        if below := section(field.annotation):
+            yield from homes(below[0], key, (*above, f"{name}{below[1]}"))

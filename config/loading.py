@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from config.document import Document, Problem, Unreadable, parse
+from config.engine import DEFAULT_STATE_DIR
 from config.environment import config_place
 from config.repository import repository_name
-from config.settings import DEFAULT_STATE_DIR, Settings
+from config.settings import Settings
 from config.validation import validate
 from shared.errors import Misconfigured
 
@@ -29,11 +30,13 @@ def load(
         checked(repository)
     found = source(path, environment=environment, directory=directory)
     if found is not None:
+        if path is None and environment.get(VARIABLE) and not found.exists():
+            raise Misconfigured(f"{found}: there is no such configuration file; the variable {VARIABLE} names it")
         return _selected(read(found, environment=environment), repository, found)
     if repository is None:
         raise Misconfigured(
-            "There is no configuration: name a repository (owner/repo), or copy config/repos.yml.example "
-            "to config/repos.yml and edit it, or give --config FILE."
+            "There is no configuration: name a repository (owner/repo), or let `workflow-engine init owner/repo` "
+            "write a file and edit it, or give --config FILE."
         )
     document = Document(value={"repositories": [{"name": repository}]})
     return _validated(document, Path("arguments"), environment)
@@ -62,11 +65,18 @@ def source(path: Path | None, *, environment: Mapping[str, str], directory: Path
 def read(path: Path, *, environment: Mapping[str, str]) -> Settings:
     """The configuration that one file holds; raises `Misconfigured` with everything that is wrong."""
     try:
-        document = parse(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         raise Misconfigured(f"{path}: there is no such configuration file") from None
     except OSError as error:
         raise Misconfigured(f"{path}: the configuration cannot be read: {error.strerror}") from None
+    return understood(content, path, environment=environment)
+
+
+def understood(content: bytes, path: Path, *, environment: Mapping[str, str]) -> Settings:
+    """What `path` means with this content, whether or not it is written yet; raises `Misconfigured`, naming `path`."""
+    try:
+        document = parse(content)
     except Unreadable as error:
         raise _misconfigured(path, [error.problem]) from None
     if document.value is None:
@@ -112,5 +122,8 @@ def _selected(settings: Settings, repository: str | None, path: Path) -> Setting
     found = tuple(r for r in settings.repositories if r.name.casefold() == repository.casefold())
     if not found:
         names = ", ".join(r.name for r in settings.repositories)
-        raise Misconfigured(f"{path}: '{repository}' is not configured here; there is {names}.")
+        raise Misconfigured(
+            f"{path}: '{repository}' is not configured here; there is {names}. Add it under `repositories:`, "
+            "or name another file with --config."
+        )
     return settings.model_copy(update={"repositories": found})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from config.section import Section, Text
 from config.suites import Directory, Pattern, SuiteSettings
@@ -78,6 +78,57 @@ class LabelSettings(Section):
         return Labels(self.status_prefix, self.flag_prefix, self.story)
 
 
+class StartSettings(Section):
+    """What begins work on an issue beside `status:ready` and `/start`, given by somebody with write access."""
+
+    assigned: bool = False
+    """Whether an assignment to the engine's account begins the work; GitHub lets nobody assign an App."""
+    mentioned: bool = False
+    """Whether a comment that mentions the engine's account and holds no question begins the work."""
+    labels: tuple[Text, ...] = ()
+    """Labels that begin the work, as in `["good first issue"]`."""
+
+
+class RungSettings(Section):
+    """One step of a ladder; a plain word is a backend's name, or else a model of the repository's backend."""
+
+    backend: Backend | None = None
+    """The backend of this step; null means the repository's `llm_backend`."""
+    model: Text | None = None
+    """Its model, in the backend's own words; null means the backend's default."""
+
+
+def rung(told: object) -> object:
+    """A step as a section, whatever short form it was written in."""
+    if not isinstance(told, str):
+        return told
+    return {"backend": told} if told in BACKENDS else {"model": told}
+
+
+class CeilingSettings(Section):
+    """How much of one repository all agents together have going on at once; counted by their locks."""
+
+    in_work: int | None = Field(None, ge=1)
+    """Issues that are being written or wait for CI; null means any number."""
+    open_pull_requests: int | None = Field(None, ge=1)
+    """Pull requests of the engine that are in work or under review; null means any number."""
+
+
+class HookSettings(Section):
+    """Commands around a workspace and the runs of a coder in it, confined as `setup_command` is."""
+
+    after_create: Text | None = None
+    """Runs once after an issue's workspace was made on a machine, before the first run; a failure ends the work."""
+    before_run: Text | None = None
+    """Runs before each run of a coding backend, in the tree that it edits; a failure ends the work."""
+    after_run: Text | None = None
+    """Runs after each run, for example a code generator; what it changes counts as part of the change."""
+    before_remove: Text | None = None
+    """Runs before a workspace that is used no longer is removed."""
+    timeout_seconds: float = Field(300, gt=0, le=3600)
+    """Seconds that each of them may take."""
+
+
 class CISettings(Section):
     """How the checks of a pull request are watched."""
 
@@ -115,6 +166,8 @@ class ReviewSettings(Section):
     """How many commits of one pull request are taken up for a review before a person decides."""
     second_pass: bool = True
     """Whether an approval holds only after the role `qa` has checked each criterion against the evidence."""
+    hide_outdated: bool = False
+    """Whether an approving review of the engine hides its earlier ones of the same pull request as outdated."""
 
 
 _APP = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\[bot\]")
@@ -156,6 +209,37 @@ class TddSettings(Section):
     """Tests that wait in the repository for their code, marked with a reason that begins with `spec:`."""
 
 
+class TriageLabelSettings(Section):
+    """The label of each kind of issue that a proposal can name; the first four are GitHub's own."""
+
+    bug: Text = "bug"
+    """Of an issue that reports a mistake."""
+    feature: Text = "enhancement"
+    """Of an issue that asks for something new."""
+    question: Text = "question"
+    """Of an issue whose author wants to know something."""
+    duplicate: Text = "duplicate"
+    """Of an issue that repeats another."""
+    vague: Text = "needs-info"
+    """Of an issue that does not say enough."""
+
+
+class TriageSettings(Section):
+    """Proposals for open issues without a label; strangers' texts reach a model for them."""
+
+    per_day: int = Field(0, ge=0, le=1000)
+    """How many issues get a proposal in 24 hours at most, over all planners; 0 turns it off."""
+    labels: TriageLabelSettings = TriageLabelSettings()
+    """Which label each kind of issue gets when a person accepts."""
+
+
+class AssistantSettings(Section):
+    """Answers to questions: a comment of somebody with write access that mentions the engine and asks something."""
+
+    per_day: int = Field(0, ge=0, le=1000)
+    """How many questions are answered in 24 hours at most, over all planners; 0 turns it off."""
+
+
 class RepositorySettings(Section):
     """One repository and how the engine works in it."""
 
@@ -167,6 +251,9 @@ class RepositorySettings(Section):
     """Seconds between two looks at the repository."""
     llm_backend: Backend = "claude"
     """The coding backend for every role that `roles` does not name."""
+    ladder: tuple[Annotated[RungSettings, BeforeValidator(rung, json_schema_input_type=RungSettings | str)], ...] = ()
+    """Models or backends that further tries climb, cheapest first, as in `[haiku, sonnet, {backend: codex}]`; it goes
+    before `roles` where tests and code are written."""
     test_command: Text | None = None
     """The command that runs the tests; null means detected (`doctor` tells what is)."""
     test_report: Text | None = None
@@ -186,10 +273,18 @@ class RepositorySettings(Section):
     CI; the evidence says so."""
     setup_command: Text | None = None
     """The command that installs what the tests need, for example `uv sync`; null means none."""
+    ceilings: CeilingSettings = CeilingSettings()
+    """How much all agents together have going on at once."""
+    own_rules: bool = True
+    """Whether `.workflow-engine.yml` of the base branch is read, in which a repository sets some of these keys."""
+    hooks: HookSettings = HookSettings()
+    """Commands around a workspace and the runs of a coder in it."""
     quality_commands: tuple[Text, ...] | None = None
     """Linters and type checkers that must stay clean; null means detected, [] means none."""
     labels: LabelSettings = LabelSettings()
     """Which labels filter candidates, and how the engine's own labels are spelled."""
+    start: StartSettings = StartSettings()
+    """What begins work on an issue beside `status:ready` and `/start`."""
     priority_labels: tuple[Text, ...] = ("priority:critical", "priority:high", "priority:medium", "priority:low")
     """Labels that order the candidates, most urgent first."""
     pr_labels: tuple[Text, ...] = ("automated",)
@@ -228,6 +323,9 @@ class RepositorySettings(Section):
     """Labels of a pull request or its issue with which the engine merges nothing, whatever was ordered."""
     delete_branch: bool = True
     """Whether the work branch is deleted after the merge."""
+    after_merge: Literal["off", "report", "revert"] = "off"
+    """What follows when checks of the base that passed before a merge fail within an hour after it: nothing, an issue
+    that says what fails, or a pull request that takes the merge back."""
     max_attempts: int = Field(3, ge=1)
     """How many implementations of one specification are tried."""
     max_turns: int = Field(50, ge=1)
@@ -246,3 +344,7 @@ class RepositorySettings(Section):
     """Whose remarks on a pull request are worked on."""
     tdd: TddSettings = TddSettings()
     """How tests and code alternate."""
+    assistant: AssistantSettings = AssistantSettings()
+    """Answers to questions in comments."""
+    triage: TriageSettings = TriageSettings()
+    """Proposals for open issues without a label; strangers' texts reach a model for them."""

@@ -1,4 +1,4 @@
-"""Rules that span several keys, and what this version does not do yet: pure functions of `Settings`."""
+"""Rules that span several keys, and what this version does not do yet: pure functions of the keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from config.proxies import LOOPBACK
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from config.engine import EngineSettings
     from config.repository import RepositorySettings
-    from config.settings import Settings
 
 KeyPath = tuple[str | int, ...]
 """Where a key stands, for example `("repositories", 0, "name")`."""
@@ -42,7 +42,7 @@ def dotted(path: KeyPath) -> str:
     return text.removeprefix(".")
 
 
-def broken(settings: Settings) -> Iterator[Broken]:
+def broken(settings: EngineSettings) -> Iterator[Broken]:
     """Every broken rule. Against loopback, where the lab runs, unsafe times and http are accepted."""
     yield from _unique_names(settings)
     yield from _distinct_prefixes(settings)
@@ -55,7 +55,7 @@ def broken(settings: Settings) -> Iterator[Broken]:
         yield from _safe_transport(settings)
 
 
-def _unique_names(settings: Settings) -> Iterator[Broken]:
+def _unique_names(settings: EngineSettings) -> Iterator[Broken]:
     first: dict[str, int] = {}
     for index, repository in enumerate(settings.repositories):
         earlier = first.setdefault(repository.name.casefold(), index)
@@ -64,7 +64,7 @@ def _unique_names(settings: Settings) -> Iterator[Broken]:
             yield Broken(path, f"'{repository.name}' is already configured as repositories[{earlier}]")
 
 
-def _distinct_prefixes(settings: Settings) -> Iterator[Broken]:
+def _distinct_prefixes(settings: EngineSettings) -> Iterator[Broken]:
     for index, repository in enumerate(settings.repositories):
         labels = repository.labels
         if labels.status_prefix.casefold() == labels.flag_prefix.casefold():
@@ -73,7 +73,7 @@ def _distinct_prefixes(settings: Settings) -> Iterator[Broken]:
             yield Broken((*path, "flag_prefix"), message, ((*path, "status_prefix"),))
 
 
-def _nested_budgets(settings: Settings) -> Iterator[Broken]:
+def _nested_budgets(settings: EngineSettings) -> Iterator[Broken]:
     """A run reserves its whole budget: under a smaller limit none could ever begin."""
     budgets = settings.budgets
     for name in ("issue", "day", "week"):
@@ -83,7 +83,7 @@ def _nested_budgets(settings: Settings) -> Iterator[Broken]:
             yield Broken(("budgets", name), message, (("budgets", "run"),))
 
 
-def _whole_notices(settings: Settings) -> Iterator[Broken]:
+def _whole_notices(settings: EngineSettings) -> Iterator[Broken]:
     """A message that nobody can check, or that goes nowhere, is no message."""
     notify = settings.notify
     if notify.webhook is not None:
@@ -100,7 +100,7 @@ def _whole_notices(settings: Settings) -> Iterator[Broken]:
                 yield Broken(("notify", key), "is needed with smtp")
 
 
-def _one_reviewer(settings: Settings) -> Iterator[Broken]:
+def _one_reviewer(settings: EngineSettings) -> Iterator[Broken]:
     """The reviewer signs in one way."""
     github = settings.github
     if github.reviewer_app is not None and github.reviewer_token_file is not None:
@@ -108,7 +108,7 @@ def _one_reviewer(settings: Settings) -> Iterator[Broken]:
         yield Broken(path, "goes not together with reviewer_token_file", (("github", "reviewer_token_file"),))
 
 
-def _suites(settings: Settings) -> Iterator[Broken]:
+def _suites(settings: EngineSettings) -> Iterator[Broken]:
     """One suite or several, and none of them twice."""
     for index, repository in enumerate(settings.repositories):
         path: KeyPath = ("repositories", index)
@@ -132,7 +132,7 @@ MARGIN = 1 / 6
 """The part of the lock's timeout that a pause between a check and what follows it may last: 5 minutes of 30."""
 
 
-def _safe_times(settings: Settings) -> Iterator[Broken]:
+def _safe_times(settings: EngineSettings) -> Iterator[Broken]:
     lock, github = settings.lock, settings.github
     least = 3 * lock.heartbeat
     if lock.timeout < least:
@@ -154,7 +154,7 @@ def _safe_times(settings: Settings) -> Iterator[Broken]:
         yield Broken(("github", "write_interval_seconds"), "must be greater than 0", (_API,))
 
 
-def _safe_transport(settings: Settings) -> Iterator[Broken]:
+def _safe_transport(settings: EngineSettings) -> Iterator[Broken]:
     if not settings.github.api_url.startswith("https://"):
         yield Broken(_API, "must begin with https://; http is for loopback only")
 
@@ -162,7 +162,7 @@ def _safe_transport(settings: Settings) -> Iterator[Broken]:
 _API: KeyPath = ("github", "api_url")
 
 
-def unsupported(settings: Settings) -> tuple[str, ...]:
+def unsupported(settings: EngineSettings) -> tuple[str, ...]:
     """One sentence for each key that asks for what this version does not do; a start refuses on any."""
     found = [sentence for asks, sentence in _NOT_BUILT if asks(settings)]
     found += _changed(settings, WITHOUT_EFFECT)
@@ -195,4 +195,4 @@ WITHOUT_EFFECT_PER_REPOSITORY: Mapping[str, str] = {}
 
 _NOT_BUILT_PER_REPOSITORY: tuple[tuple[Callable[[RepositorySettings], bool], str], ...] = ()
 
-_NOT_BUILT: tuple[tuple[Callable[[Settings], bool], str], ...] = ()
+_NOT_BUILT: tuple[tuple[Callable[[EngineSettings], bool], str], ...] = ()

@@ -233,6 +233,8 @@ def _sync_directory(directory: Path) -> None:
 
 
 def _unusable(path: Path, error: OSError) -> Misconfigured | DiskFull:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return Misconfigured(f"The state directory cannot be used: {path} is not a directory: give another state_dir.")
     return no_room(error, path) or Misconfigured(
         f"The state directory cannot be used: {path}: {error.strerror}. Make it writable for this account, "
         f"or give another state_dir."

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from config.document import Document, Problem
-from config.keys import known
+from config.keys import homes, known
 from config.rules import Broken, KeyPath, RulesBroken, dotted
 from config.settings import Settings
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from pydantic_core import ErrorDetails
 
 
@@ -29,13 +30,18 @@ def validate(document: Document, *, places: Mapping[str, str]) -> tuple[Settings
     except ValidationError as error:
         if rules := _rules(error):
             return None, problems + [_at(document, broken) for broken in rules]
+        problems += problems_of(document, error, Settings)
         errors = _errors(error)
-    problems += [_problem(document, path, complaint(one, path), _is_key(one)) for path, one in errors]
     wrong = [path for path, _ in errors]
     for broken in _broken_besides(document, places):
         if not any(path in wrong for path in (broken.path, *broken.depends_on)):
             problems.append(_at(document, broken))
     return None, problems
+
+
+def problems_of(document: Document, error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """What is wrong with a document that was validated as `model`."""
+    return [_problem(document, path, complaint(one, path, model), _is_key(one)) for path, one in _errors(error)]
 
 
 def _model(value: Any, places: Mapping[str, str]) -> Settings:
@@ -129,11 +135,11 @@ _BOUNDS = {"greater_than": "gt", "greater_than_equal": "ge", "less_than": "lt", 
 _BOUND_WORDS = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
 
 
-def complaint(error: ErrorDetails, path: KeyPath) -> str:
+def complaint(error: ErrorDetails, path: KeyPath, model: type[BaseModel] = Settings) -> str:
     """The sentence for one error of the model; never shows a text value, which may be a secret."""
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
-        return _unknown_key(path)
+        return _unknown_key(path, model)
     if kind == "missing":
         return "this key is required"
     if kind == "literal_error":
@@ -152,9 +158,22 @@ def complaint(error: ErrorDetails, path: KeyPath) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _unknown_key(path: KeyPath) -> str:
-    near = get_close_matches(str(path[-1]), known(Settings, path[:-1]), n=1)
+def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
+    elsewhere = [_under(home) for home in homes(Settings, str(path[-1]))]
+    if elsewhere and model is not Settings:
+        return "unknown key here; it is set in the configuration of the engine's operator alone"
+    if elsewhere:
+        return f"unknown key here; it belongs {', or '.join(elsewhere)}"
+    near = get_close_matches(str(path[-1]), known(model, path[:-1]), n=1)
     return "unknown key" + (f"; did you mean '{near[0]}'?" if near else "")
+
+
+def _under(home: tuple[str, ...]) -> str:
+    """Where the keys of a section stand, as in "under `ci:` in an entry of `repositories:`"."""
+    if not home:
+        return "at the top level"
+    entries = [(name.removesuffix("[]").removesuffix(".<name>"), name[-1] in "]>") for name in reversed(home)]
+    return "under " + " in ".join(f"{'an entry of ' if each else ''}`{name}:`" for name, each in entries)
 
 
 def _words(error: ErrorDetails) -> tuple[str, ...]:

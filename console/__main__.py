@@ -1,288 +1,38 @@
-"""`workflow-engine`: the commands for people; each is loaded when it is used."""
+"""The program `workflow-engine`: Ctrl-C while it is loaded ends it without a traceback; then `console.app`."""
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from pathlib import Path
-from typing import Annotated
+import signal
+import sys
 
-import typer
-
-from console import entry, operating, read_commands
-from console import help as layout
-from console.command_environment import surroundings
-from console.tdd.options import tdd
-
-app = typer.Typer(
-    name="workflow-engine",
-    help="Turns stories on GitHub into tested, reviewed and merged pull requests.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-)
-
-
-@app.callback(invoke_without_command=True)
-def engine(
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-) -> None:
-    """Options that stand before a command."""
-    if show_version:
-        typer.echo(version("workflow-engine"))
-        raise typer.Exit
-
-
-@app.command()
-def demo(  # noqa: PLR0913 - each is an option of the command line
-    workers: Annotated[int, typer.Option(help="How many worker processes.")] = 1,
-    stories: Annotated[int, typer.Option(help="How many stories to tell.")] = 1,
-    keep: Annotated[bool, typer.Option(help="Keep logs, repositories and states afterwards.")] = False,
-    kill_every: Annotated[float, typer.Option(help="SIGKILL a random agent about every so many seconds.")] = 0.0,
-    directory: Annotated[Path, typer.Option(help="Where it may write.")] = Path(".demo"),
-    set_up: Annotated[bool, typer.Option("--set-up", help="Only make the project's environment.")] = False,
-    llm: Annotated[str, typer.Option(metavar="scripted|claude|codex", help="Coding backend.")] = "scripted",
-    repo: Annotated[Path | None, typer.Option(help="Work on a copy of this repository of yours.")] = None,
-    story: Annotated[str | None, typer.Option(help="What should be built there; the first line is the title.")] = None,
-    test_command: Annotated[str | None, typer.Option(help="What runs its tests; else detected.")] = None,
-    budget: Annotated[float, typer.Option(help="US dollars that all paid runs together may cost.")] = 10.0,
-    minutes: Annotated[float | None, typer.Option(help="After how long to give up.")] = None,
-) -> None:
-    """From a story to a merged pull request: no token, no network, no GitHub, under a minute.
-
-    With --llm claude or codex the vendor's own program codes: at its vendor with the key or login in the
-    environment, or, without one, at a scripted model on this machine. --repo and --story try it on your own code:
-    the engine works on a copy, and the result is a branch that you can fetch.
-    """
-    import anyio
-    from rich.console import Console
-
-    from console.demo.command import DemoOptions, show
-    from runtime.launch import complain
-    from shared.errors import EngineError
-
-    wishes = DemoOptions(
-        directory,
-        stories,
-        workers,
-        keep,
-        kill_every,
-        set_up,
-        llm=llm,
-        repo=repo,
-        story=story,
-        test_command=test_command,
-        budget_usd=budget,
-        minutes=minutes,
-    )
-    try:
-        raise typer.Exit(anyio.run(show, wishes, Console()))
-    except EngineError as error:
-        raise typer.Exit(complain(error)) from None
-
-
-@app.command()
-def replay(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `llm.record` named.")],
-    item: Annotated[str | None, typer.Option(metavar="#N", help="Which issue, if it holds several.")] = None,
-    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else what was recorded.")] = None,
-    keep: Annotated[bool, typer.Option(help="Keep repositories and states afterwards.")] = False,
-) -> None:
-    """Play a recorded issue again in a lab on this machine: no model, no cost; exit code 0 if it went the same way."""
-    from console.demo.replay import ReplayOptions, replayed
-
-    raise typer.Exit(replayed(ReplayOptions(directory, item, test_command, keep), surroundings()))
-
-
-@app.command()
-def doctor(
-    repositories: Annotated[
-        list[str] | None, typer.Argument(metavar="[owner/repo]...", help="Which ones; else all configured ones.")
-    ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    agent: Annotated[str | None, typer.Option(metavar="planner|worker|reviewer", help="For this agent alone.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Run no test.")] = False,
-) -> None:
-    """Whether the engine can work here, and what to do where it cannot; exit code 4 when anything fails.
-
-    Exit code 1 when only GitHub did not answer.
-    """
-    from console.doctor.command import DoctorOptions, examined
-    from shared.workflow import AGENTS, Role
-
-    if agent is not None and agent not in AGENTS:
-        raise typer.BadParameter(f"'{agent}' is no agent; there is planner, worker and reviewer.", param_hint="--agent")
-    wishes = DoctorOptions(tuple(repositories or ()), config, json, None if agent is None else Role(agent), quick)
-    raise typer.Exit(examined(wishes, surroundings()))
-
-
-@app.command()
-def verify(  # noqa: PLR0913 - each is an option of the command line
-    pull_request: Annotated[str | None, typer.Argument(metavar="[owner/repo#N]", help="Whose claim to check.")] = None,
-    local: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="BASE HEAD", help="Two commits instead, without GitHub.")
-    ] = None,
-    repo: Annotated[Path, typer.Option(metavar="PATH", help="The repository of --local.")] = Path(),
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
-    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else configured or detected.")] = None,
-    may_change: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="With --local: an old test file that may change.")
-    ] = None,
-    kind: Annotated[
-        str, typer.Option(metavar="KIND", help="With --local: feature, or refactoring, documentation, removal ...")
-    ] = "feature",
-    specification: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="With --local: what the change was asked to do, as an issue's text."),
-    ] = None,
-) -> None:
-    """Run a pull request's tests again on its base, its head and damaged heads; exit code 0 if its claim is true.
-
-    Exit code 1 if it is not true or the change is not proven, 3 if it is proven and nobody claims it; 2 for wrong
-    arguments or configuration, 4 when GitHub does not answer or does not allow it.
-    """
-    from console.verify.command import VerifyOptions, verified
-
-    wishes = VerifyOptions(
-        pull_request, local, repo, json, config, test_command, tuple(may_change or ()), kind, specification
-    )
-    raise typer.Exit(verified(wishes, surroundings()))
-
-
-@app.command()
-def recover(
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="As in `retry`; docs/commands.md lists them.")],
-    item: Annotated[str, typer.Argument(metavar="owner/repo#N", help="Which issue or pull request.")],
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    backend: Annotated[str, typer.Option(metavar="NAME", help="Have `retry` go on with this backend.")] = "",
-) -> None:
-    """Do what `/retry`, `/reset-attempts`, `/spec-review`, `/close-and-reset`, `/pause`, `/resume`, `/stop` would do.
-
-    Exit code 0 when it was done, 1 when it does not fit or GitHub failed, 2 for arguments, 4 for missing rights.
-    """
-    from console.recover import RecoverOptions, recovered
-
-    raise typer.Exit(recovered(RecoverOptions(action, item, config, json, backend), surroundings()))
-
-
-@app.command()
-def install_cli(
-    name: Annotated[str, typer.Argument(metavar="claude|codex", help="Which coding backend's program.")],
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file (for its state_dir).")] = None,
-    state_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Install there instead.")] = None,
-    package_version: Annotated[
-        str | None, typer.Option(help="Version of the package; else the one that was tried.")
-    ] = None,
-) -> None:
-    """Fetch a coding backend's program, as its vendor publishes it for Python, into the state directory."""
-    from console.install_cli import InstallOptions, installed
-
-    raise typer.Exit(installed(InstallOptions(name, config, state_dir, package_version)))
-
-
-@app.command()
-def init(
-    repository: Annotated[str | None, typer.Argument(metavar="[owner/repo]", help="Which one; else all.")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file, also a new one.")] = None,
-    api_url: Annotated[str | None, typer.Option(metavar="URL", help="GitHub Enterprise API URL, if any.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    update: Annotated[bool, typer.Option("--update", help="Give existing labels the engine's looks.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
-) -> None:
-    """Make what is missing: labels, a signing key, a commented configuration. What is there stays as it is."""
-    import sys
-
-    from console.init.command import InitOptions, initialise
-
-    ask = typer.confirm if sys.stdin.isatty() else None
-    wishes = InitOptions(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)
-    raise typer.Exit(initialise(wishes, ask, surroundings()))
-
-
-@app.command()
-def uninstall(
-    repository: Annotated[str, typer.Argument(metavar="owner/repo", help="From where.")],
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Although an agent holds something there.")] = False,
-) -> None:
-    """Remove the engine's labels, refs and state of a repository, and say what is left.
-
-    Exit code 1 when an agent works there or nobody agreed, 2 for arguments, 4 for rights.
-    """
-    import sys
-
-    from console.uninstall import UninstallOptions, removed
-
-    ask = typer.confirm if sys.stdin.isatty() else None
-    raise typer.Exit(removed(UninstallOptions(repository, config, yes, dry_run, force), ask, surroundings()))
-
-
-@app.command()
-def start(  # noqa: PLR0913 - each is an option of the command line
-    repository: Annotated[str, typer.Argument(metavar="owner/repo", help="Where the first issue is to be.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is found, and the options below.")] = False,
-    issue: Annotated[str, typer.Option(metavar="N|TEXT", help="The first issue: its number, or what is wanted.")] = "",
-    backend: Annotated[str | None, typer.Option(metavar="claude|codex", help="Who codes; else who has a key.")] = None,
-    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else detected.")] = None,
-    test_report: Annotated[str | None, typer.Option(metavar="GLOB", help="JUnit XML that it writes, if any.")] = None,
-    setup_command: Annotated[str | None, typer.Option(help="What installs what they need; else suggested.")] = None,
-    reviewer_token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Token of the reviewer's own account.")
-    ] = None,
-    sandbox: Annotated[
-        str | None, typer.Option(metavar="bubblewrap|container|none", help="How tests are confined.")
-    ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file, also a new one.")] = None,
-    api_url: Annotated[str | None, typer.Option(metavar="URL", help="GitHub Enterprise API URL, if any.")] = None,
-    comments: Annotated[bool, typer.Option("--comments", help="Explain each key of a new configuration.")] = False,
-    prepare_only: Annotated[bool, typer.Option("--prepare-only", help="Begin no issue.")] = False,
-    scenario: Annotated[Path | None, typer.Option(hidden=True, help="What backend `scripted` answers.")] = None,
-) -> None:
-    """From nothing to the first issue in work: token, backend, tests, labels, configuration, issue.
-
-    It asks at most five questions, says all that it does, and can be repeated: what is there stays, what is missing
-    is made. Exit code as of `worker-agent --once`; 4 when something is missing, with what to do.
-    """
-    import sys
-
-    from console.start.command import StartOptions, started
-    from console.start.draft import Choices
-    from console.start.questions import Nobody, Terminal
-
-    choices = Choices(
-        repository,
-        test_command=test_command,
-        test_report=test_report,
-        setup_command=setup_command,
-        api_url=api_url,
-        sandbox=sandbox,
-        reviewer_token_file=None if reviewer_token_file is None else reviewer_token_file.absolute(),
-        scenario=None if scenario is None else scenario.absolute(),
-    )
-    person = Terminal() if sys.stdin.isatty() and not yes else Nobody(agreed=yes)
-    wishes = StartOptions(choices, config, backend, issue, comments, prepare_only)
-    raise typer.Exit(started(wishes, person, surroundings()))
-
-
-for _command in (
-    tdd,
-    read_commands.status,
-    read_commands.dashboard,
-    read_commands.report,
-    read_commands.events,
-    *operating.COMMANDS,
-):
-    app.command()(_command)
-layout.lay_out(app)
+INSTEAD = "start it elsewhere, without that directory in PYTHONPATH, or install it by itself (pipx install)."
+MISCONFIGURED = 2
 
 
 def main() -> None:
     """Run `workflow-engine`."""
-    entry.main()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing was begun yet: the process just ends
+    try:
+        from runtime import own_packages
+    except ImportError as error:  # what it says of the others, it cannot say of itself
+        where = error.path or "in PYTHONPATH"
+        sys.stderr.write(f"Another package called 'runtime' ({where}) stands before the engine's own: {INSTEAD}\n")
+        sys.exit(MISCONFIGURED)
+    own_packages.check()
+    from console.app import app
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        app()
+    except KeyboardInterrupt:  # outside of what the command line's framework catches
+        sys.exit(128 + signal.SIGINT)
+    except Exception as error:
+        from console.machine_faults import as_engine_error
+        from runtime.launch import complain
+
+        if (told := as_engine_error(error)) is None:
+            raise
+        sys.exit(complain(told))
 
 
 if __name__ == "__main__":

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 
-def surroundings() -> Mapping[str, str]:
-    """The environment of a command that logs to standard error, so that its answer alone is on standard output."""
+def surroundings(*, calm: bool = False) -> Mapping[str, str]:
+    """The environment of a command that logs to standard error, so that its answer alone is on standard output.
+
+    On a terminal a person reads sentences: warnings are logged there, and with `calm` errors alone.
+    """
     import sys
 
     from config.environment import snapshot
     from shared.telemetry.logging import configure
 
-    configure(json=not sys.stderr.isatty(), verbose=False, secrets=())
+    person = sys.stderr.isatty()
+    configure(json=not person, verbose=False, secrets=(), quiet=person, told=_dropped if person and calm else None)
     return snapshot()
+
+
+def _dropped(_: Mapping[str, object]) -> bool:
+    """The command's own sentences say it."""
+    return True

@@ -19,7 +19,7 @@ from runtime.building.telemetry import store
 from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient
 from shared.telemetry.events import Event, Query
-from shared.telemetry.rows import Row
+from shared.telemetry.rows import StoredEvent
 
 if TYPE_CHECKING:
     from config.settings import Settings
@@ -85,7 +85,7 @@ def _settings(wishes: EventsOptions, environment: Mapping[str, str]) -> Settings
 
 def _events(wishes: EventsOptions, settings: Settings, clock: Clock) -> Iterator[Event]:
     """Everything that there is, and with `follow` everything that comes; each event once."""
-    with closing(Reading(settings, wishes.query)) as reading:
+    with closing(TrailReader(settings, wishes.query)) as reading:
         while True:
             yield from reading.new()
             if not wishes.follow:
@@ -93,7 +93,7 @@ def _events(wishes: EventsOptions, settings: Settings, clock: Clock) -> Iterator
             anyio.run(clock.sleep, FOLLOW_SECONDS)
 
 
-class Reading:
+class TrailReader:
     """A trail read again and again; each event that fits `query` is given once."""
 
     def __init__(self, settings: Settings, query: Query) -> None:
@@ -116,7 +116,7 @@ class Reading:
         self._source.close()
 
 
-def _all(read: Callable[[Query, int], list[Row]], query: Query) -> Iterator[Row]:
+def _all(read: Callable[[Query, int], list[StoredEvent]], query: Query) -> Iterator[StoredEvent]:
     """Page after page. Raises `Transient` when the database does not answer."""
     while True:
         try:

@@ -1,11 +1,15 @@
-"""How `workflow-engine --help` is laid out: commands in groups, and paragraphs that wrap where the terminal ends."""
+"""How `workflow-engine --help` is laid out: commands in groups, paragraphs that wrap, no names of types."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+
+from console.command_line import OnceEach
 
 GROUPS = {
     "First steps": ("start", "demo", "tdd", "init", "doctor", "install-cli"),
@@ -14,6 +18,43 @@ GROUPS = {
     "Check and repair": ("verify", "recover", "replay", "uninstall"),
 }
 """Every command, in the order in which a person needs them."""
+
+
+_COMPLETION = {
+    "install_completion": "Let this shell complete commands.",
+    "show_completion": "Print what that would install.",
+}
+"""Shorter than the library's own sentences."""
+
+
+class PlainCommand(OnceEach):
+    """A command whose help shows what a value means, and not of which type of Python it is.
+
+    Whose `click` it is depends on the version of typer.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters as they are shown."""
+        return _plain(super().get_params(ctx))
+
+
+class PlainGroup(TyperGroup):
+    """The same for the program itself."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters as they are shown."""
+        return _plain(super().get_params(ctx))
+
+
+def _plain(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+        if param.param_type_name == "argument":  # its name says it
+            vars(param)["display_type_rich"] = lambda ctx: None
+        if param.name in _COMPLETION:
+            vars(param)["help"] = _COMPLETION[param.name]
+    return params
 
 
 def lay_out(app: typer.Typer) -> None:
@@ -26,6 +67,7 @@ def lay_out(app: typer.Typer) -> None:
     for command in app.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
         command.name, command.rich_help_panel = name, place[name][0]
+        command.cls = PlainCommand
         command.help = unwrapped(inspect.getdoc(command.callback) or "")
     app.registered_commands.sort(key=lambda one: (titles.index(place[one.name or ""][0]), place[one.name or ""][1]))
 

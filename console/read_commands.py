@@ -20,19 +20,23 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object a li
 
 def status(
     repository: Annotated[
-        str | None, typer.Argument(metavar="[owner/repo]", help="Which one; else all configured ones.")
+        str | None, typer.Argument(metavar="owner/repo", help="Which one; else all configured.")
     ] = None,
     config: _Config = None,
     json: _Json = False,
     watch: Annotated[bool, typer.Option("--watch", help="Look again and again, until Ctrl-C.")] = False,
-    interval: Annotated[float, typer.Option(min=1, help="Seconds between two looks of --watch.")] = 10,
+    interval: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="Of --watch, between two looks (10).", show_default=False)
+    ] = 10,
 ) -> None:
-    """Where everything stands: stages, who holds what, what waits for whom and until when; it changes nothing.
+    """Show where everything stands, and who has to act.
+
+    Stages, who holds what, what waits for whom and until when; it changes nothing.
 
     Exit code 1 when GitHub does not answer, 2 for arguments or configuration, 4 for rights, 130 after Ctrl-C.
     """
     from console.status.command import StatusOptions, told
-    from shared.loop import RealClock
+    from shared.loop.real_clock import RealClock
 
     wishes = StatusOptions(repository, config, json, interval if watch else None)
     raise typer.Exit(told(wishes, surroundings(), RealClock()))
@@ -40,18 +44,22 @@ def status(
 
 def dashboard(
     repository: Annotated[
-        str | None, typer.Argument(metavar="[owner/repo]", help="Which one; else all configured ones.")
+        str | None, typer.Argument(metavar="owner/repo", help="Which one; else all configured.")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes any.")] = 8750,
-    interval: Annotated[float, typer.Option(min=2, help="Seconds between two looks, while a page is open.")] = 10,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port on 127.0.0.1; 0 takes any.")] = 8750,
+    interval: Annotated[
+        float, typer.Option(min=2, metavar="SECONDS", help="Between two looks, while a page is open.")
+    ] = 10,
     config: _Config = None,
 ) -> None:
-    """The board as a page in a browser here, with buttons: approve, retry, pause, resume and stop.
+    """Show the board in a browser here, with buttons.
+
+    They approve, retry, pause, resume and stop.
 
     Exit code 1 when GitHub does not answer, 2 for arguments or configuration, 4 for rights, 130 after Ctrl-C.
     """
     from console.dashboard.command import DashboardOptions, shown
-    from shared.loop import RealClock
+    from shared.loop.real_clock import RealClock
 
     raise typer.Exit(shown(DashboardOptions(repository, config, port, interval), surroundings(), RealClock()))
 
@@ -62,25 +70,29 @@ def report(
     config: _Config = None,
     json: _Json = False,
 ) -> None:
-    """How well it went: what merged untouched, tries, rework, cost per pull request, time per stage.
+    """Show how well it went: tries, rework, cost, time per stage.
+
+    Also what was merged untouched, and the cost of each pull request.
 
     Exit code 1 when GitHub does not answer, 2 for arguments or configuration, 4 for rights.
     """
     from console.report.command import ReportOptions, reported
-    from shared.loop import RealClock
+    from shared.loop.real_clock import RealClock
 
     raise typer.Exit(reported(ReportOptions(repository, since, config, json), surroundings(), RealClock()))
 
 
 def events(  # noqa: PLR0913 - each is an option of the command line
-    repository: Annotated[str | None, typer.Argument(metavar="[owner/repo]", help="Of this repository alone.")] = None,
-    issue: Annotated[int, typer.Option(metavar="N", help="Of this issue and its pull requests, or this one.")] = 0,
+    repository: Annotated[str | None, typer.Argument(metavar="owner/repo", help="Of this one alone.")] = None,
+    issue: Annotated[
+        int, typer.Option(metavar="N", help="Of this issue and its pull requests.", show_default=False)
+    ] = 0,
     run: Annotated[str, typer.Option(metavar="ID", help="Of this run: the number of its ACK comment.")] = "",
-    phase: Annotated[str, typer.Option(help="Of this phase, as in `red` or `reviewing`.")] = "",
+    phase: Annotated[str, typer.Option(metavar="WORD", help="Of this phase, as in `red` or `reviewing`.")] = "",
     agent: Annotated[str, typer.Option(metavar="ID", help="Of this agent.")] = "",
-    kind: Annotated[str, typer.Option(help="Of this kind, as in `llm_call`.")] = "",
+    kind: Annotated[str, typer.Option(metavar="WORD", help="Of this kind, as in `llm_call`.")] = "",
     since: Annotated[
-        str, typer.Option(metavar="TIME", help="From then on: 2026-11-22T08:30, or 90m, 24h, 7d ago.")
+        str, typer.Option(metavar="TIME", help="From then on: 2026-11-22T08:30, 90m, 24h or 7d ago.")
     ] = "",
     until: Annotated[str, typer.Option(metavar="TIME", help="Before that.")] = "",
     follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes, until stopped.")] = False,
@@ -88,19 +100,20 @@ def events(  # noqa: PLR0913 - each is an option of the command line
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
     state_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Read what lies there instead.")] = None,
 ) -> None:
-    """What happened: claims, phases, runs of models and tests, CI, reviews, approvals, escalations.
+    """Show what happened, event by event.
 
-    A table on a terminal, else one JSON object per line. It may be asked while agents write.
+    Claims, phases, runs of models and tests, CI, reviews, approvals, escalations. A table on a terminal, else one JSON
+    object per line. It may be asked while agents write.
     """
     import sys
 
     from console.events import EventsOptions, shown
-    from shared.loop import RealClock
-    from shared.telemetry.events import Kind, Query
+    from shared.loop.real_clock import RealClock
+    from shared.telemetry.events import EventKind, Query
 
     clock = RealClock()
-    if kind and kind not in set(Kind):
-        raise typer.BadParameter(f"'{kind}' is none; there is {', '.join(Kind)}.", param_hint="--kind")
+    if kind and kind not in set(EventKind):
+        raise typer.BadParameter(f"'{kind}' is none; there is {', '.join(EventKind)}.", param_hint="--kind")
     begin, end = _moment(since, clock), _moment(until, clock)
     query = Query(repository or "", issue, run, phase, agent, kind, begin, end)
     wishes = EventsOptions(query, config, state_dir, follow, json)

@@ -13,11 +13,11 @@ import anyio
 
 from config.loading import load
 from config.settings import Settings
-from console.orders import ACTIONS, DECISIONS, Answer, Order, ordered
+from console.orders import ACTIONS, DECISIONS, Order, OrderResult, ordered
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, OK, code_of
 from shared.commands.command import ALIASES, Verb
-from shared.commands.command_rules import Refused
+from shared.commands.command_rules import CommandRefused
 from shared.commands.retry_command import named
 from shared.errors import EngineError, Misconfigured
 
@@ -69,10 +69,10 @@ def _check_backend(wishes: RecoverOptions, settings: Settings) -> None:
     if wishes.backend and wishes.action != Verb.RETRY:
         raise Misconfigured("Only `retry` takes --backend.")
     found = named(wishes.backend, settings.backends(settings.repositories[0])) if wishes.backend else ""
-    if isinstance(found, Refused):
+    if isinstance(found, CommandRefused):
         raise Misconfigured(f"{found.sentence[0].upper()}{found.sentence[1:]}.")
 
 
-def _as_text(answer: Answer) -> str:
+def _as_text(answer: OrderResult) -> str:
     told = f"{answer.item}: {answer.outcome}. {answer.next}".strip()
     return told if answer.done else f"{told} What fits at '{answer.stage}': {', '.join(answer.fits) or 'nothing'}."

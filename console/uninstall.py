@@ -18,7 +18,7 @@ from console.doctor.context import Machine, RepositoryContext
 from console.doctor.probes import Visitor, acting, visit_of
 from console.history.fences import newest
 from runtime.building.connections import web_session
-from runtime.building.sign_in import completed, git_server
+from runtime.building.sign_in import ANSWERS, completed, git_server
 from runtime.launch import FAILED, OK, complain
 from runtime.output import say
 from shared.errors import Blocked, EngineError, Misconfigured
@@ -29,7 +29,7 @@ from shared.github.people import People
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import AGENTS
 
 ORDER = OperatorPermit("uninstall")
@@ -55,7 +55,7 @@ class UninstallOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Leftovers:
     """What there is: labels, refs with their values, directories; and what agents hold now."""
 
     labels: tuple[str, ...]
@@ -100,7 +100,7 @@ async def _removed(wishes: UninstallOptions, machine: Machine, file: Path | None
     return OK
 
 
-async def _found(visit: RepositoryContext, place: Path) -> Found:
+async def _found(visit: RepositoryContext, place: Path) -> Leftovers:
     names = visit.configured.labels.names()
     board = LabelBoard(visit.me.github, visit.name, names)
     git = visit.git.at(place)
@@ -111,7 +111,7 @@ async def _found(visit: RepositoryContext, place: Path) -> Found:
     rows = {ref.lstrip("\n"): (oid, text) for ref, oid, text in zip(told[0::3], told[1::3], told[2::3], strict=False)}
     held = tuple(f"#{key.number} ({fence.agent})" for key, fence in newest(rows).items() if not fence.free)
     places = [one for one in of_machine(visit.machine.settings, visit.name) if one.exists()]
-    return Found(await board.defined(), {ref: oid for ref, (oid, _) in rows.items()}, tuple(places), held)
+    return Leftovers(await board.defined(), {ref: oid for ref, (oid, _) in rows.items()}, tuple(places), held)
 
 
 def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
@@ -121,14 +121,16 @@ def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
         mirror_path(settings.state_dir / "mirrors", host, name),
         settings.work_dir / flat,
         settings.state_dir / "base-runs" / flat,
+        settings.state_dir / "sessions" / flat,
+        (settings.state_dir / ANSWERS).parent,  # of all repositories, which are read anew
     )
 
 
-def _agreed(wishes: UninstallOptions, found: Found, ask: Ask | None) -> bool:
+def _agreed(wishes: UninstallOptions, found: Leftovers, ask: Ask | None) -> bool:
     """Say what would go, and ask; raises `Blocked` while an agent works there."""
     lines = found.lines()
     if not lines:
-        say(f"There is nothing of the engine in {wishes.repository}, nor of it here.")
+        say(f"{wishes.repository} has no labels and no refs of the engine, and this machine keeps nothing of it.")
         return True
     say("\n".join([f"To be removed of {wishes.repository}:", *(f"  {line}" for line in lines)]))
     if wishes.dry_run:
@@ -149,7 +151,7 @@ def _agreed(wishes: UninstallOptions, found: Found, ask: Ask | None) -> bool:
     return agreed
 
 
-async def _carry_out(visit: RepositoryContext, place: Path, found: Found) -> None:
+async def _carry_out(visit: RepositoryContext, place: Path, found: Leftovers) -> None:
     """Refs first: a worker that starts now finds no half of a lock. What moved meanwhile stays, and is said."""
     git, refs = visit.git.at(place), list(found.refs.items())
     for first in range(0, len(refs), AT_ONCE):
@@ -170,7 +172,16 @@ async def _carry_out(visit: RepositoryContext, place: Path, found: Found) -> Non
 def left(settings: Settings, file: Path | None) -> Sequence[str]:
     """What stays, one line for each."""
     said = ["Left: comments, branches (auto/issue-N) and pull requests on GitHub; they are part of its history."]
-    said += [f"Left: {settings.state_dir / 'kept'}, what failed runs have left; it may be deleted."]
+    if settings.state_dir.exists():
+        said.append(
+            f"Left: {settings.state_dir}, what this machine keeps for all repositories (programs, environments, "
+            "events, what failed runs have left); it may be deleted when no agent of this machine is used any more."
+        )
+    said += [
+        f"Left: the token in {token}; revoke it on GitHub and delete the file when no other repository uses it."
+        for token in (settings.github.token_file, settings.github.reviewer_token_file)
+        if token is not None
+    ]
     if file is not None:
         said += [f"Left: {file}; take the repository out of it, or delete it."]
     said += [

@@ -11,7 +11,7 @@ from planner_agent.build import build as build_planner
 from reviewer_agent.build import build as build_reviewer
 from runtime.building.assembly import Parts, Process, observed, opened
 from shared.clock import Clock
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Agent
 from shared.scheduling.slots import Slots
 from shared.workflow import Role
@@ -56,5 +56,5 @@ async def at_work(
         loop = Loop(
             driven, process.clock, slots=Slots(process.settings.max_concurrent), interval_seconds=interval_seconds
         )
-        async with loop.open():
+        async with loop.open(parts.beside):
             yield loop, agent

@@ -1,4 +1,5 @@
-"""A scripted model server on 127.0.0.1: Anthropic's Messages and OpenAI's Responses, for the real CLIs.
+"""A scripted model server on 127.0.0.1: Anthropic's Messages, OpenAI's Responses and chat completions,
+for the real CLIs.
 
 It answers from a `lab.model.script.Script`, journals every request, and can fail in every way that a vendor can.
 `async with ModelServer(script) as server:` and then `server.url`. ChatGPT's sign-in, as far as Codex needs it:
@@ -21,15 +22,15 @@ from aiohttp import web
 
 from lab.github.clock import LabClock
 from lab.github.http.host import Host
-from lab.model import anthropic, responses
-from lab.model.script import Asked, Kind, Scene, Script, Trouble, Turn
+from lab.model import anthropic, chat, responses
+from lab.model.script import AnswerFault, ModelRequest, Scene, Script, Trouble, Turn
 from shared.clock import Clock
 
 LARGEST_BODY = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenRequest:
     """One request: where it went, with which headers (lower case), what it held, what it was answered with.
 
     `answered` is a status, or 0 when no answer was begun.
@@ -57,7 +58,7 @@ class ModelServer:
     ) -> None:
         self.script = script
         self.issuer = issuer
-        self.journal: list[Seen] = []
+        self.journal: list[SeenRequest] = []
         self.unscripted: list[str] = []
         self._host = Host(port, None)
         self._clock = clock or LabClock()
@@ -75,6 +76,7 @@ class ModelServer:
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/messages/count_tokens", _count)
         app.router.add_post("/v1/responses", self._responses)
+        app.router.add_post("/v1/chat/completions", self._chat)
         if self.issuer is not None:
             app.router.add_post("/oauth/token", self.issuer.renew)
             app.router.add_post("/backend-api/codex/responses", self._signed_in)
@@ -95,6 +97,9 @@ class ModelServer:
     async def _responses(self, request: web.Request) -> web.StreamResponse:
         return await self._answer(request, responses)
 
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        return await self._answer(request, chat)
+
     async def _signed_in(self, request: web.Request) -> web.StreamResponse:
         known = self.issuer is not None and request.headers.get("authorization") == f"Bearer {self.issuer.access}"
         if known:
@@ -107,7 +112,7 @@ class ModelServer:
 
     async def _answer(self, request: web.Request, vendor: ModuleType) -> web.StreamResponse:
         body = await request.json()
-        asked: Asked = vendor.asked(body)
+        asked: ModelRequest = vendor.asked(body)
         scene = self.script.scene(asked.text)
         if scene is None:
             self.unscripted.append(asked.text[:500])
@@ -115,7 +120,7 @@ class ModelServer:
             return web.json_response(vendor.error(400, None, "no scene is meant for this request"), status=400)
         turn = scene.turns[min(asked.turn, len(scene.turns) - 1)]
         trouble = self._trouble(scene, asked.turn, turn)
-        if trouble is not None and trouble.kind is not Kind.SLOW:
+        if trouble is not None and trouble.kind is not AnswerFault.SLOW:
             return await self._fail(request, body, vendor, trouble)
         if trouble is not None:
             await self._clock.sleep(trouble.seconds)
@@ -134,16 +139,16 @@ class ModelServer:
     ) -> web.StreamResponse:
         self._note(request, body, _status(trouble))
         match trouble.kind:
-            case Kind.STATUS:
+            case AnswerFault.STATUS:
                 headers = {} if trouble.retry_after is None else {"retry-after": str(trouble.retry_after)}
                 said = vendor.error(trouble.status, trouble.type, trouble.message)
                 return web.json_response(said, status=trouble.status, headers=headers)
-            case Kind.MALFORMED:
+            case AnswerFault.MALFORMED:
                 return web.Response(text="{this is no JSON", content_type="text/event-stream")
-            case Kind.EMPTY:
+            case AnswerFault.EMPTY:
                 return web.Response(content_type="text/event-stream")
-            case Kind.CUT | Kind.STALLED:
-                return await self._half(request, vendor, stall=trouble.kind is Kind.STALLED)
+            case AnswerFault.CUT | AnswerFault.STALLED:
+                return await self._half(request, vendor, stall=trouble.kind is AnswerFault.STALLED)
             case _:
                 await self._closing.wait()
                 return web.Response(status=503)
@@ -163,11 +168,11 @@ class ModelServer:
 
     def _note(self, request: web.Request, body: Mapping[str, Any], answered: int) -> None:
         headers = {name.lower(): value for name, value in request.headers.items()}
-        self.journal.append(Seen(request.path, headers, body, answered))
+        self.journal.append(SeenRequest(request.path, headers, body, answered))
 
 
 async def _whole(
-    request: web.Request, vendor: ModuleType, asked: Asked, turn: Turn, body: Mapping[str, Any]
+    request: web.Request, vendor: ModuleType, asked: ModelRequest, turn: Turn, body: Mapping[str, Any]
 ) -> web.StreamResponse:
     placed, model = asked.placed(turn), str(body.get("model", "lab"))
     if not asked.stream:
@@ -194,9 +199,9 @@ async def _count(request: web.Request) -> web.Response:
 
 
 def _status(trouble: Trouble) -> int:
-    if trouble.kind is Kind.STATUS:
+    if trouble.kind is AnswerFault.STATUS:
         return trouble.status
-    return 0 if trouble.kind is Kind.SILENT else 200
+    return 0 if trouble.kind is AnswerFault.SILENT else 200
 
 
 FAR = 4_102_444_800

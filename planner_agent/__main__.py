@@ -5,13 +5,20 @@ from __future__ import annotations
 import signal
 import sys
 
-from runtime import own_packages
+INSTEAD = "start it elsewhere, without that directory in PYTHONPATH, or install it by itself (pipx install)."
+MISCONFIGURED = 2
 
 
 def main() -> int:
     """Run `planner-agent`; returns its exit code."""
-    own_packages.check()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the agent attends to signals nothing was begun
+    try:
+        from runtime import own_packages
+    except ImportError as error:  # what it says of the others, it cannot say of itself
+        where = error.path or "in PYTHONPATH"
+        sys.stderr.write(f"Another package called 'runtime' ({where}) stands before the engine's own: {INSTEAD}\n")
+        return MISCONFIGURED
+    own_packages.check()
     from runtime.arguments import parse
     from shared.light_imports import load_structlog
     from shared.workflow import Role

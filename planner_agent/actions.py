@@ -126,9 +126,8 @@ class Actions:
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
         await self._forge.status.show(number, comments.finished(replace(held.fence, stage=to), numbers), held)
         held.memory.keep(Closing())
-        closed = await self._forge.issues.close(number, held)
+        await self._forge.closing.close(snapshot.issue, held)
         self._forge.inbox.dismiss(number)
-        await self._forge.closing.unlabel(closed, held)
         await advance(held, FenceChange(stage=to))
         return Ended(Result.FINISHED, f"#{number} is done")
 

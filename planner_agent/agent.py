@@ -18,7 +18,7 @@ from planner_agent.eligibility import Eligibility
 from planner_agent.observe import Listener, Observer, PostedPlan, posted
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
-from planner_agent.ports import Forge, Source
+from planner_agent.ports import Forge, RepositoryCode
 from planner_agent.specifications import Specifications
 from shared.errors import Blocked
 from shared.github.creation import look
@@ -75,7 +75,7 @@ class Planner:
     role = Role.PLANNER
 
     def __init__(
-        self, forge: Forge, port: Port, claimant: Claimant, source: Source, coder: Coder, policy: Policy
+        self, forge: Forge, port: Port, claimant: Claimant, source: RepositoryCode, coder: Coder, policy: Policy
     ) -> None:
         self._forge = forge
         self._claims = Claims(Role.PLANNER, port, claimant)

@@ -6,26 +6,24 @@ The planner's lists, which after each look let the next pending test get its iss
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
-
-import structlog
 
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
+from planner_agent.assistant.build import answering
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
 from planner_agent.policy import Policy
-from planner_agent.ports import Forge, Inbox
+from planner_agent.ports import Forge
 from planner_agent.preapproved_plan import PreapprovedPlan
-from planner_agent.reconcile_rules import trade
+from planner_agent.reconcile_rules import rules
 from planner_agent.story import create_story
+from planner_agent.triage.build import triaging
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.building.commands import attended, replies
-from shared.errors import EngineError, Misconfigured
-from shared.models import Issue
-from shared.process import CommandFailed
+from shared.errors import Misconfigured
+from shared.reconcile.watch import Watch
 from shared.scheduling.items import Agent
 from shared.workflow import UNLABELLED, Track, stages
 
@@ -38,23 +36,29 @@ def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
     policy = policy_of(parts)
     if decided is not None:
         policy = replace(policy, decided=decided, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
-    forge = forge_of(parts)
+    inbox = _inbox(parts)
     if decided is None and parts.configured.tdd.pending.globs:
-        forge = replace(forge, inbox=PendingInbox(forge.inbox, opening_of(parts)))
+        inbox.beside("pending tests", opening_of(parts).look)
+    answering(parts, inbox)
+    forge = forge_of(parts, inbox)
     planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
     parts.status.beside(planner.holding)
-    return planner if decided is not None else attended(parts, planner, forge.inbox)
+    if decided is not None:
+        return planner
+    return attended(parts, triaging(parts, planner, forge.inbox), forge.inbox)
 
 
-def forge_of(parts: Parts) -> Forge:
-    """The planner's side of GitHub. It watches specifications too: the last one to close ends its story."""
+def _inbox(parts: Parts) -> Watch:
+    """Stories and specifications: the last one to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
+    followed = rules(parts.names, parts.closing, parts.status)
+    return parts.inbox([parts.names.story, *specified], followed, lambda item: not item.is_pull_request)
+
+
+def forge_of(parts: Parts, inbox: Watch | None = None) -> Forge:
+    """The planner's side of GitHub."""
     return Forge(
-        inbox=parts.inbox(
-            [parts.names.story, *specified],
-            trade(parts.names, parts.closing, parts.status),
-            lambda item: not item.is_pull_request,
-        ),
+        inbox=inbox or _inbox(parts),
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,
@@ -123,37 +127,3 @@ async def prepare(parts: Parts, arguments: Arguments) -> Parts:
     sys.stdout.flush()
     approval = "auto" if arguments.yes else parts.configured.approval
     return replace(parts, only=story.number, configured=parts.configured.model_copy(update={"approval": approval}))
-
-
-log = structlog.get_logger()
-
-
-class PendingInbox:
-    """Passes everything on; what goes wrong with pending tests keeps nobody from stories."""
-
-    def __init__(self, inbox: Inbox, opening: Opening) -> None:
-        self._inbox = inbox
-        self._opening = opening
-
-    @property
-    def known(self) -> Mapping[int, Issue]:
-        """The open items."""
-        return self._inbox.known
-
-    @property
-    def orphans(self) -> Mapping[int, Issue]:
-        """Items that no list shows."""
-        return self._inbox.orphans
-
-    async def look(self) -> Mapping[int, Issue]:
-        """The open items as they are now."""
-        known = await self._inbox.look()
-        try:
-            await self._opening.look(known)
-        except (EngineError, CommandFailed) as error:
-            log.warning("pending_tests_put_off", outcome="retrying", error=str(error))
-        return known
-
-    def dismiss(self, number: int) -> None:
-        """An item that has ended."""
-        self._inbox.dismiss(number)

@@ -13,7 +13,7 @@ from shared.errors import Blocked
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.retry.answer_retry import shown
-from shared.specification import LINKED, Kind
+from shared.specification import LINKED, SpecificationKind
 from shared.text import neutralise, one_line
 from shared.text.markdown import fold_logs
 from shared.workflow import Track
@@ -100,7 +100,8 @@ def _specification(number: int, one: PlannedSpecification, links: Collection[str
     lines = [f"**{number}. {neutralise(one.title)}** (`{one.key}`)", "", _prose(one.goal, links), ""]
     lines += [f"- {neutralise(criterion, LINKED | set(links))}" for criterion in one.criteria]
     facts = {
-        "Kind": "" if one.kind is Kind.FEATURE else str(one.kind),
+        "Kind": "" if one.kind is SpecificationKind.FEATURE else str(one.kind),
+        "Size": str(one.size or ""),
         "Files": _paths(one.files),
         "Existing tests that may change": _paths(one.may_change),
         "Out of scope": neutralise("; ".join(one.out_of_scope)),

@@ -18,7 +18,7 @@ DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT})
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class PlanCommand:
     """What a person says of a plan; without a verb it is the answer to its questions.
 
     `comment_id` 0 stands for what was said at a terminal.
@@ -48,7 +48,7 @@ class Conversation:
         """The newest plan of this version."""
         return next((one for one in reversed(self.plans) if one.revision == revision), None)
 
-    def orders(self, revision: int) -> tuple[Order, ...]:
+    def orders(self, revision: int) -> tuple[PlanCommand, ...]:
         """What people say of plan `revision`, newest first, whoever they are.
 
         Only what stands below that plan and above any later one is about it.
@@ -59,13 +59,13 @@ class Conversation:
         about = [comment for comment in self.said if comment.id > plan.comment_id]
         given = {command.comment_id: command for command in commands(about)}
         asks = plan.plan is not None and bool(plan.plan.questions)
-        found: list[Order] = []
+        found: list[PlanCommand] = []
         for comment in reversed(about):
             command = given.get(comment.id)
             if command is not None and command.verb in DECISIONS:
-                found.append(Order(comment.id, comment.author.login, command.verb))
+                found.append(PlanCommand(comment.id, comment.author.login, command.verb))
             elif command is None and asks and not consents(comment.body):
-                found.append(Order(comment.id, comment.author.login))
+                found.append(PlanCommand(comment.id, comment.author.login))
         return tuple(found)
 
     def before(self, revision: int) -> tuple[Comment, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
-from planner_agent.conversation import Order
+from planner_agent.conversation import PlanCommand
 from planner_agent.plan_comment import PlanComment
 from shared.commands.command import Verb
 from shared.lock.record import Fence
@@ -21,6 +21,12 @@ class Phase(StrEnum):
 
     DRAFT = "draft"
     CREATE = "create"
+    TRIAGE = "triage"
+    TRIAGED = "triaged"
+
+
+UNBEGUN = frozenset({Phase.TRIAGE, Phase.TRIAGED})
+"""Phases of an issue that was looked at without being a story: as a story it was never begun."""
 
 
 class Action(StrEnum):
@@ -63,7 +69,7 @@ class Snapshot:
     fence: Fence
     issue: Issue
     posted: PlanComment | None = None
-    order: Order | None = None
+    order: PlanCommand | None = None
     closed: bool = False
     auto: bool = False
     rounds: int = 3
@@ -125,7 +131,7 @@ def _stands(s: Snapshot) -> bool:
     return s.posted is not None and s.posted.plan is not None and s.posted.story == s.story
 
 
-def sent_back(order: Order | None) -> Event:
+def sent_back(order: PlanCommand | None) -> Event:
     """What happened when a plan is drafted again; approving a plan that no longer fits asks for a new one."""
     if order is None or order.verb in {Verb.APPROVE, Verb.EDIT}:
         return Event.EDITED

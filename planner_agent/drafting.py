@@ -18,9 +18,9 @@ from planner_agent.conversation import Conversation
 from planner_agent.observe import Listener
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
-from planner_agent.ports import Issues, Source
+from planner_agent.ports import Issues, RepositoryCode
 from shared.errors import Blocked, Gone, RunFailed
-from shared.llm.port import Call, Coder, Ending, Outcome, Request
+from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.retry.answer_retry import AnswerUnusable, Unusable, asked
@@ -62,7 +62,9 @@ class Said:
 class Drafting:
     """Asks a backend for plans."""
 
-    def __init__(self, issues: Issues, listener: Listener, source: Source, coder: Coder, policy: Policy) -> None:
+    def __init__(
+        self, issues: Issues, listener: Listener, source: RepositoryCode, coder: Coder, policy: Policy
+    ) -> None:
         self._issues = issues
         self._listener = listener
         self._source = source
@@ -107,7 +109,7 @@ class Drafting:
     async def planned(self, story: Issue, known: PlanningContext, feedback: str, round: int) -> Plan:
         """A valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
         request = Request(
-            call=Call.PLAN,
+            call=CoderCall.PLAN,
             item=f"#{story.number}" if story.number else f"story-{body_sha256(story.title, story.body)[:8]}",
             title=story.title,
             role=ROLE,
@@ -135,7 +137,7 @@ class Drafting:
             return PROMPTS.render("summary", **told, context=Untrusted(long), faults=Untrusted(faults))
 
         asking = Request(
-            call=Call.SUMMARISE,
+            call=CoderCall.SUMMARISE,
             item=request.item,
             title=request.title,
             role=ROLE,
@@ -171,11 +173,11 @@ def check(story: Issue) -> None:
         )
 
 
-def _answer(outcome: Outcome) -> str:
+def _answer(outcome: RunOutcome) -> str:
     """The answer as text; one that the backend itself could not parse is an answer, too."""
     if outcome.ending is Ending.MALFORMED:
         return outcome.text
-    done = completed(outcome, Call.PLAN)
+    done = completed(outcome, CoderCall.PLAN)
     return done.text if done.answer is None else plan.as_text(done.answer)
 
 
@@ -212,11 +214,11 @@ async def condensed(coder: Coder, request: Request, text: str, prompt: Callable[
     return text
 
 
-def _read(outcome: Outcome) -> str:
+def _read(outcome: RunOutcome) -> str:
     """The summary in an answer; raises `Unusable` for one of the wrong length."""
     if outcome.ending is Ending.MALFORMED:
         raise Unusable(["it is not JSON by the schema"])
-    found = (completed(outcome, Call.SUMMARISE).answer or {}).get("summary")
+    found = (completed(outcome, CoderCall.SUMMARISE).answer or {}).get("summary")
     if not isinstance(found, str):
         raise Unusable(["'summary' is missing or no text"])
     words = len(found.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from planner_agent import comments
-from planner_agent.decide import Phase, Wish, lags, triggers, wish
+from planner_agent.decide import UNBEGUN, Phase, Wish, lags, triggers, wish
 from planner_agent.observe import Listener
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
@@ -32,6 +32,8 @@ class Eligibility:
 
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
         """What a claim of this story would begin, or the sentence why it is not claimed."""
+        if fence is not None and fence.phase in UNBEGUN:
+            fence = None
         barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
         left = barred or self._assigned(issue, fence)
         wanted = left or wish(issue, fence, self._policy.names, unasked=self._policy.decided is not None)

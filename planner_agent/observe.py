@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from planner_agent import conversation
 from planner_agent.approval import Approval
-from planner_agent.conversation import Conversation, Order
+from planner_agent.conversation import Conversation, PlanCommand
 from planner_agent.decide import Snapshot
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
@@ -60,7 +60,7 @@ class Listener:
         ordered = [thread[id] for id in sorted(thread)]
         return conversation.of(ordered, number, self._claimant.accounts, self._claimant.keys)
 
-    async def order(self, heard: Conversation, revision: int) -> Order | None:
+    async def order(self, heard: Conversation, revision: int) -> PlanCommand | None:
         """The last word on plan `revision`: what was decided at our terminal, else of somebody with write access.
 
         Where plans are approved at a terminal, no comment approves one.
@@ -83,13 +83,13 @@ class Listener:
         return (await self._forge.people.permission(login)).may_write
 
 
-def _decided(decided: PreapprovedPlan, heard: Conversation, revision: int) -> Order | None:
+def _decided(decided: PreapprovedPlan, heard: Conversation, revision: int) -> PlanCommand | None:
     """What a decision at a terminal means for the plan in the thread: it is approved, or another takes its place."""
     current = heard.current(revision)
     if current is None:
         return None
     same = current.sha == decided.sha and current.story == decided.story
-    return Order(0, decided.login, Verb.APPROVE if same else Verb.EDIT)
+    return PlanCommand(0, decided.login, Verb.APPROVE if same else Verb.EDIT)
 
 
 class Observer:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from shared.retry.answer_retry import Unusable
-from shared.specification import Kind
+from shared.specification import Size, SpecificationKind
 from shared.text import clean, one_line, redact
 from shared.text.markdown import open_fence
 
@@ -97,7 +97,8 @@ class PlannedSpecification(_Part):
 
     key: Key
     title: Title
-    kind: Kind = Kind.FEATURE
+    kind: SpecificationKind = SpecificationKind.FEATURE
+    size: Size | None = None
     goal: Prose
     criteria: Annotated[tuple[Line, ...], Field(min_length=1, max_length=30)]
     files: Lines = ()
@@ -144,8 +145,10 @@ def dump(plan: Plan) -> str:
     """A plan as one line of JSON that no Markdown or HTML parser sees anything in."""
     data = plan.model_dump(mode="json")
     for one in data["specifications"]:
-        if one["kind"] == Kind.FEATURE:
+        if one["kind"] == SpecificationKind.FEATURE:
             del one["kind"]  # so an agent of a version that knows no kinds reads the plans that ask for none
+        if one["size"] is None:
+            del one["size"]
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("@", "\\u0040")
 
@@ -167,7 +170,7 @@ def read(text: str) -> Plan:
     """The plan that JSON spells, and nothing but JSON; raises `NoPlan` with every fault found."""
     if len(text) > ANSWER_LIMIT:
         raise NoPlan([f"it has {len(text):,} characters, {PLAN_LIMIT:,} are allowed"])
-    _decode(text)
+    decode(text)
     try:
         plan = Plan.model_validate_json(text)
     except ValidationError as error:
@@ -178,7 +181,7 @@ def read(text: str) -> Plan:
     return plan
 
 
-def _decode(text: str) -> None:
+def decode(text: str) -> None:
     """What pydantic would let pass, or not say clearly: duplicate keys, NaN, text around the JSON, depth."""
     try:
         json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)

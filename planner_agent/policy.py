@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from planner_agent.approval import Approval
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.github.base_branch import BaseBranch
-from shared.llm.port import Limits
+from shared.llm.port import RunLimits
 from shared.models import Account
 from shared.workflow.labels import Labels
 
@@ -30,7 +30,7 @@ class Policy:
     priorities: tuple[str, ...] = ()
     approval: Approval = Approval.COMMENT
     rounds: int = 3
-    limits: Limits = field(default_factory=Limits)
+    limits: RunLimits = field(default_factory=RunLimits)
     take_assigned: bool = False
     """Whether stories that are assigned to a person are begun all the same."""
     only: int | None = None

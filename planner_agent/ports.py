@@ -65,14 +65,14 @@ class Forge:
     replies: Replies
 
 
-class Subject(Protocol):
+class CommitSubject(Protocol):
     """A commit, of which only the first line is shown."""
 
     @property
     def subject(self) -> str: ...
 
 
-class Source(Protocol):
+class RepositoryCode(Protocol):
     """The repository's code, as last fetched."""
 
     async def ensure(self) -> None: ...
@@ -85,4 +85,4 @@ class Source(Protocol):
 
     async def show(self, commit: str, path: str) -> bytes | None: ...
 
-    async def log(self, ref: str, limit: int) -> Sequence[Subject]: ...
+    async def log(self, ref: str, limit: int) -> Sequence[CommitSubject]: ...

@@ -11,7 +11,7 @@ from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
 from shared.models import Issue
-from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
+from shared.reconcile.orphans import TIDYING, ItemEnd, ReconcileRules
 from shared.workflow import TERMINAL, Role, Stage
 from shared.workflow.labels import Labels
 
@@ -20,12 +20,12 @@ class Board(StatusData, StatusRevision, Protocol):
     """The planner's status comments."""
 
 
-async def _outcome(fence: Fence) -> Outcome:
+async def _outcome(fence: Fence) -> ItemEnd:
     """A specified story that is closed is done, whoever closed it."""
-    return Outcome.DONE if fence.stage is Stage.SPECIFIED else Outcome.DROPPED
+    return ItemEnd.DONE if fence.stage is Stage.SPECIFIED else ItemEnd.DROPPED
 
 
-def trade(names: Labels, closing: Closing, status: Board) -> ReconcileRules:
+def rules(names: Labels, closing: Closing, status: Board) -> ReconcileRules:
     """A crash may leave a story without a label: before its first plan it has none."""
 
     async def told(fence: Fence, reason: str) -> Status:

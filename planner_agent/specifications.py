@@ -169,6 +169,7 @@ def specified(
         depends_on=waits_for,
         part_of=story,
         kind=planned.kind,
+        size=planned.size,
     )
 
 

@@ -10,16 +10,17 @@ import structlog
 
 from reviewer_agent import comments
 from reviewer_agent.candidates import projection, reopening
-from reviewer_agent.decide import ASKED, CI_RED, MERGE_REFUSED, TO_BASE, Snapshot, hindrance
 from reviewer_agent.errors import Unpostable
 from reviewer_agent.merge import queue_exit
 from reviewer_agent.merge.blockers import COOLING, IN_QUEUE, ON_ORDER, OUT_OF_QUEUE, RED_BASE, REFUSED, WAITS, Blocker
-from reviewer_agent.merge.queue_exit import QUEUED, UNQUEUED, Entry, Outside
+from reviewer_agent.merge.merge_decision import first_blocker
+from reviewer_agent.merge.queue_exit import QUEUED, UNQUEUED, Outside, QueueEntry
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.review import text as review_text
 from reviewer_agent.review.draft import Draft
-from reviewer_agent.review.verdict import Judgement, ReviewVerdict, branch_key, creation_name, mark
+from reviewer_agent.review.verdict import Judgement, Reader, ReviewVerdict, branch_key, creation_name, mark
+from reviewer_agent.snapshot import ASKED, CI_RED, MERGE_REFUSED, TO_BASE, Snapshot
 from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.commands.retry_command import reviewed_again
 from shared.errors import Blocked, Transient, Unexplained
@@ -124,6 +125,19 @@ class Actions:
         except (Blocked, Transient) as error:
             log.warning("threads_not_resolved", outcome="skipped", error=str(error))
 
+    async def hide_outdated(self, held: Held, newest: ReviewVerdict) -> None:
+        """Hide our earlier reviews when the newest one approves. Where GitHub does not let us, nothing else changes."""
+        if not self._policy.hides_outdated or newest.judgement is not Judgement.APPROVED:
+            return
+        number, reader = held.fence.key.number, Reader(held.claimant.keys, held.claimant.accounts)
+        try:
+            reviews = await self._forge.reviews.of(number)
+            earlier = [one for one in reviews if one.id != newest.review_id and reader.read(number, one) is not None]
+            count = await self._forge.threads.hide(earlier, held)
+            log.info("reviews_hidden", outcome="completed", count=count)
+        except (Blocked, Transient) as error:
+            log.warning("reviews_not_hidden", outcome="skipped", error=str(error))
+
     async def reopen(self, held: Held, pull_request: PullRequest) -> None:
         """Another head was asked about: what was decided about the old one no longer counts.
 
@@ -197,7 +211,7 @@ class Actions:
         return Rest("ci" if await self._announce(held, seen) in of_ci else "review")
 
     async def _announce(self, held: Held, seen: Snapshot) -> Blocker:
-        reason = hindrance(seen)
+        reason = first_blocker(seen)
         if reason is None:
             raise AssertionError("what can be merged is merged")
         lines, blockers = (seen.opinion.lines, seen.opinion.blockers) if seen.opinion else (None, ())
@@ -206,7 +220,7 @@ class Actions:
         if reason is Blocker.REMARKED:
             facts = replace(facts, missing=seen.remarked_by)
         if reason is Blocker.TAKEN_OUT and seen.outside is not None:
-            facts = replace(facts, said=seen.outside.sentence(Entry.of(held.fence).times))
+            facts = replace(facts, said=seen.outside.sentence(QueueEntry.of(held.fence).times))
         status = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, status, held)
         return reason
@@ -254,7 +268,7 @@ class Actions:
         await self._forge.status.show(held.fence.key.number, told, held)
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {said}")
 
-    async def queued(self, held: Held, seen: Snapshot, entry: Entry) -> Ended:
+    async def queued(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Ended:
         """GitHub's merge queue has it, as `entry` says: whether it still does is looked at again later."""
         wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
         more = tuple(one for one in _more(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
@@ -269,7 +283,7 @@ class Actions:
         """It has left GitHub's merge queue: say why, and when it is put in again."""
         wait = Wait(OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
         await advance(held, FenceChange(wait=wait, more=_more(held, UNQUEUED, outside.state())))
-        said = outside.sentence(Entry.of(held.fence).times)
+        said = outside.sentence(QueueEntry.of(held.fence).times)
         facts = comments.Facts(until=wait.until, said=said, base=seen.pull_request.base_branch)
         return await self._tell_of_queue(held, Blocker.DEQUEUED, facts)
 

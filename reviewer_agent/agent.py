@@ -12,7 +12,7 @@ import structlog
 
 from reviewer_agent.actions import Actions
 from reviewer_agent.candidates import before, projection
-from reviewer_agent.decide import Action, Snapshot, decide
+from reviewer_agent.decide import Action, decide
 from reviewer_agent.eligibility import Eligibility
 from reviewer_agent.errors import given_up
 from reviewer_agent.issue_labels import IssueLabels
@@ -25,6 +25,7 @@ from reviewer_agent.review.pending_reviews import PendingReviews
 from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.verdict import Reader, creation_name
 from reviewer_agent.review_request import ReviewRequest
+from reviewer_agent.snapshot import Snapshot
 from reviewer_agent.stop_requests import order
 from shared.errors import Blocked
 from shared.github.creation import look
@@ -38,7 +39,7 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.record import FenceChange
-from shared.lock.view import View
+from shared.lock.view import LockView
 from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache
 from shared.models import Issue, PullRequest
@@ -106,7 +107,7 @@ class Reviewer:
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
         return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
 
-    async def _wish(self, view: View, version: str) -> Intent | Skip:
+    async def _wish(self, view: LockView, version: str) -> Intent | Skip:
         number = view.key.number
         pull_request = await self._forge.pulls.pull_request(number)
         self._sightings.keep(number, pull_request)
@@ -250,6 +251,7 @@ class Reviewer:
             await advance(held, FenceChange(phase=""))
         opinion = await self._handover.submit(held, draft)
         await self._handover.resolve(held, self._drafts.settled(held))
+        await self._handover.hide_outdated(held, opinion)
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
         seen = replace(seen, fence=held.fence, opinion=opinion)
         return await self._act(decide(seen, now=held.server_now()), held, seen)

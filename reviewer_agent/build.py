@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
+from reviewer_agent.after_merge.answering import Answering, Writer
+from reviewer_agent.after_merge.answering import Forge as AnswerForge
+from reviewer_agent.after_merge.messages import Voice
+from reviewer_agent.after_merge.record import Records
+from reviewer_agent.after_merge.watch import AfterMerge, Sources
 from reviewer_agent.agent import Reviewer
-from reviewer_agent.decide import Bounds, Merge
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
-from reviewer_agent.reconcile_rules import trade
+from reviewer_agent.reconcile_rules import rules
 from reviewer_agent.review.evidence import Runs
 from reviewer_agent.review.pending_reviews import PendingReviews
 from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
+from reviewer_agent.snapshot import Bounds, Merge
 from runtime.building.assembly import Parts
-from runtime.building.commands import attended, replies
+from runtime.building.commands import attended, replies, start_signals
 from shared.git.notes import Notes
 from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
@@ -32,8 +38,9 @@ def build(parts: Parts) -> Agent:
     """The reviewer of one repository."""
     policy = policy_of(parts)
     source = parts.mirror
+    inbox = parts.inbox(STAGES, rules(parts.names, parts.pulls, parts.closing), lambda item: item.is_pull_request)
     forge = Forge(
-        inbox=parts.inbox(STAGES, trade(parts.names, parts.pulls, parts.closing), lambda item: item.is_pull_request),
+        inbox=inbox,
         issues=parts.issues,
         comments=parts.comments,
         people=parts.people,
@@ -52,13 +59,41 @@ def build(parts: Parts) -> Agent:
         closing=parts.closing,
         replies=replies(parts),
     )
+    if parts.configured.after_merge != "off":
+        after_merge = after_merge_of(parts)
+        inbox.beside("merges", lambda known: after_merge.look())
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
     library = ReviewInputs(source, runs, policy.diff_bytes)
     examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
     agent = Reviewer(forge, parts.port, parts.claimant, drafts, policy)
     parts.status.beside(agent.holding)
-    return attended(parts, agent, forge.inbox)
+    return attended(parts, agent, inbox, start_signals(parts, inbox))
+
+
+def after_merge_of(parts: Parts) -> AfterMerge:
+    """What watches the base's CI after each merge."""
+    records = Records(parts.fences)
+    writer = Writer(
+        parts.account.login,
+        parts.identity,
+        Voice(parts.names, parts.keys, parts.page),
+        reverts=parts.configured.after_merge == "revert",
+        server_time=parts.server_time,
+        boot=parts.clock.boot,
+    )
+    answers = AnswerForge(parts.issues, parts.pulls, replies(parts), parts.checks)
+    sources = Sources(
+        fences=parts.fences,
+        records=records,
+        pulls=parts.pulls,
+        checks=parts.checks,
+        mirror=parts.mirror,
+        server_time=parts.server_time,
+        boot=parts.clock.boot,
+        patience=timedelta(seconds=parts.configured.ci.timeout),
+    )
+    return AfterMerge(sources, Answering(answers, parts.mirror, records, writer))
 
 
 def policy_of(parts: Parts) -> Policy:
@@ -69,6 +104,7 @@ def policy_of(parts: Parts) -> Policy:
         names=parts.names,
         exclude=frozenset(repository.labels.exclude),
         priorities=repository.priority_labels,
+        hides_outdated=repository.review.hide_outdated,
         bounds=Bounds(
             rounds=repository.review.max_rounds,
             reviews=repository.review.max_commits,

@@ -67,10 +67,10 @@ class Facts:
     said: str = ""
 
 
-def approved(fence: Fence, hindrance: Blocker, names: Labels, facts: Facts | None = None) -> Status:
+def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None = None) -> Status:
     """What an approved pull request waits for."""
     facts = facts or Facts()
-    then = _NEXT[hindrance].format(
+    then = _NEXT[blocker].format(
         reviewing=names.of(Stage.REVIEWING),
         changes=names.of(Stage.CHANGES_REQUESTED),
         conflict=names.of(Flag.HAD_CONFLICT),
@@ -82,9 +82,9 @@ def approved(fence: Fence, hindrance: Blocker, names: Labels, facts: Facts | Non
         missing=" and ".join(facts.missing),
         said=one_line(facts.said, REASON_CHARS),
     )
-    if hindrance in ON_ORDER | {Blocker.NEVER}:
+    if blocker in ON_ORDER | {Blocker.NEVER}:
         then = " ".join([*(f"{one[:1].upper()}{one[1:]}." for one in facts.blockers), then])
-    waiting: dict[str, object] = {"why": hindrance.name.casefold()}
+    waiting: dict[str, object] = {"why": blocker.name.casefold()}
     if facts.until:
         waiting["until"] = facts.until.isoformat()
     if facts.missing:
@@ -94,6 +94,7 @@ def approved(fence: Fence, hindrance: Blocker, names: Labels, facts: Facts | Non
 
 _NEXT = {
     Blocker.NEVER: "A maintainer merges it.",
+    Blocker.REVERT: "It takes back a merge: a maintainer merges it, or closes it.",
     Blocker.FLAGGED: "It is not merged while a flag on it or on its issue asks for a maintainer. "
     "Remove the flag when you are done.",
     Blocker.RESOLVED: "A merge conflict with `{base}` was resolved by the coder, and the tests pass. Check "

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from reviewer_agent.candidates import STAGES, intent, reopening
 from reviewer_agent.comments import HEAD_MOVED
-from reviewer_agent.decide import IDLE, Action, Snapshot, decide, hindrance
+from reviewer_agent.decide import IDLE, Action, decide
 from reviewer_agent.merge.blockers import (
     COOLING,
     IN_QUEUE,
@@ -20,14 +20,16 @@ from reviewer_agent.merge.blockers import (
     WAITS,
     Blocker,
 )
-from reviewer_agent.merge.queue_exit import Entry
+from reviewer_agent.merge.merge_decision import first_blocker
+from reviewer_agent.merge.queue_exit import QueueEntry
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.review_request import ReviewRequest
+from reviewer_agent.snapshot import Snapshot
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.record import Fence
-from shared.lock.view import View
+from shared.lock.view import LockView
 from shared.models import Issue, PullRequest
 from shared.reconcile.lost import QUIET
 from shared.scheduling.items import UNTIL_NEWS, Skip
@@ -64,7 +66,7 @@ class Eligibility:
             return False
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
-    async def wish(self, view: View, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
+    async def wish(self, view: LockView, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
         """What to claim the viewed pull request for, or why not; lists say that it was `changed` last then."""
         terms = self._claimant.terms
         barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
@@ -78,7 +80,9 @@ class Eligibility:
             return await self._unasked(wish, pull_request, view, changed)
         return await self._put_off(pull_request, view) or await self._something_to_do(_at_once(asked, view), view)
 
-    async def _unasked(self, wish: Intent, pull_request: PullRequest, view: View, changed: datetime) -> Intent | Skip:
+    async def _unasked(
+        self, wish: Intent, pull_request: PullRequest, view: LockView, changed: datetime
+    ) -> Intent | Skip:
         """Commits that nobody has asked about. Whoever pushed them here, and not in a fork, is told so once."""
         reviewing = self._policy.names.of(Stage.REVIEWING)
         why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
@@ -105,7 +109,7 @@ class Eligibility:
             return None
         return replace(wish, stage=Stage.REVIEWING, work_head=handed.work_head)
 
-    async def _put_off(self, pull_request: PullRequest, view: View) -> Skip | None:
+    async def _put_off(self, pull_request: PullRequest, view: LockView) -> Skip | None:
         """A review that was put off: whether that is still so costs a reading, not an ACK."""
         fence = view.fence
         reason = WAITS.get(fence.wait.reason) if fence is not None and fence.wait and pull_request.open else None
@@ -120,7 +124,7 @@ class Eligibility:
             return None
         return Skip(str(still), self._claimant.terms.heartbeat)
 
-    async def _something_to_do(self, wish: Intent, view: View) -> Intent | Skip:
+    async def _something_to_do(self, wish: Intent, view: LockView) -> Intent | Skip:
         """An approved pull request is claimed only when something can be done about it: an ACK is noise."""
         fence = view.fence
         if fence is None or wish.stage is not Stage.APPROVED:
@@ -132,7 +136,7 @@ class Eligibility:
         if (action, waiting) in {(Action.COOL, COOLING), (Action.ENQUEUE, IN_QUEUE)}:
             return wish  # which waits until then, as the fence says
         if (action, waiting) == (Action.ENQUEUE, OUT_OF_QUEUE):
-            unmoved = not seen.called_back and Entry.of(fence).base == seen.base_tip
+            unmoved = not seen.called_back and QueueEntry.of(fence).base == seen.base_tip
             return wish if unmoved else replace(wish, attempt=fence.attempt)
         if waiting in {COOLING, IN_QUEUE, OUT_OF_QUEUE, REFUSED}:
             wish = replace(wish, attempt=fence.attempt)  # something came up before that time
@@ -142,7 +146,7 @@ class Eligibility:
 
     async def _nothing_to_do(self, seen: Snapshot) -> Skip | None:
         """Why it is left alone; what people have not been told yet is worth a claim."""
-        reason, terms = hindrance(seen), self._claimant.terms
+        reason, terms = first_blocker(seen), self._claimant.terms
         if reason not in PASSING and (reason is Blocker.BASE_RED) is not _told_of_red_base(seen.fence):
             return None
         if reason in TOLD_ANEW and not await self._has_told(seen, reason):
@@ -157,7 +161,7 @@ class Eligibility:
         named = seen.remarked_by if reason is Blocker.REMARKED else named
         return await self._observer.has_told(number, head, why, named)
 
-    async def _asked(self, wish: Intent, pull_request: PullRequest, view: View) -> Intent | None:
+    async def _asked(self, wish: Intent, pull_request: PullRequest, view: LockView) -> Intent | None:
         """A review costs money: one that would begin, or go on with other commits, has to be asked for."""
         fence = view.fence
         if fence is None or wish.work_head is not None:
@@ -167,7 +171,7 @@ class Eligibility:
         return reopening(pull_request, fence) if await self._demand.again(pull_request, fence) else None
 
 
-def _at_once(wish: Intent, view: View) -> Intent:
+def _at_once(wish: Intent, view: LockView) -> Intent:
     """`wish`, which does not wait any longer where what the fence waits for has just been seen to be gone."""
     fence = view.fence
     gone = fence is not None and fence.wait is not None and fence.wait.reason in WAITS

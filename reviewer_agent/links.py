@@ -23,3 +23,16 @@ def issue_named_by(pull_request: PullRequest) -> int | None:
 def issue_of(pull_request: PullRequest) -> int | None:
     """The issue whose work branch is the head; None for a person's branch and for a fork's of any name."""
     return issue_of_branch(pull_request.head_branch) if pull_request.from_own_branch else None
+
+
+_REVERT = re.compile(r"auto/revert-[1-9]\d{0,9}")
+
+
+def revert_branch(number: int) -> str:
+    """The branch on which the merge of a pull request is taken back."""
+    return f"auto/revert-{number}"
+
+
+def is_revert(pull_request: PullRequest) -> bool:
+    """Whether it takes back a merge, as the engine proposes: people alone merge it."""
+    return pull_request.from_own_branch and _REVERT.fullmatch(pull_request.head_branch) is not None

@@ -12,19 +12,20 @@ from typing import Protocol
 
 from reviewer_agent import links
 from reviewer_agent.candidates import STAGES
-from reviewer_agent.decide import Merge, Snapshot, hindrance
 from reviewer_agent.merge.approval import MergeApproval, Word
 from reviewer_agent.merge.blockers import IN_QUEUE, Blocker
+from reviewer_agent.merge.merge_decision import first_blocker
 from reviewer_agent.merge.remarks import Remarks
 from reviewer_agent.policy import Policy
-from reviewer_agent.ports import Forge, Source
+from reviewer_agent.ports import Forge, GitObjects
 from reviewer_agent.review.evidence import stated
-from reviewer_agent.review.review_input import Subject
+from reviewer_agent.review.review_input import ReviewSubject
 from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests, text_key
 from reviewer_agent.review_request import ReviewRequest
+from reviewer_agent.snapshot import Merge, Snapshot
 from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
-from shared.ci.verdict import Verdict, fold, missing
+from shared.ci.verdict import CiVerdict, fold, missing
 from shared.errors import Gone
 from shared.github.merge_rules import MergeRules
 from shared.lock.record import Fence
@@ -39,7 +40,7 @@ from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 class Observer:
     """Looks at a pull request through GitHub and git; needs no lease, so a claim can look first."""
 
-    def __init__(self, forge: Forge, demand: ReviewRequest, source: Source, reader: Reader, policy: Policy) -> None:
+    def __init__(self, forge: Forge, demand: ReviewRequest, source: GitObjects, reader: Reader, policy: Policy) -> None:
         self._forge = forge
         self._demand = demand
         self._source = source
@@ -96,14 +97,14 @@ class Observer:
         if late or s.pull_request.mergeable is False:
             return await self._with_tip(replace(s, updatable=True))
         s = await self._with_checks(s)
-        return replace(s, repairable=s.checks is Verdict.RED)
+        return replace(s, repairable=s.checks is CiVerdict.RED)
 
     async def is_repairable(self, pull_request: PullRequest) -> bool:
         """Whether our worker can repair its CI: the head is its own, was not handed over red, and nobody stopped it."""
         fence = await self._demand.by_worker(pull_request)
         if fence is None or fence.stage is not Stage.REVIEWING or fence.phase == UNCHECKED_RED:
             return False
-        return await self.held_up(pull_request) is None
+        return await self._held_up(await self._issue(fence.key.number), pull_request, fence) is None
 
     async def _before_merging(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         requests = await self.requests(s.pull_request.number, reviews)
@@ -123,18 +124,18 @@ class Observer:
                 return replace(s, held_up=await self.held_up(s.pull_request))
             return s if s.pull_request.mergeable is False else await self._with_turn(s)
         s = await self._with_checks(s)
-        if s.checks is Verdict.RED:
+        if s.checks is CiVerdict.RED:
             return replace(s, repairable=await self.is_repairable(s.pull_request))
-        if s.checks in {Verdict.RUNNING, Verdict.UNKNOWN}:
+        if s.checks in {CiVerdict.RUNNING, CiVerdict.UNKNOWN}:
             return s
-        if s.checks is Verdict.NONE and not s.bounds.none_is_green:
+        if s.checks is CiVerdict.NONE and not s.bounds.none_is_green:
             s = await self._without_checks(s)
         s = await self._with_base(s)
         s = await self._with_rules(s, reviews)
         if s.unmet and await self._would_lose(s):
             return await self._with_turn(replace(s, updatable=True))
         # Last, because it is read only for what would be merged now.
-        return s if hindrance(s) else await self._with_issue(s)
+        return s if first_blocker(s) else await self._with_issue(s)
 
     async def _with_remarks(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """Who has commented on this commit; nothing holds up what GitHub's queue has."""
@@ -230,13 +231,13 @@ class Observer:
         checks, awaited = await self._checks(s.fence.work_head, s.pull_request.base_branch)
         return replace(s, checks=checks, awaited=awaited)
 
-    async def _checks(self, sha: str, base: str) -> tuple[Verdict, tuple[str, ...]]:
+    async def _checks(self, sha: str, base: str) -> tuple[CiVerdict, tuple[str, ...]]:
         """The verdict, and which required checks are missing: asked only where nothing failed and nothing runs."""
         checks = await self._forge.checks.of(sha)
         if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
             checks = await self._forge.checks.unstarted(sha)
         verdict = fold(checks)
-        if verdict not in {Verdict.GREEN, Verdict.NONE}:
+        if verdict not in {CiVerdict.GREEN, CiVerdict.NONE}:
             return verdict, ()
         required = await self._forge.checks.required(base)
         return fold(checks, required), missing(checks, required)
@@ -254,7 +255,7 @@ class Observer:
             return s
         checks = fold(await self._forge.checks.of(tip))
         s = replace(s, base_checks=checks)
-        if checks not in {Verdict.RUNNING, Verdict.NONE}:
+        if checks not in {CiVerdict.RUNNING, CiVerdict.NONE}:
             return s
         patience = self._policy.bounds.ci_seconds
         return replace(s, settling=await self._forge.turns.settling(branch, tip, checks, seconds=patience))
@@ -272,24 +273,27 @@ class Observer:
         number = links.issue_of(pull_request)
         return None if number is None else await self._held_up(await self._issue(number), pull_request)
 
-    async def _held_up(self, issue: Issue | None, pull_request: PullRequest) -> Blocker | None:
+    async def _held_up(
+        self, issue: Issue | None, pull_request: PullRequest, known: Fence | None = None
+    ) -> Blocker | None:
+        """`known` is the worker's fence if it was read just now: what is done in the end does not rest on it."""
         if issue is None or self._is_stopped(issue):
             return Blocker.STOPPED
-        return Blocker.EDITED if await self._is_edited(issue, pull_request) else None
+        fence = known or await self._demand.of_worker(pull_request)
+        return Blocker.EDITED if await self._is_edited(issue, fence) else None
 
-    async def _is_edited(self, issue: Issue, pull_request: PullRequest) -> bool:
+    async def _is_edited(self, issue: Issue, fence: Fence | None) -> bool:
         """Whether it says something else than the worker was bound to, and its author may not write.
 
         Anybody may edit what they have written; what others have, only those who may write.
         """
-        if await self._demand.trusts(issue.author):
+        if fence is None or fence.body_sha256 in {"", body_sha256(issue.title, issue.body)}:
             return False
-        fence = await self._demand.of_worker(pull_request)
-        return fence is not None and fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
+        return not await self._demand.trusts(issue.author)
 
     async def is_red(self, fence: Fence, pull_request: PullRequest) -> bool:
         """Whether the checks of the fence's commit are red; raises `Transient`."""
-        return (await self._checks(fence.work_head, pull_request.base_branch))[0] is Verdict.RED
+        return (await self._checks(fence.work_head, pull_request.base_branch))[0] is CiVerdict.RED
 
     async def has_told(self, number: int, head: str, why: str, what: Sequence[str] | None = ()) -> bool:
         """Whether the status comment gives this reason of this very commit, with `what` is missing if not None.
@@ -315,15 +319,17 @@ class Observer:
         except Gone:
             return None
 
-    async def subject(self, pull_request: PullRequest) -> Subject | None:
+    async def subject(self, pull_request: PullRequest) -> ReviewSubject | None:
         """What it is judged against: the issue that it closes, else its own description; None when that is held up."""
         number, own = links.issue_named_by(pull_request), links.issue_of(pull_request)
         issue = None if number is None else await self._issue(number)
         # The body names the issue of our own branch, so that one reading is for both, unless somebody edited it.
         same = own is not None and own == number
-        if await self._held_up(issue, pull_request) if same else await self.held_up(pull_request):
+        fence = await self._demand.of_worker(pull_request)
+        if await self._held_up(issue, pull_request, fence) if same else await self.held_up(pull_request):
             return None
-        return await subject(self._demand, pull_request, issue)
+        handed = fence if fence is not None and fence.work_head == pull_request.head_sha else None
+        return await subject(self._demand, pull_request, issue, handed)
 
 
 def _is_news(s: Snapshot, request: Review) -> bool:
@@ -336,29 +342,28 @@ NOT_SHOWN = "Its text is not shown: nobody with write access has written or appr
 
 
 class Demand(Protocol):
-    """Who may write, and what the worker was bound to."""
+    """Who may write."""
 
     async def trusts(self, account: Account) -> bool: ...
 
-    async def by_worker(self, pull_request: PullRequest) -> Fence | None: ...
 
-
-async def subject(demand: Demand, pull_request: PullRequest, issue: Issue | None) -> Subject:
+async def subject(demand: Demand, pull_request: PullRequest, issue: Issue | None, fence: Fence | None) -> ReviewSubject:
     """The issue, else the pull request's own description, as far as trusted people stand behind them.
+
+    `fence` is that of the worker that has handed this very head over, and says what it was bound to.
 
     An issue by somebody without write access counts in the words that the worker was bound to: edited since, the
     description stands in, which says what was approved. Raises `Transient`.
     """
-    fence = await demand.by_worker(pull_request)  # which names what the worker itself has opened
     ours = fence is not None or await demand.trusts(pull_request.author)
     evidence = stated(pull_request.body) if ours else ""
     if issue is not None and not issue.is_pull_request:
         approved = fence.body_sha256 if fence is not None and fence.key.number == issue.number else ""
         if approved == body_sha256(issue.title, issue.body) or await demand.trusts(issue.author):
-            return Subject(issue.title, issue.body, evidence, text_key(issue))
+            return ReviewSubject(issue.title, issue.body, evidence, text_key(issue))
     if ours:
-        return Subject(pull_request.title, pull_request.body, evidence)
-    return Subject(f"Pull request #{pull_request.number}", NOT_SHOWN, evidence)
+        return ReviewSubject(pull_request.title, pull_request.body, evidence)
+    return ReviewSubject(f"Pull request #{pull_request.number}", NOT_SHOWN, evidence)
 
 
 _LETS_MERGE = frozenset({"clean", "unstable", "has_hooks"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from reviewer_agent.decide import Bounds, Merge
+from reviewer_agent.snapshot import Bounds, Merge
 from shared.github.base_branch import BaseBranch
-from shared.llm.port import Limits
+from shared.llm.port import RunLimits
 from shared.workflow.labels import Labels
 
 
@@ -29,5 +29,7 @@ class Policy:
     """Labels of a pull request or of its issue with which nothing is merged."""
     by_requester: bool = True
     """Whether the word of who has asked for a change counts for its merge."""
+    hides_outdated: bool = False
+    """Whether an approving review hides the ones before it."""
     diff_bytes: int = 200_000
-    limits: Limits = field(default_factory=Limits)
+    limits: RunLimits = field(default_factory=RunLimits)

@@ -94,9 +94,11 @@ class Queue(Protocol):
 
 
 class ReviewThreads(Protocol):
-    """Threads of reviews."""
+    """Threads of reviews, and reviews that are outdated."""
 
     async def resolve(self, number: int, roots: Collection[int], held: Held) -> int: ...
+
+    async def hide(self, reviews: Sequence[Review], held: Held) -> int: ...
 
 
 class StatusBoard(StatusComments, StatusRevision, Protocol):
@@ -125,7 +127,7 @@ class Forge:
     replies: Replies
 
 
-class Source(Protocol):
+class GitObjects(Protocol):
     """The repository's git objects on this machine; a mirror is one."""
 
     async def ensure(self) -> None:

@@ -11,22 +11,22 @@ from shared.github.ports import Closing
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
+from shared.reconcile.orphans import TIDYING, ItemEnd, ReconcileRules
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 
 
-def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
+def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
     """What is merged is finished by a claim: its branch, its issue and that issue's fence are to be ended too.
 
     Once a verdict stands, people and the worker move the label as well.
     """
 
-    async def outcome(fence: Fence) -> Outcome:
+    async def outcome(fence: Fence) -> ItemEnd:
         try:
-            return Outcome.of(await pulls.pull_request(fence.key.number))
+            return ItemEnd.of(await pulls.pull_request(fence.key.number))
         except Gone:
-            return Outcome.DROPPED
+            return ItemEnd.DROPPED
 
     async def told(fence: Fence, reason: str) -> Status:
         try:

@@ -49,7 +49,7 @@ WORKERS_ROLES = ("test-automation", "developer", "code-reviewer", "debugger", "g
 def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
     """Read the command line; wrong words print a usage line and exit with code 2."""
     settings = {"help_option_names": ["-h", "--help"]}
-    command = click.Command(f"{role}-agent", settings, callback=_arguments, params=_params(role), help=_WHAT[role])
+    command = _Command(f"{role}-agent", settings, callback=_arguments, params=_params(role), help=_WHAT[role])
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         got = command.main(words, f"{role}-agent", standalone_mode=False)
@@ -59,6 +59,27 @@ def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
     if not isinstance(got, Arguments):  # help or the version was asked for, and is told
         sys.exit(got)
     return got
+
+
+def refuse_repeated(command: Any, context: Any, words: Sequence[str]) -> None:
+    """Return when no option that takes one value is given again; else end with a usage line and exit code 2.
+
+    `command` and `context` are click's, or those of the copy of it that typer brings along.
+    """
+    if context.resilient_parsing:  # a shell asks how a line may go on
+        return
+    _, _, given = command.make_parser(context).parse_args(list(words))
+    for param in dict.fromkeys(given):
+        takes_one = param.param_type_name == "option" and not (param.multiple or param.is_flag or param.count)
+        if takes_one and (times := given.count(param)) > 1:
+            often = "twice" if times == 2 else f"{times} times"
+            context.fail(f"{param.opts[0]} is given {often}, and one alone can count: leave out the others.")
+
+
+class _Command(click.Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
 
 
 def _arguments(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import assert_never
 
@@ -27,21 +28,31 @@ from runtime.daemon.repository_loops import tell
 from runtime.daemon.serving import serve
 from runtime.daemon.start import Build, Job, Prepare, furnished, loop_of, slots_of
 from runtime.daemon.webhook_hints import WebhookHints
-from runtime.output import keep_streams, on_terminal, say
+from runtime.output import keep_streams, on_terminal, say, show
+from runtime.session_notices import Interruption, announce
 from runtime.signals import Orders, ShutdownNotice, attend, ignore_until_attended
 from shared.clock import Clock
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, NotAllowed, Unauthorized
-from shared.loop import Loop, RealClock
+from shared.loop.polling_loop import Loop
+from shared.loop.real_clock import RealClock
 from shared.sandbox.self_test import conceal
 from shared.scheduling.items import Ended, Rest, Result
 from shared.telemetry.events import EventLog
 from shared.telemetry.logging import bind_agent, configure
-from shared.workflow import Role
+from shared.text import one_line
+from shared.workflow import Role, Stage
+from shared.workflow.labels import Labels
 
 log = structlog.get_logger()
 
 OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
 """Exit codes."""
+
+MOST_CHARACTERS = 400
+"""So much of a warning is told to a person."""
+
+_OF_EVERY_LINE = frozenset({"event", "level", "timestamp", "agent", "outcome", "run"})
+"""Fields that programs look for, and that tell a person nothing."""
 
 MOST_REASONS = 20
 """So many items are named for which there was nothing to do; a person reads this."""
@@ -67,6 +78,9 @@ def launch(
     def read() -> Settings:
         return load(arguments.config, repository=arguments.repository, environment=environment)
 
+    if not arguments.once:
+        with suppress(EngineError):  # the start says what is wrong
+            announce((role,), read())
     return launched((Job(role, build, prepare),), arguments, read, environment, clock=clock)
 
 
@@ -92,7 +106,7 @@ def launched(
     try:
         settings = supported()
         _log(arguments, ())
-        watcher = _watcher(arguments, settings, clock or RealClock())
+        watcher = _watcher(arguments, settings, clock or RealClock(), [job.role for job in jobs])
         conceal()
         state, file = StateDirectory(settings.state_dir).open(), source(arguments.config, environment=environment)
         with ExitStack() as stack:
@@ -121,7 +135,7 @@ def launched(
 
 def complain(error: Exception) -> int:
     """Say it in one sentence on standard error; the exit code that goes with it."""
-    say(str(error), error=True)
+    show(str(error), error=True)
     return code_of(error)
 
 
@@ -148,15 +162,42 @@ def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
     verbose = level == "debug" or (level is None and arguments.verbose)
     # A person is told what is worth knowing in sentences.
     quiet = level == "warning" or (level is None and (arguments.interactive or tells))
-    told = _left_alone if tells and level is None else None
+    told = (_all_told if arguments.tells else _left_alone) if tells and level is None else None
     secrets = [secret for process in processes for secret in process.secrets.known()]
     configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, told=told)
 
 
-def _left_alone(event: Mapping[str, object]) -> None:
-    """Of what is logged with `--verbose`, a person is told why items are passed over."""
-    if event["event"] == "item_left_alone":
-        say(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
+def _left_alone(event: Mapping[str, object]) -> bool:
+    """Of what is logged a person is told why items are passed over (`--verbose`), and what needs their attention."""
+    match event["event"]:
+        case "item_left_alone":
+            show(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
+        case "run_failed":
+            show(f"A run failed: {event['error']}", error=True)
+        case "start_delayed":
+            show(f"GitHub cannot be asked yet, and is tried again: {event['error']}", error=True)
+        case "sandbox_off":
+            show(f"warning: no sandbox (`sandbox: none`): {event['consequence']}.", error=True)
+        case "unsigned_comments":
+            show(f"warning: comments are not signed: {event['next_step']}.", error=True)
+        case "labels_restored":
+            show(f"Made {len(str(event['labels']).split(','))} missing labels in {event['repo']}.", error=True)
+        case _ if event.get("level") in {"warning", "error"} and "exception" not in event:
+            show(f"{event['level']}: {_spelled(event)}", error=True)
+        case _:
+            return False
+    return True
+
+
+def _spelled(event: Mapping[str, object]) -> str:
+    """A warning or an error for which there is no sentence: its name and its fields in words."""
+    about = [f"{name.replace('_', ' ')} {value}" for name, value in event.items() if name not in _OF_EVERY_LINE]
+    return one_line(f"{str(event['event']).replace('_', ' ')}: {', '.join(about)}".removesuffix(": "), MOST_CHARACTERS)
+
+
+def _all_told(event: Mapping[str, object]) -> bool:
+    """The same for one who is led step by step: no line of a log comes between."""
+    return _left_alone(event) or "exception" not in event
 
 
 def _is_told(arguments: Arguments) -> bool:
@@ -164,14 +205,16 @@ def _is_told(arguments: Arguments) -> bool:
     return arguments.tells or (on_terminal(sys.stderr) and not arguments.interactive)
 
 
-def _watcher(arguments: Arguments, settings: Settings, clock: Clock) -> EventLog | None:
+def _watcher(arguments: Arguments, settings: Settings, clock: Clock, roles: Sequence[Role]) -> EventLog | None:
     """What tells a person on standard error what happens; loaded where somebody reads it."""
     if not _is_told(arguments):
         return None
     from runtime.telemetry.progress import Progress, Watched
 
     attempts = max(one.max_attempts for one in settings.repositories)
-    return Watched(Progress(clock, attempts=attempts, numbered=not arguments.once, detailed=arguments.verbose))
+    daemon = not arguments.once
+    awaited = roles if daemon else ()
+    return Watched(Progress(clock, attempts=attempts, numbered=daemon, detailed=arguments.verbose, awaited=awaited))
 
 
 def _warn(settings: Settings) -> None:
@@ -186,26 +229,30 @@ def _warn(settings: Settings) -> None:
 async def _run(
     jobs: Sequence[tuple[Job, Process]], arguments: Arguments, configuration: Configuration, farewell: ShutdownNotice
 ) -> int:
-    """The process inside its event loop. A signal ends a daemon well (0), but `--once` before its end (128 + n)."""
+    """The process inside its event loop. SIGTERM ends a daemon well (0), every other stop before an end is 128 + n."""
     (_, process), *_ = jobs
     orders, code = Orders(), OK
+    interruption = Interruption(orders, told=_is_told(arguments))
     async with anyio.create_task_group() as group:
         scope = anyio.CancelScope()
         daemon, patience = not arguments.once, process.settings.stop_seconds
         group.start_soon(partial(attend, orders, scope, process.clock, daemon=daemon, stop_seconds=patience))
         with scope:
             if arguments.once:
-                code = await _once(jobs[0], arguments, orders)
+                code = await _once(jobs[0], arguments, orders, interruption)
             else:
-                bells = WebhookHints()
-                lives = [AgentLifecycle(job, each, arguments, orders, bells) for job, each in jobs]
-                await serve(lives, configuration, orders, bells, process)
+                hints = WebhookHints()
+                lives = [AgentLifecycle(job, each, arguments, orders, hints) for job, each in jobs]
+                interruption.holders += lives
+                await serve(lives, configuration, orders, hints, process)
         group.cancel_scope.cancel()
     farewell.begin(orders, process.clock, patience)
-    return 128 + orders.stopped_by if orders.stopped_by and arguments.once else code
+    interruption.end()
+    early = arguments.once or orders.stopped_by == signal.SIGINT
+    return 128 + orders.stopped_by if orders.stopped_by and early else code
 
 
-async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders) -> int:
+async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders, interruption: Interruption) -> int:
     """One item of the first repository that has any."""
     job, process = one
     stack, site = await furnished(process, arguments, job.prepare)
@@ -215,15 +262,17 @@ async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders) 
         admission, slots = admission_of(process, partial(tell, site.parts)), slots_of(process.settings)
         orders.on_drain.append(partial(admission.shut, DRAINED))
         loops = [loop_of(one, observed(job.build(one), one), slots, admission) for one in site.parts]
+        interruption.holders += loops
         log.info("started", repositories=[parts.configured.name for parts in site.parts])
         for loop in loops:
             await stack.enter_async_context(loop.open())
-        code = await _one_item(loops, wait=arguments.wait)
+        asks = asking(job.role, site.parts[0].names) if site.parts else ""
+        code = await _one_item(loops, asks, wait=arguments.wait)
         await process.outbox.deliver()
         return code
 
 
-async def _one_item(loops: Sequence[Loop], *, wait: bool) -> int:
+async def _one_item(loops: Sequence[Loop], asks: str, *, wait: bool) -> int:
     for loop in loops:
         outcome = await loop.once(anyio.Event(), wait=wait)
         if outcome is not None:
@@ -231,8 +280,21 @@ async def _one_item(loops: Sequence[Loop], *, wait: bool) -> int:
             say(sentence)
             return code
         _say_why(loop.skipped)
-    say("Nothing to do.")
+    say("Nothing to do." if any(loop.skipped for loop in loops) else f"Nothing to do. {asks}".strip())
     return NOTHING_TO_DO
+
+
+def asking(role: Role, names: Labels) -> str:
+    """How a person asks an agent of this role for work."""
+    match role:
+        case Role.PLANNER:
+            return f"To have a story planned, label an issue `{names.story}`."
+        case Role.WORKER:
+            return f"To begin an issue, set `{names.of(Stage.READY)}` on it, or comment `/start`."
+        case Role.REVIEWER:
+            return f"To have a pull request reviewed, set `{names.of(Stage.REVIEWING)}` on it, or comment `/start`."
+        case _:
+            return ""
 
 
 def answer(outcome: Ended | Rest) -> tuple[int, str]:

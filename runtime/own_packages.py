@@ -6,7 +6,7 @@ import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-NAMES = ("config", "shared", "lab", "planner_agent", "worker_agent", "reviewer_agent")
+NAMES = ("runtime", "config", "shared", "lab", "planner_agent", "worker_agent", "reviewer_agent")
 
 MISCONFIGURED = 2
 

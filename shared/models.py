@@ -81,7 +81,7 @@ class Blocker:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment in the thread of issue or pull request `number`."""
+    """A comment in the thread of issue or pull request `number`; `association` is its author's with the repository."""
 
     id: int
     number: int
@@ -89,6 +89,7 @@ class Comment:
     body: str
     created_at: datetime
     updated_at: datetime
+    association: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,16 @@ class LabelEvent:
     id: int
     label: str
     added: bool
+    actor: Account
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Somebody was assigned to an item, and by whom."""
+
+    id: int
+    assignee: Account
     actor: Account
     at: datetime
 
@@ -206,6 +217,8 @@ class Review:
     body: str
     head_sha: str
     submitted_at: datetime
+    node_id: str = field(default="", compare=False)
+    """Its name in GraphQL."""
 
 
 @dataclass(frozen=True, slots=True)

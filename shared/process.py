@@ -173,6 +173,13 @@ async def piped(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: 
             yield process
 
 
+@asynccontextmanager
+async def asked(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Process]:
+    """A child that answers on its `stdout` what is asked on its `stdin`; its stderr is dropped."""
+    async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process:
+        yield process
+
+
 async def attended(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
     """Run a person's own program, such as an editor, on our terminal, in our session and directory; its exit code."""
     process = await anyio.open_process(list(argv), env=dict(env), stdin=None, stdout=None, stderr=None)

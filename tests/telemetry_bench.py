@@ -7,14 +7,14 @@ from typing import Any
 
 from shared.clock import Clock
 from shared.telemetry.event_recorder import EventRecorder, Telemetry
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 from shared.telemetry.fold import Tallies
 from shared.workflow import Role
 
 AT = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
 
 
-def event(kind: Kind = Kind.PHASE, **fields: Any) -> Event:
+def event(kind: EventKind = EventKind.PHASE, **fields: Any) -> Event:
     """An event of a worker on issue 7."""
     told: dict[str, Any] = {"at": AT, "agent": "worker-a", "role": Role.WORKER, "repository": "a/b", "kind": kind}
     return Event(**{**told, "issue": 7, "run": "50", "phase": "red", **fields})
@@ -36,7 +36,7 @@ class Kept:
 
 
 def scribe_into(kept: Kept, clock: Clock, tallies: Tallies | None = None) -> EventRecorder:
-    """A worker's scribe, from whose events the word `hunter2` is hidden."""
+    """A worker's event recorder, from whose events the word `hunter2` is hidden."""
     teller = Telemetry(
         "worker-a", Role.WORKER, clock, kept, tallies or Tallies(), lambda t: t.replace("hunter2", "***")
     )

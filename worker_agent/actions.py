@@ -107,26 +107,28 @@ class Actions:
     def __init__(
         self,
         forge: Forge,
-        workshop: CodingSession,
+        session: CodingSession,
         handover: Handover,
         observer: Observer,
         rounds: Rounds,
         policy: Policy,
     ) -> None:
         self._forge = forge
-        self._workshop = workshop
+        self._session = session
         self._handover = handover
         self._observer = observer
         self._policy = policy
-        self._opening = Opening(forge, workshop.worksite.mirror, policy)
-        self._earlier = Earlier(workshop.worksite, forge, policy.base)
-        self._renewal = BodyUpdates(forge.pulls, workshop)
-        self._upkeep = BranchUpdate(workshop, forge, policy)
-        cleaning = QualityFix(workshop)
-        self._cycle = Cycle(workshop, forge.status, cleaning=cleaning)
-        self._refactoring = Refactoring(workshop, forge.status, cleaning)
-        self._deeds = CiReactions(forge.checks, forge.status)
-        self._repairs = Repairs(workshop, forge.checks, rounds, cleaning, may_edit_workflows=policy.may_edit_workflows)
+        self._opening = Opening(forge, session.phase_commits.mirror, policy)
+        self._earlier = Earlier(session.phase_commits, forge, policy.base)
+        self._renewal = BodyUpdates(forge.pulls, session)
+        self._upkeep = BranchUpdate(session, forge, policy)
+        cleaning = QualityFix(session)
+        self._cycle = Cycle(session, forge.status, cleaning=cleaning)
+        self._refactoring = Refactoring(session, forge.status, cleaning)
+        self._reactions = CiReactions(forge.checks, forge.status)
+        self._repairs = Repairs(
+            session, forge.checks, rounds, cleaning, may_edit_workflows=policy.code.may_edit_workflows
+        )
 
     async def act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """Carry out one action. Raises `Blocked` with the reason for those that give an item to a person."""
@@ -198,8 +200,8 @@ class Actions:
     async def _watch_ci(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
         """The steps after which CI or the base is waited for."""
         if action is Action.RERUN_CI:
-            return await self._deeds.rerun(held, snapshot)
-        return await self._deeds.hold(held, snapshot) if action is Action.WAIT_FOR_BASE else Rest("ci")
+            return await self._reactions.rerun(held, snapshot)
+        return await self._reactions.hold(held, snapshot) if action is Action.WAIT_FOR_BASE else Rest("ci")
 
     async def _to_ci(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """Have CI look at what stands on the branch, with its base merged in where that is asked for."""
@@ -272,11 +274,12 @@ class Actions:
         return SpecificationEdited(f"{names.of(Stage.CHANGES_REQUESTED)} on #{pull_request.number}")
 
     async def _open_pull_request(self, held: Held, snapshot: Snapshot) -> Step:
-        change = await change_facts.described(self._workshop, held, snapshot.issue)
+        change = await change_facts.described(self._session, held, snapshot.issue)
         text = pull_request_body.body(change or change_facts.unproven(held, snapshot.issue))
         if change is not None and change.set_aside and Flag.PROBLEMATIC_TEST not in self._flags(snapshot.issue):
             await self._flag(held)  # whoever set it aside may have ended before this
-        opened = await self._opening.pull_request(held, snapshot, text)
+        labels = await self._session.labels(held.fence.base)
+        opened = await self._opening.pull_request(held, snapshot, text, labels)
         if isinstance(opened, Ended):
             return opened
         self._observer.expect(held, snapshot.issue, opened)
@@ -300,9 +303,9 @@ MOST = 500
 class BodyUpdates:
     """The bodies of one repository's pull requests."""
 
-    def __init__(self, pulls: Pulls, workshop: CodingSession) -> None:
+    def __init__(self, pulls: Pulls, session: CodingSession) -> None:
         self._pulls = pulls
-        self._workshop = workshop
+        self._session = session
         self._written: OrderedDict[int, str] = OrderedDict()
 
     async def follow(self, action: Action, held: Held, seen: Snapshot) -> bool:
@@ -316,7 +319,7 @@ class BodyUpdates:
         number = pull_request.number
         if pull_request_body.shown_head(pull_request.body) in {"", head} or self._written.get(number) == head:
             return False
-        change = await change_facts.described(self._workshop, held, seen.issue)
+        change = await change_facts.described(self._session, held, seen.issue)
         text = pull_request_body.renewed(pull_request.body, change) if change is not None else None
         if text is None:
             return False

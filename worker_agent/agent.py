@@ -6,16 +6,18 @@ is for, and what an agent does that is restricted to some roles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import structlog
+from anyio import to_thread
 
 from shared.errors import Blocked, Misconfigured
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.llm.role_router import plays
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
@@ -37,7 +39,7 @@ from worker_agent.attempt_history import AttemptHistory
 from worker_agent.branch.existence import Remaining
 from worker_agent.ci.watch import Watch
 from worker_agent.coding_session import CodingSession
-from worker_agent.decide import NO_LABELS, Action, Phase, Snapshot, decide
+from worker_agent.decide import NO_LABELS, WORKING, Action, Phase, Snapshot, decide
 from worker_agent.errors import Aborted, CiGivenUp
 from worker_agent.expected_labels import before, of_pull_request, ordered_to_stop, projection
 from worker_agent.feedback.reading import Feedback, TrustFilter
@@ -60,6 +62,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+AT_WORK = ("worker_agent.actions", "worker_agent.tdd.runners.registry", "worker_agent.tdd.proof.doubts")
+"""Loaded when there is something to do, beside the event loop: more than a hundred modules, half a second of them."""
+
 STAGES = (
     Stage.READY,
     Stage.IMPLEMENTING,
@@ -76,7 +81,7 @@ STAGES = (
 
 def stages(policy: Policy) -> tuple[Stage, ...]:
     """The same for one repository: where people confirm refactorings, those wait under a label of their own."""
-    return (*STAGES, Stage.AWAITING_APPROVAL) if policy.refactor == "approve" else STAGES
+    return (*STAGES, Stage.AWAITING_APPROVAL) if policy.code.refactor == "approve" else STAGES
 
 
 class Worker:
@@ -84,26 +89,26 @@ class Worker:
 
     role = Role.WORKER
 
-    def __init__(self, forge: Forge, port: Port, claimant: Claimant, workshop: CodingSession, policy: Policy) -> None:
-        self._noted = NotedStatus(forge.status, workshop.unshown)
+    def __init__(self, forge: Forge, port: Port, claimant: Claimant, session: CodingSession, policy: Policy) -> None:
+        self._noted = NotedStatus(forge.status, session.unshown)
         self._forge = forge = replace(forge, status=self._noted)
         self._claims = Claims(Role.WORKER, port, claimant)
-        self._workshop = workshop
+        self._session = session
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
-        mirror = workshop.worksite.mirror
-        self._handover = Handover(forge, policy, AttemptHistory(mirror, workshop.worksite.keys), Remaining(mirror))
-        self._watch = Watch(forge.checks, workshop.worksite.mirror, policy, port.boot)
+        mirror = session.phase_commits.mirror
+        self._handover = Handover(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), Remaining(mirror))
+        self._watch = Watch(forge.checks, session.phase_commits.mirror, policy, port.boot)
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.siblings)
-        self._observer = Observer(forge, workshop.worksite.history, self._watch, writers, policy)
+        self._observer = Observer(forge, session.phase_commits.history, self._watch, writers, policy)
         siblings = OtherAccounts(port, claimant.siblings, claimant.keys)
         self._sightings: ReadCache[Issue] = ReadCache(port.boot)
-        trust_filter = TrustFilter(writers, policy.bots)
+        trust_filter = TrustFilter(writers, policy.intake.bots)
         feedback = Feedback(forge.reviews, forge.conversation, trust_filter, claimant.accounts, claimant.keys)
-        requests = Requests(forge.issues, workshop.worksite.history, siblings, writers, feedback, policy.names)
+        requests = Requests(forge.issues, session.phase_commits.history, siblings, writers, feedback, policy.names)
         self._gate = Eligibility(forge, writers, siblings, requests, policy, self._sightings)
         self._candidates = Candidates(policy, self._gate.times_freed)
-        self._rounds = Rounds(feedback, forge, workshop.worksite, policy.bounds.rounds)
+        self._rounds = Rounds(feedback, forge, session.phase_commits, policy.bounds.rounds)
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]:
@@ -117,17 +122,16 @@ class Worker:
 
     @cached_property
     def _acts(self) -> Actions:
-        """Loaded when there is something to do: forty modules are more than an idle worker needs."""
-        from worker_agent.actions import Actions
+        from worker_agent.actions import Actions  # an idle worker does without
 
-        return Actions(self._forge, self._workshop, self._handover, self._observer, self._rounds, self._policy)
+        return Actions(self._forge, self._session, self._handover, self._observer, self._rounds, self._policy)
 
     async def discover(self) -> Sequence[Candidate]:
         """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""
         known = await self._forge.inbox.look()
         await self._watch.begin()
         await self._gate.look(known)
-        await self._workshop.worksite.tidy(self._claims.numbers)
+        await self._session.tidy(self._claims.numbers)
         return self._candidates.of(known, self._forge.inbox.orphans.values())
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
@@ -143,11 +147,20 @@ class Worker:
         if isinstance(wish, str):
             return await self._claims.claim(view, wish)
         held_off = self._forge.unusable.skip(candidate.number, wish)
+        if held_off is None and wish.phase == Phase.RED and (view.fence is None or view.fence.stage not in WORKING):
+            held_off = await self._forge.ceilings.skip(candidate.number)
         return await self._claims.claim(view, held_off or refusal(wish, view.fence, self._policy) or wish)
 
-    def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
+    @asynccontextmanager
+    async def hold(self, lease: Lease) -> AsyncIterator[Held]:
         """The lease as a block."""
-        return self._claims.hold(lease)
+        held: Held | None = None
+        try:
+            async with self._claims.hold(lease) as held:
+                yield held
+        finally:
+            if held is not None:
+                self._session.ended(held)
 
     async def revoked(self, number: int) -> str | None:
         """Closed, locked, paused, or a stage label that a person moved or removed; on the pull request too."""
@@ -195,7 +208,7 @@ class Worker:
             said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
             if said and seen.issue.open:
                 return await self._obey(held, said)
-            if barred := excluded(seen.issue.labels, self._policy.exclude):
+            if barred := excluded(seen.issue.labels, self._policy.intake.exclude):
                 return Ended(Result.PARKED, barred)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)
         role = passed_on(action, self._policy)
@@ -207,6 +220,8 @@ class Worker:
         """One step; where the configuration lets nothing begin, the issue waits, and no other one is begun."""
         begins = action is Action.WRITE_TESTS and is_unbegun(held)
         try:
+            if "_acts" not in vars(self):
+                await to_thread.run_sync(lambda: [import_module(name) for name in AT_WORK])
             step = await self._acts.act(action, held, seen)
         except Misconfigured as error:
             if not begins or not is_unbegun(held):
@@ -245,7 +260,7 @@ class Worker:
         """Hand the item to a person, with the flags and the stage that fit the error."""
         flags = error.flags if isinstance(error, Aborted | RunEnded) else (Flag.MANUAL_INTERVENTION,)
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
-        await self._workshop.keep_last(held, error)
+        await self._session.keep_last(held, error)
         await self._handover.give_up(held, error, flags, event=event)
 
 
@@ -268,35 +283,35 @@ def paused(names: Labels, *items: Issue | PullRequest | None) -> bool:
 
 
 _CALLS = {
-    Action.WRITE_TESTS: Call.WRITE_TESTS,
-    Action.IMPLEMENT: Call.IMPLEMENT,
-    Action.REFACTOR: Call.REFACTOR,
-    Action.FIX_CI: Call.FIX_CI,
-    Action.ADDRESS_REVIEW: Call.IMPLEMENT,
+    Action.WRITE_TESTS: CoderCall.WRITE_TESTS,
+    Action.IMPLEMENT: CoderCall.IMPLEMENT,
+    Action.REFACTOR: CoderCall.REFACTOR,
+    Action.FIX_CI: CoderCall.FIX_CI,
+    Action.ADDRESS_REVIEW: CoderCall.IMPLEMENT,
 }
-_BEGINS: Mapping[str, Call] = {
-    Phase.RED: Call.WRITE_TESTS,
-    Phase.GREEN: Call.IMPLEMENT,
-    Phase.REFACTOR: Call.REFACTOR,
-    Phase.FIX: Call.FIX_CI,
-    Phase.FEEDBACK: Call.IMPLEMENT,
-    Phase.TEXT: Call.IMPLEMENT,
+_BEGINS: Mapping[str, CoderCall] = {
+    Phase.RED: CoderCall.WRITE_TESTS,
+    Phase.GREEN: CoderCall.IMPLEMENT,
+    Phase.REFACTOR: CoderCall.REFACTOR,
+    Phase.FIX: CoderCall.FIX_CI,
+    Phase.FEEDBACK: CoderCall.IMPLEMENT,
+    Phase.TEXT: CoderCall.IMPLEMENT,
 }
 
 
 def passed_on(action: Action, policy: Policy) -> str:
     """The role that a step is left to because this agent does not play it; empty when the agent takes it."""
     call = _CALLS.get(action)
-    role = "" if call is None else policy.phases[call]
-    return "" if not role or plays(policy.plays, role) else role
+    role = "" if call is None else policy.runs.phases[call]
+    return "" if not role or plays(policy.runs.plays, role) else role
 
 
 def refusal(wish: Intent, fence: Fence | None, policy: Policy) -> str:
     """Why an item is left to an agent of another role; empty when it is not. The fence's own word goes first."""
-    if wish.stage is not Stage.IMPLEMENTING or not policy.plays:
+    if wish.stage is not Stage.IMPLEMENTING or not policy.runs.plays:
         return ""
     continues = fence is not None and (fence.stage, fence.phase) == (wish.stage, wish.phase)
     named = fence.next_role if fence is not None and continues else ""
     call = _BEGINS.get(wish.phase or Phase.RED)
-    role = named or ("" if call is None else policy.phases[call])
-    return "" if not role or plays(policy.plays, role) else f"its next step is for the role {role}"
+    role = named or ("" if call is None else policy.runs.phases[call])
+    return "" if not role or plays(policy.runs.plays, role) else f"its next step is for the role {role}"

@@ -68,14 +68,14 @@ class AttemptHistory:
 
 def told(notes: Sequence[Note]) -> tuple[str, ...]:
     """The refused tries that `notes`, oldest first, tell of: what it was, the type of error, and why."""
-    refused = Refused()
+    refused = RefusedAttempts()
     errors = [error for note in notes for error in refused.of(note)]
     left = len(errors) - SHOWN
     shown = [_line(error) for error in errors[-SHOWN:]]
     return (f"{left} more before these", *shown) if left > 0 else tuple(shown)
 
 
-class Refused:
+class RefusedAttempts:
     """Reads notes, oldest first, for the tries that were refused: each once, and told apart from others of its name."""
 
     def __init__(self) -> None:

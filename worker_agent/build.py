@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from config.environment import CERTIFICATES, child_environment, for_set_up
 from config.settings import Settings
 from runtime.building.assembly import Parts
-from runtime.building.commands import attended, replies
+from runtime.building.commands import attended, replies, start_signals
 from runtime.building.confinement import environments
 from shared.commands.discussion import Listening
+from shared.filesystem import directories
 from shared.git.disk import Disk
 from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
-from shared.llm.port import Call
+from shared.llm.continuation import ResumeLimits
+from shared.llm.kept_sessions import SessionStore
+from shared.llm.port import CoderCall
 from shared.llm.role_router import PHASES, RoleOverride
+from shared.reconcile.watch import Watch
+from shared.sandbox.confinement import Confinement
 from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
 from worker_agent.agent import Worker, stages
 from worker_agent.attached_images import ImageFetcher
 from worker_agent.coding_session import CodingSession
+from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.decide import Bounds
 from worker_agent.feedback.reading import TrustFilter
+from worker_agent.intake.ceilings import AccountCeiling, CeilingCheck, Ceilings
 from worker_agent.intake.trusted_writers import TrustedWriters
 from worker_agent.intake.unusable_configuration import Unusable
 from worker_agent.phase_commits import PhaseCommits, Places
-from worker_agent.policy import REPAIR, Policy, suites_of
+from worker_agent.policy import (
+    REPAIR,
+    IntakePolicy,
+    Policy,
+    PullRequestPolicy,
+    RunPolicy,
+    code_policy,
+)
 from worker_agent.ports import Forge
-from worker_agent.reconcile_rules import trade
+from worker_agent.reconcile_rules import rules
+from worker_agent.repository_rules import RepositoryRuleReader
 from worker_agent.tdd.proof.base_run_cache import BaseRuns
 from worker_agent.tdd.runners.observed_runs import ObservedBench
 from worker_agent.tdd.runners.run import TestBench
+from worker_agent.tdd.setup.hooks import Hook, HookCommands, Hooks
 from worker_agent.tdd.setup.setup_step import SetUp
 
 PROMPTS = Path(__file__).with_name("prompts")
@@ -40,8 +57,9 @@ PROMPTS = Path(__file__).with_name("prompts")
 def build(parts: Parts) -> Agent:
     """The worker of one repository."""
     policy = policy_of(parts)
+    inbox = _inbox(parts, policy)
     forge = Forge(
-        inbox=parts.inbox(stages(policy), trade(parts.names, parts.pulls, parts.closing)),
+        inbox=inbox,
         issues=parts.issues,
         people=parts.people,
         labels=parts.labels,
@@ -53,34 +71,73 @@ def build(parts: Parts) -> Agent:
         texts=parts.texts,
         closing=parts.closing,
         replies=replies(parts),
-        unusable=Unusable(parts.configured.name, parts.chronicle.vitals.aside, parts.clock.boot),
+        ceilings=ceilings_of(parts),
+        unusable=Unusable(parts.configured.name, parts.chronicle.health.aside, parts.clock.boot),
     )
     settings, name = parts.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
     publisher = Publisher(parts.mirror, PatchPolicy(), parts.outgoing)
-    disk = Disk(parts.mirror, settings.work_dir, parts.clock)
-    worksite = PhaseCommits(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
+    hooks = hooks_of(parts)
+    disk = Disk(parts.mirror, settings.work_dir, parts.clock, hooks.leave)
+    phase_commits = PhaseCommits(parts.mirror, parts.identity, publisher, places, parts.keys, disk)
     bench = bench_of(parts, policy)
     base_runs = BaseRuns(settings.state_dir / "base-runs" / name.replace("/", "__"))
     claimant = parts.claimant
-    trust_filter = TrustFilter(TrustedWriters(parts.people, claimant.accounts, claimant.siblings), policy.bots)
+    trust_filter = TrustFilter(TrustedWriters(parts.people, claimant.accounts, claimant.siblings), policy.intake.bots)
     listening = Listening(parts.comments, trust_filter)
-    workshop = CodingSession(worksite, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
-    workshop.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
-    worker = Worker(forge, parts.port, parts.claimant, workshop, policy)
+    session = CodingSession(phase_commits, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
+    session.hooked(hooks).ruled(RepositoryRuleReader(parts.configured, settings.backends(parts.configured)))
+    continued = _continued(parts)
+    if continued is not None:
+        session.continuing(continued)
+    session.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
+    worker = Worker(forge, parts.port, parts.claimant, session, policy)
     parts.status.beside(worker.holding)
-    return attended(parts, worker, forge.inbox)
+    return attended(parts, worker, inbox, start_signals(parts, inbox))
+
+
+def _continued(parts: Parts) -> ContinuedSessions | None:
+    """The program's sessions, where they may be gone on with; where not, none is left from before."""
+    llm, root = parts.settings.llm, parts.settings.state_dir / "sessions"
+    if llm.resume_seconds is None:
+        directories.remove(root)
+        return None
+    store = SessionStore(root, parts.clock, ResumeLimits(llm.resume_seconds, llm.resume_tokens))
+    store.sweep()
+    return ContinuedSessions(store, parts.configured.name, Prompts(PROMPTS))
+
+
+def _inbox(parts: Parts, policy: Policy) -> Watch:
+    """What the worker follows: its stages, and what asks for work in other ways."""
+    start = parts.configured.start
+    labels = (*stages(policy), *start.labels)
+    assignee = parts.account if start.assigned else None
+    return parts.inbox(labels, rules(parts.names, parts.pulls, parts.closing), assignee=assignee)
 
 
 def bench_of(parts: Parts, policy: Policy) -> TestBench:
     """Where the tests of the repository are run."""
-    confinement, place = parts.confinement, environments(parts.settings)
-    installer = for_set_up()
-    trusted = [Path(installer[name]) for name in CERTIFICATES if name in installer]
-    with_network = replace(confinement, readable=(*confinement.readable, *trusted))
+    place, installer = environments(parts.settings), for_set_up()
+    with_network = _with_network(parts.confinement, installer)
     setup = SetUp(parts.configured.name, parts.configured.setup_command, place, installer, with_network)
-    deadline = policy.limits.deadline_seconds
-    return ObservedBench(child_environment(), deadline, parts.event_recorder, confinement=confinement, setup=setup)
+    deadline = policy.runs.limits.deadline_seconds
+    return ObservedBench(
+        child_environment(), deadline, parts.event_recorder, confinement=parts.confinement, setup=setup
+    )
+
+
+def hooks_of(parts: Parts) -> Hooks:
+    """The repository's own commands around workspaces and runs."""
+    configured, installer = parts.configured.hooks, for_set_up()
+    commands = {hook: command for hook in Hook if (command := getattr(configured, hook))}
+    wanted = HookCommands(parts.configured.name, commands, configured.timeout_seconds)
+    return Hooks(wanted, installer, _with_network(parts.confinement, installer))
+
+
+def _with_network(confinement: Confinement, environment: Mapping[str, str]) -> Confinement:
+    """What commands that fetch something see: the certificates that they are told of, too."""
+    trusted = [Path(environment[name]) for name in CERTIFICATES if name in environment]
+    return replace(confinement, readable=(*confinement.readable, *trusted))
 
 
 def policy_of(parts: Parts) -> Policy:
@@ -89,9 +146,7 @@ def policy_of(parts: Parts) -> Policy:
     return Policy(
         repository=repository.name,
         names=parts.names,
-        include=frozenset(repository.labels.include),
-        exclude=frozenset(repository.labels.exclude),
-        priorities=repository.priority_labels,
+        base=parts.base,
         bounds=Bounds(
             attempts=repository.max_attempts,
             ci_fixes=repository.ci.max_retries,
@@ -99,34 +154,41 @@ def policy_of(parts: Parts) -> Policy:
             none_is_green=repository.ci.none_is_green,
             rounds=repository.review.max_rounds,
         ),
-        ci_interval_seconds=repository.ci.seconds_between_looks,
-        test_command=repository.test_command,
-        test_report=repository.test_report,
-        working_directory=repository.working_directory,
-        suites=suites_of(repository),
-        test_files=repository.test_files,
-        old_tests=repository.old_tests,
-        local_suite=repository.local_suite,
-        damages=repository.tdd.damages,
-        base=parts.base,
-        title=repository.pr_title,
-        merge=repository.merge,
-        documentation=repository.docs_url,
-        title_attempts=repository.titles.attempts,
-        may_edit_workflows=repository.ci.may_edit_workflows,
-        pull_request_labels=repository.pr_labels,
-        reviewers=repository.reviewers,
-        assign=repository.assign,
-        take_assigned=repository.take_assigned_issues,
-        refactor=repository.refactor,
-        cycles=repository.tdd.cycles,
-        quality_commands=repository.quality_commands,
-        limits=parts.limits,
-        repair=repair_of(settings),
-        plays=parts.plays,
-        bots=repository.feedback.bots,
-        phases={**PHASES, **{Call(call): role for call, role in settings.phases.items()}},
+        intake=IntakePolicy(
+            include=frozenset(repository.labels.include),
+            exclude=frozenset(repository.labels.exclude),
+            priorities=repository.priority_labels,
+            take_assigned=repository.take_assigned_issues,
+            starts_assigned=repository.start.assigned,
+            assign=repository.assign,
+            title_attempts=repository.titles.attempts,
+            bots=repository.feedback.bots,
+        ),
+        code=code_policy(repository),
+        pulls=PullRequestPolicy(
+            title=repository.pr_title,
+            labels=repository.pr_labels,
+            reviewers=repository.reviewers,
+            merge=repository.merge,
+            documentation=repository.docs_url,
+            ci_interval_seconds=repository.ci.seconds_between_looks,
+        ),
+        runs=RunPolicy(
+            limits=parts.limits,
+            repair=repair_of(settings),
+            phases={**PHASES, **{CoderCall(call): role for call, role in settings.phases.items()}},
+            plays=parts.plays,
+        ),
     )
+
+
+def ceilings_of(parts: Parts) -> CeilingCheck:
+    """What is asked before something new is begun."""
+    configured, most, work = parts.configured.ceilings, parts.settings.in_work_per_account, parts.account_work
+    of_account = None
+    if most is not None and work is not None:
+        of_account = AccountCeiling(most, parts.account.id, parts.configured.name, work)
+    return CeilingCheck(Ceilings(configured.in_work, configured.open_pull_requests), parts.fences, of_account)
 
 
 def repair_of(settings: Settings) -> RoleOverride:

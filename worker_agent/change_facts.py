@@ -10,31 +10,32 @@ from shared.git.patch_policy import Policy, flagged
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Issue
-from worker_agent.attempt_history import Refused
-from worker_agent.coding_session import CodingSession, Cost, WorkContext
-from worker_agent.pull_request_body import Change
+from worker_agent.attempt_history import RefusedAttempts
+from worker_agent.coding_session import CodingSession, Cost
+from worker_agent.pull_request_body import ChangeSummary
 from worker_agent.tdd import claim
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.evidence import Evidence, Proof, criterion_of, markdown
 from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.renewed_evidence import is_renewed, renewed
 from worker_agent.tdd.whole_proof import claimed, together
+from worker_agent.work_context import WorkContext
 
 Phases = Sequence[tuple[str, Note]]
 """The phase commits between the base and the head, oldest first, each with its note."""
 
 
-async def described(workshop: CodingSession, held: Held, issue: Issue) -> Change | None:
+async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeSummary | None:
     """What is told of the fence's commit in its pull request; None when no note was found for it."""
-    job = await workshop.open(held, issue)
-    phases = await next_phase.phases(workshop, job)
+    job = await session.open(held, issue)
+    phases = await next_phase.phases(session, job)
     if renewed(phases) is None and held.fence.work_head not in dict(phases):
         return None
-    notes, shown = await workshop.worksite.notes(job.space, held.fence), _Shown.of(held.fence, phases)
+    notes, shown = await session.phase_commits.notes(job.space, held.fence), _Shown.of(held.fence, phases)
     evidence = _evidence(shown, phases, _cost(notes.values()), _criteria(job))
     claimed_ = _is_claimed(shown.phases, evidence.tried)
     changed = await job.space.changes(held.fence.base, held.fence.work_head)
-    return Change(
+    return ChangeSummary(
         issue,
         held.fence,
         job.specification.goal or issue.title,
@@ -44,9 +45,9 @@ async def described(workshop: CodingSession, held: Held, issue: Issue) -> Change
         implied_criteria=_implied(job),
         flagged=flagged(changed, policy=Policy()),
         test_commands=job.test_commands,
-        claim=claim.write(_claim(held.fence, shown, evidence), workshop.worksite.keys) if claimed_ else "",
-        merges=workshop.policy.merge,
-        documentation=workshop.policy.documentation,
+        claim=claim.write(_claim(held.fence, shown, evidence), session.phase_commits.keys) if claimed_ else "",
+        merges=session.policy.pulls.merge,
+        documentation=session.policy.pulls.documentation,
         set_aside=evidence.set_aside,
     )
 
@@ -81,9 +82,9 @@ class _Shown:
         return self.proving if self.is_renewed else self.phases
 
 
-def unproven(held: Held, issue: Issue) -> Change:
+def unproven(held: Held, issue: Issue) -> ChangeSummary:
     """What is told of a commit for which there is no note."""
-    return Change(issue, held.fence, issue.title, "No test results were found for this commit.")
+    return ChangeSummary(issue, held.fence, issue.title, "No test results were found for this commit.")
 
 
 def _summary(phases: Phases) -> str:
@@ -155,7 +156,7 @@ _DID = {Phase.REFACTOR: "Refactored.", Phase.SYNC: "Merged the base branch."}
 
 
 def _refused(phases: Phases) -> Iterator[str]:
-    refused = Refused()
+    refused = RefusedAttempts()
     for _, note in phases:
         yield from (f"{criterion} was set aside: {why}" for criterion, why in note.set_aside.items())
         for error in refused.of(note):

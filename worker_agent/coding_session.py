@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import anyio
+import anyio.to_thread
 
 from shared.commands.discussion import NOTHING_SAID, Discussion, Listening, recorded
 from shared.errors import Blocked, RunFailed
+from shared.git.patch_policy import matches
 from shared.git.workspace import Workspace
-from shared.llm.port import Call, Coder, Outcome, Request, Usage
+from shared.llm.port import Coder, CoderCall, Request, RunOutcome, Usage
+from shared.llm.role_router import lowered
 from shared.lock.hold import Held
 from shared.models import Issue
 from shared.retry.run_errors import RunEnded, completed
 from shared.retry.run_limit import begin_run
-from shared.specification import Criterion, Specification, read
+from shared.specification import read
 from shared.text.prompts import Prompts, Untrusted
-from worker_agent.attached_images import NO_PICTURES, AttachedImages, ImageFetcher, none_shown
+from worker_agent.attached_images import AttachedImages, ImageFetcher, none_shown
+from worker_agent.continued_sessions import ContinuedSessions
 from worker_agent.failure_artifacts import Last, below_state, keep_last
 from worker_agent.patch_check import policy_of
 from worker_agent.phase_commits import PhaseCommits, reader, texts
 from worker_agent.policy import Policy
 from worker_agent.prompt_inputs import bounded
+from worker_agent.repository_rules import FILE, ItemRules, RepositoryRuleReader
 from worker_agent.tdd.judging.files import is_test_file
 from worker_agent.tdd.proof.base_run_cache import BaseRuns
 from worker_agent.tdd.proof.change import load
@@ -38,69 +43,25 @@ from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.runners.runner import Selection
+from worker_agent.tdd.setup.hooks import Hooks
 from worker_agent.tdd.setup.installed import Installed
+from worker_agent.work_context import WorkContext
 
 if TYPE_CHECKING:  # an agent that waits does not load the runners
-    from worker_agent.tdd.runners.registry import Choice, Suite
+    pass
 
 CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 """Instruction files; read from the base commit only, so that no change can instruct its own author."""
 
 CONVENTIONS_CHARS = 8000
 
-ROLES: Mapping[Call, str] = {
-    Call.WRITE_TESTS: "test-automation",
-    Call.IMPLEMENT: "developer",
-    Call.REFACTOR: "code-reviewer",
-    Call.FIX_CI: "debugger",
-    Call.RESOLVE_CONFLICT: "developer",
+ROLES: Mapping[CoderCall, str] = {
+    CoderCall.WRITE_TESTS: "test-automation",
+    CoderCall.IMPLEMENT: "developer",
+    CoderCall.REFACTOR: "code-reviewer",
+    CoderCall.FIX_CI: "debugger",
+    CoderCall.RESOLVE_CONFLICT: "developer",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class WorkContext:
-    """One item as its phases see it; `base` is the commit on which its new tests must be red.
-
-    A cycle of its own is about one `criterion`; `topic` is what a call is about, when not the whole item.
-    """
-
-    held: Held
-    issue: Issue
-    specification: Specification
-    space: Workspace
-    base: str
-    suites: tuple[Suite, ...]
-    conventions: str
-    allowed: frozenset[str] = frozenset()
-    """Protected files that may be changed all the same."""
-    criterion: Criterion | None = None
-    cycle: int = 1
-    topic: str = ""
-    discussion: Discussion = NOTHING_SAID
-    """What people with write access have said on the issue."""
-    pictures: AttachedImages = NO_PICTURES
-    """The images of both."""
-
-    @property
-    def text(self) -> str:
-        """What a coder is told of the item: the issue's text, then what was said below it."""
-        return "\n\n".join(filter(None, (self.issue.body, self.discussion.text(), self.pictures.text())))
-
-    @property
-    def choice(self) -> Choice:
-        """How the tests of the first suite are run: what a coder is told."""
-        return self.suites[0].choice
-
-    @property
-    def test_commands(self) -> str:
-        """How all tests are run, for a coder."""
-        told = [(suite.directory, suite.choice.test_command) for suite in self.suites]
-        return "; ".join(f"{command} (in {directory})" if directory else command for directory, command in told)
-
-    @property
-    def title(self) -> str:
-        """The issue's title, and the topic."""
-        return f"{self.issue.title} [{self.topic}]" if self.topic else self.issue.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +85,7 @@ class Cost:
 class _Made:
     """The trees that one call made of the commit `start`, by the try and its topic."""
 
-    call: Call
+    call: CoderCall
     start: str
     trees: dict[tuple[Attempt, str], str] = field(default_factory=dict)
 
@@ -134,7 +95,7 @@ class CodingSession:
 
     def __init__(
         self,
-        worksite: PhaseCommits,
+        phase_commits: PhaseCommits,
         coder: Coder,
         bench: TestBench,
         prompts: Prompts,
@@ -144,8 +105,11 @@ class CodingSession:
         """Without `base_runs` the suite of a base commit is run once for each process."""
         self._listening: Listening | None = None
         self._gallery: ImageFetcher | None = None
+        self._hooks: Hooks | None = None
+        self._rules: RepositoryRuleReader | None = None
+        self._continued: ContinuedSessions | None = None
         self._base_runs = base_runs or BaseRuns(None)
-        self.worksite = worksite
+        self.phase_commits = phase_commits
         self._coder = coder
         self.bench = bench
         self._prompts = prompts
@@ -164,23 +128,67 @@ class CodingSession:
         self._gallery = gallery
         return self
 
+    def hooked(self, hooks: Hooks) -> Self:
+        """The same, with commands of the repository's maintainers around each run of a coder."""
+        self._hooks = hooks
+        return self
+
+    def ruled(self, rules: RepositoryRuleReader) -> Self:
+        """The same, where repositories have rules of their own."""
+        self._rules = rules
+        return self
+
+    def continuing(self, sessions: ContinuedSessions) -> Self:
+        """The same, with calls that go on with the program's own session of the last one of their kind."""
+        self._continued = sessions
+        return self
+
+    async def tidy(self, numbers: Iterable[int]) -> None:
+        """Look after the disk when it is time; the items `numbers` are in work."""
+        if self._continued is not None:
+            self._continued.tidy()
+        await self.phase_commits.tidy(numbers)
+
+    def ended(self, held: Held) -> None:
+        """A lease has ended."""
+        if self._continued is not None:
+            self._continued.ended(held)
+
     def unshown(self, issue: Issue) -> int:
         """How many images of an issue's text no coder is shown, as far as that is known by now."""
         return none_shown(issue, NOTHING_SAID).unseen if self._gallery is None else self._gallery.without(issue)
 
     async def open(self, held: Held, issue: Issue) -> WorkContext:
         """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
-        base = held.fence.base or await self.worksite.base(self.policy.base, held.fence)
-        space = await self.worksite.open(held.fence)
-        paths = await self.worksite.mirror.paths(base)
-        read_files = await texts(space, base, CONVENTIONS)
-        suites = chosen_suites(self.policy.suites, paths, await reader(space, base, paths))
-        conventions = "\n\n".join(
-            read_files[name].decode("utf-8", "replace") for name in CONVENTIONS if name in read_files
-        )
+        base = held.fence.base or await self.phase_commits.base(self.policy.base, held.fence)
+        space = await self.phase_commits.open(held.fence)
+        paths = await self.phase_commits.mirror.paths(base)
+        rules = await self._rules_of(space, base)
+        suites = chosen_suites(rules.code.suites, paths, await reader(space, base, paths))
+        conventions = await self._conventions(space, base, rules.conventions, paths)
         said = await self._listening.of(issue) if self._listening is not None else NOTHING_SAID
-        job = WorkContext(held, issue, read(issue.body), space, base, suites, conventions[:CONVENTIONS_CHARS])
+        job = WorkContext(held, issue, read(issue.body), space, base, suites, conventions, rules=rules)
         return replace(job, discussion=said, pictures=await self._pictures(job, said, paths))
+
+    async def _rules_of(self, space: Workspace, base: str) -> ItemRules:
+        """The rules of the commit that an item began on. Raises `Misconfigured`."""
+        if self._rules is None:
+            return ItemRules(self.policy.code)
+        return self._rules.of((await texts(space, base, (FILE,))).get(FILE))
+
+    async def labels(self, base: str) -> tuple[str, ...]:
+        """What the pull request of an item that began on `base` gets. Raises `Misconfigured`."""
+        if self._rules is None:
+            return self.policy.pulls.labels
+        (content,) = await self.phase_commits.mirror.contents(base, (FILE,))
+        return self._rules.of(content).labels
+
+    async def _conventions(self, space: Workspace, base: str, more: Sequence[str], paths: Sequence[str]) -> str:
+        """The instruction files of the base, the usual ones first."""
+        wanted = [*CONVENTIONS, *(path for path in paths if any(matches(path, glob) for glob in more))]
+        found = await texts(space, base, dict.fromkeys(wanted))
+        told = [found[name].decode("utf-8", "replace") for name in dict.fromkeys(wanted) if name in found]
+        return "\n\n".join(told)[:CONVENTIONS_CHARS]
 
     async def _pictures(self, job: WorkContext, said: Discussion, paths: Sequence[str]) -> AttachedImages:
         if self._gallery is None:
@@ -193,7 +201,7 @@ class CodingSession:
             name, title=Untrusted(job.issue.title), specification=Untrusted(job.text), **variables
         )
 
-    async def edit(self, job: WorkContext, call: Call, start: str, turn: Attempt, prompt: str) -> str:
+    async def edit(self, job: WorkContext, call: CoderCall, start: str, turn: Attempt, prompt: str) -> str:
         """Let the model change the tree of commit `start`; returns the tree object of what it made.
 
         What each try of a call made of `start` is kept as long as the lease, until another call or start: when
@@ -209,23 +217,32 @@ class CodingSession:
         await begin_run(job.held, more=recorded(job.held.fence, job.discussion))
         where = await job.space.reset_tree(start)
         installed = await self.bench_of(job).equip(where, job.suites[0].directory)
+        if self._hooks is not None:
+            await self._hooks.before(job.space.root, where, job.issue.number)
         shown = await job.pictures.lay(where)
         request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable, images=shown)
         if job.allowed:  # the patch policy keeps the rest of what is protected
             request = replace(request, protected=())
+        if self._continued is not None and (self._hooks is None or not self._hooks.follow):
+            request = replace(request, continues=await self._continued.of(job, call, start))
         outcome = await self._run(job, request, start, installed)
         self._spent.setdefault(job.issue.number, []).append(outcome.usage)
         await self._settle(job, outcome, call, start)
         tree = await job.space.capture(start)
+        if request.continues is not None:
+            await anyio.to_thread.run_sync(request.continues.leave, tree)
         memory.keep(Last(job.space, start, tree, request, outcome))
         memory.keep(made).trees[turn, job.topic] = tree
         return tree
 
     def bench_of(self, job: WorkContext) -> TestBench:
         """The bench for a job: what is set up, is set up from the commit that the item began on."""
-        return self.bench.based(partial(job.space.export, job.held.fence.base or job.base))
+        export = partial(job.space.export, job.held.fence.base or job.base)
+        if self._rules is None:
+            return self.bench.based(export)
+        return self.bench.based(export).setting_up(job.rules.setup_command)
 
-    def _request(self, job: WorkContext, call: Call, turn: Attempt, prompt: str, where: Path) -> Request:
+    def _request(self, job: WorkContext, call: CoderCall, turn: Attempt, prompt: str, where: Path) -> Request:
         return Request(
             call=call,
             item=f"#{job.issue.number}",
@@ -237,29 +254,33 @@ class CodingSession:
             attempt=turn.attempt,
             round=turn.round,
             retry=turn.retry,
-            limits=bounded(self.policy.limits_of(call), job.specification.settings),
+            size=job.specification.size or "",
+            ladder=job.rules.ladder,
+            limits=bounded(lowered(self.policy.runs.limits_of(call), job.rules.limits), job.specification.settings),
         )
 
-    async def _settle(self, job: WorkContext, outcome: Outcome, call: Call, start: str) -> None:
+    async def _settle(self, job: WorkContext, outcome: RunOutcome, call: CoderCall, start: str) -> None:
         """Raise for a run that did not complete; what it has changed until then is kept on disk."""
         try:
             completed(outcome, call)
         except (RunFailed, RunEnded) as error:
-            patch = await self.worksite.rescue(job.held.fence, job.space, start)
+            patch = await self.phase_commits.rescue(job.held.fence, job.space, start)
             left = [f"`{below_state(path)}`" for path in (patch, outcome.log) if path is not None]
             if left:
                 error.kept = f"{' and '.join(left)} in the state directory of {job.held.fence.agent}"
             raise
 
-    async def _run(self, job: WorkContext, request: Request, start: str, installed: Installed) -> Outcome:
+    async def _run(self, job: WorkContext, request: Request, start: str, installed: Installed) -> RunOutcome:
         """One paid run, after which the tree holds nothing of ours; of one that is cut off, its changes are kept."""
         try:
             outcome = await self._coder.run(request)
         except anyio.get_cancelled_exc_class():
             installed.withdraw(job.space.tree / installed.directory)
-            await self.worksite.rescue(job.held.fence, job.space, start)
+            await self.phase_commits.rescue(job.held.fence, job.space, start)
             raise
         installed.withdraw(job.space.tree / installed.directory)
+        if self._hooks is not None:
+            await self._hooks.after(job.space.root, job.space.tree, job.issue.number)
         return outcome
 
     async def keep_last(self, held: Held, why: Blocked) -> None:
@@ -267,8 +288,8 @@ class CodingSession:
         last = held.memory.take(Last)
         if last is None or why.kept or (last.start != held.fence.work_head and held.fence.work_head):
             return
-        directory = self.worksite.kept(held.fence)
-        if await keep_last(last, why, directory, self.worksite.keys.outgoing):
+        directory = self.phase_commits.kept(held.fence)
+        if await keep_last(last, why, directory, self.phase_commits.keys.outgoing):
             why.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
 
     def said(self, held: Held, tree: str) -> str:
@@ -306,7 +327,7 @@ class CodingSession:
         key = (tree, self._commands(job), "base")
         if key not in self._runs:
             execution = self._execution(job)
-            about = (*self._commands(job), self.bench.circumstances)
+            about = (*self._commands(job), self.bench_of(job).circumstances)
 
             async def run() -> TestRun:
                 self._whole[job.issue.number] += 1
@@ -337,8 +358,8 @@ class CodingSession:
         known = self._runs.get(key)
         if known is None:
             policy = policy_of(job.specification, job.allowed)
-            since = since or await self.worksite.history.judged_from(job.held.fence, job.base)
-            await self.worksite.judge(job.held.fence, job.space, since, tree, policy)
+            since = since or await self.phase_commits.history.judged_from(job.held.fence, job.base)
+            await self.phase_commits.judge(job.held.fence, job.space, since, tree, policy)
             self._whole[job.issue.number] += selection is None
             known = await self._execution(job).run(tree, over, selection, deadline)
             if deadline is None:  # damaged code is run once
@@ -347,7 +368,7 @@ class CodingSession:
 
     async def _pinned(self, job: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
         """The versions of files that steer the run which a tree does not get to choose."""
-        change = await load(job.space, since, tree, Layout(job.suites, self.policy.test_files), ())
+        change = await load(job.space, since, tree, Layout(job.suites, job.rules.code.test_files), ())
         allowed = (*job.specification.files, *job.specification.may_change)
         return pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
 

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.ci import round
-from shared.ci.round import UNCHECKED_RED, Reading
+from shared.ci.round import UNCHECKED_RED, CiObservation
 from shared.ci.triage import Cause
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.lock.record import Fence
 from shared.models import Issue, PullRequest
 from shared.specification import body_sha256
@@ -132,8 +132,8 @@ class Snapshot:
     fence: Fence
     issue: Issue
     pull_request: PullRequest | None = None
-    checks: Verdict = Verdict.NONE
-    ci: Reading = field(default_factory=Reading)
+    checks: CiVerdict = CiVerdict.NONE
+    ci: CiObservation = field(default_factory=CiObservation)
     head: Head = Head.OURS
     collides: bool = False
     rewritten: bool = False
@@ -219,7 +219,7 @@ def _testing(s: Snapshot, now: datetime) -> Action:
     if s.out_of_step:
         return Action.SYNC
     return _NEXT[
-        round.decide(_round(s, now), round.Limits(s.bounds.ci_fixes, s.bounds.ci_seconds, s.bounds.none_is_green))
+        round.decide(_round(s, now), round.CiLimits(s.bounds.ci_fixes, s.bounds.ci_seconds, s.bounds.none_is_green))
     ]
 
 

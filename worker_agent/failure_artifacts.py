@@ -14,7 +14,7 @@ from shared.errors import Blocked, EngineError
 from shared.filesystem import directories
 from shared.git.publisher import keep
 from shared.git.workspace import Workspace
-from shared.llm.port import Outcome, Request
+from shared.llm.port import Request, RunOutcome
 from shared.process import CommandFailed
 from shared.text.comment_signatures import Gate
 
@@ -32,7 +32,7 @@ class Last:
     start: str
     tree: str
     request: Request
-    outcome: Outcome
+    outcome: RunOutcome
 
 
 async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bool:

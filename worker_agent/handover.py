@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import structlog
 
-from shared.ci.round import NO_READING, UNCHECKED_RED, Reading
-from shared.ci.verdict import Verdict
+from shared.ci.round import NO_READING, UNCHECKED_RED, CiObservation
+from shared.ci.verdict import CiVerdict
 from shared.errors import Blocked, Misconfigured, Unexplained
+from shared.github.labels import WantedLabels
 from shared.github.status import Status
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -44,7 +45,7 @@ class Handover:
         self._tries = tries
         self._remaining = remaining
         self._beginning = Beginning(forge.issues, forge.labels, policy.names)
-        self.titles = Titles(forge.issues, shown=policy.title_attempts)
+        self.titles = Titles(forge.issues, shown=policy.intake.title_attempts)
 
     async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False) -> Issue:
         """Make the stage labels follow the fence; returns the issue with the labels that are there then.
@@ -57,18 +58,21 @@ class Handover:
         wanted = projection(held.fence)
         stage = wanted.pull_request if fresh else self._stage_of(held, pull_request)
         led_on = self._led_on(held.fence, issue, issue)
+        shown = []
         if pull_request is not None and stage is not None:
             off = led_on or self._led_on(held.fence, pull_request, issue)
-            await self._forge.labels.show(pull_request.number, stage, held, known=pull_request.labels, flags_off=off)
-        if wanted.issue is None:
-            return issue
+            shown.append(WantedLabels(pull_request.number, stage, pull_request.labels, flags_off=off))
         if wanted.issue is Stage.IMPLEMENTING:
+            await self._forge.labels.show_all(shown, held)
+            shown = []
             begun = await self._beginning.label(held, issue, self._policy.names.of(Stage.READY), wanted.issue)
             if begun is None:
                 return replace(issue, labels=frozenset())
             issue = begun
-        labels = await self._forge.labels.show(issue.number, wanted.issue, held, known=issue.labels, flags_off=led_on)
-        return replace(issue, labels=labels)
+        if wanted.issue is not None:
+            shown.append(WantedLabels(issue.number, wanted.issue, issue.labels, flags_off=led_on))
+        labels = await self._forge.labels.show_all(shown, held)
+        return issue if wanted.issue is None else replace(issue, labels=labels[-1])
 
     def _led_on(self, fence: Fence, item: Issue | PullRequest, issue: Issue) -> tuple[Flag, ...]:
         """The flags that go with the first labels of work that a person has had go on after it was given up.
@@ -87,7 +91,7 @@ class Handover:
         event = Event.CI_PASSED if checked else Event.CI_OVERDUE
         fresh = held.fence.stage is Stage.TESTING
         if fresh:
-            late = UNCHECKED_RED if snapshot.checks is Verdict.RED else UNCHECKED
+            late = UNCHECKED_RED if snapshot.checks is CiVerdict.RED else UNCHECKED
             stage = move(_track(held), Stage.TESTING, event).to
             await advance(held, FenceChange(stage=stage, phase="" if checked else late))
             await self._announce(held, snapshot.ci)
@@ -105,8 +109,8 @@ class Handover:
         elif held.fence.stage is Stage.REVIEWING and action in HANDS_OVER and self._stage_of(held, pull_request):
             await self._announce(held)
 
-    async def _announce(self, held: Held, ci: Reading = NO_READING) -> None:
-        if self._policy.reviewers and not held.fence.round:
+    async def _announce(self, held: Held, ci: CiObservation = NO_READING) -> None:
+        if self._policy.pulls.reviewers and not held.fence.round:
             await self._ask_reviewers(held)
         told = ci_comments.overdue(held.fence, ci) if held.fence.phase in LATE else comments.handed_over(held.fence)
         status = with_ignored(told, held.memory.take(Ignored) or ())
@@ -115,9 +119,11 @@ class Handover:
     async def _ask_reviewers(self, held: Held) -> None:
         """Whoever cannot be asked (GitHub answers 422 for strangers and for the author) stops nothing."""
         try:
-            await self._forge.pulls.request_reviewers(held.fence.pr, self._policy.reviewers, held)
+            await self._forge.pulls.request_reviewers(held.fence.pr, self._policy.pulls.reviewers, held)
         except Blocked as error:
-            log.warning("reviewers_not_asked", outcome="skipped", reviewers=self._policy.reviewers, error=str(error))
+            log.warning(
+                "reviewers_not_asked", outcome="skipped", reviewers=self._policy.pulls.reviewers, error=str(error)
+            )
 
     async def _explain(self, held: Held) -> None:
         """It halted, and whoever gave it up may have ended before saying so: then say it now."""
@@ -150,11 +156,10 @@ class Handover:
         pull_request = await self._forge.pulls.pull_request(held.fence.pr) if held.fence.pr else None
         await self._forge.status.show(number, await self._given_up(held.fence, error), held)
         await self.titles.show(held, issue)
-        for item in (pull_request, issue):  # the issue's label last: until it is set, a crash is made good
-            if item is not None:
-                await self._forge.labels.show(
-                    item.number, held.fence.stage, held, known=item.labels, flags_on=tuple(flags)
-                )
+        items = [one for one in (pull_request, issue) if one is not None]
+        # The issue's label last: until it is set, a crash is made good.
+        wanted = [WantedLabels(one.number, held.fence.stage, one.labels, flags_on=tuple(flags)) for one in items]
+        await self._forge.labels.show_all(wanted, held)
         await self._unassign(held)
 
     async def _given_up(self, fence: Fence, error: Blocked) -> Status:
@@ -234,12 +239,12 @@ class Handover:
 
     async def assign(self, held: Held) -> None:
         """Show a person's name on the issue, where configured."""
-        if self._policy.assign:
-            await self._forge.issues.assign(held.fence.key.number, self._policy.assign, held)
+        if self._policy.intake.assign:
+            await self._forge.issues.assign(held.fence.key.number, self._policy.intake.assign, held)
 
     async def _unassign(self, held: Held) -> None:
-        if self._policy.assign:
-            await self._forge.issues.unassign(held.fence.key.number, self._policy.assign, held)
+        if self._policy.intake.assign:
+            await self._forge.issues.unassign(held.fence.key.number, self._policy.intake.assign, held)
 
 
 def _track(held: Held) -> Track:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.ci.round import Reading
-from shared.ci.verdict import Verdict
+from shared.ci.round import CiObservation
+from shared.ci.verdict import CiVerdict
 from shared.github.listing import brief
 from shared.lock.hold import Held
 from shared.lock.record import Fence
@@ -81,7 +81,7 @@ class Observer:
         snapshot = await self._whole(fence, reading if fresh else await self._watch.read(fence))
         return held.memory.keep(_Waiting(versions, snapshot)).snapshot
 
-    async def _whole(self, fence: Fence, reading: Reading) -> Snapshot:
+    async def _whole(self, fence: Fence, reading: CiObservation) -> Snapshot:
         issue = await self._forge.issues.issue(fence.key.number)
         pull_request = await self._forge.pulls.pull_request(fence.pr)
         await self._policy.base.heard(pull_request.base_branch)
@@ -121,9 +121,9 @@ class Observer:
         return self._policy.bounds.lowered(read(issue.body).settings.max_attempts)
 
 
-def _still_waits(snapshot: Snapshot, reading: Reading, held: Held) -> bool:
+def _still_waits(snapshot: Snapshot, reading: CiObservation, held: Held) -> bool:
     """Whether nothing follows from it yet; before anything does, and before a red CI is judged, everything is read."""
-    if snapshot.fence != held.fence or (reading.verdict is Verdict.RED and reading.checks != snapshot.ci.checks):
+    if snapshot.fence != held.fence or (reading.verdict is CiVerdict.RED and reading.checks != snapshot.ci.checks):
         return False
     snapshot = replace(snapshot, checks=reading.verdict, ci=replace(snapshot.ci, no_ci=reading.no_ci))
     return decide(snapshot, now=held.server_now()) is Action.WAIT_FOR_CI

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from shared.errors import Blocked, NotAllowed
@@ -51,8 +52,12 @@ class Opening:
         """
         held.memory.keep(_Built(held.fence.work_head))
 
-    async def pull_request(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest | Ended:
+    async def pull_request(
+        self, held: Held, snapshot: Snapshot, body: str, labels: Collection[str]
+    ) -> PullRequest | Ended:
         """The open pull request of the work branch, or the end of an item whose work the base has already.
+
+        It gets `labels`, beside those of its issue's priority.
 
         Raises `PullRequestClosed`, and `NotAllowed` with what a person can do about it.
         """
@@ -70,7 +75,7 @@ class Opening:
                 "`/retry` then opens this one, and nothing is paid again."
             )
             raise
-        missing = {*self._policy.pull_request_labels, *self._urgent(snapshot.issue)} - opened.labels
+        missing = {*labels, *self._urgent(snapshot.issue)} - opened.labels
         if missing:
             await self._forge.labels.add(opened.number, sorted(missing), held)
         await advance(held, FenceChange(pr=opened.number))
@@ -79,7 +84,7 @@ class Opening:
 
     def _urgent(self, issue: Issue) -> set[str]:
         """The priority labels of an issue: its review and its merge are as urgent as it is."""
-        known = {label.casefold() for label in self._policy.priorities}
+        known = {label.casefold() for label in self._policy.intake.priorities}
         return {label for label in issue.labels if label.casefold() in known}
 
     async def _opened(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
@@ -92,7 +97,7 @@ class Opening:
             return opened
         if any(not pull.merged and pull.head_sha == held.fence.work_head for pull in found):
             raise PullRequestClosed  # one with another head is of an earlier start, which a person has ended
-        title = pull_request_body.title(self._policy.title, snapshot.issue, read(snapshot.issue.body).kind)
+        title = pull_request_body.title(self._policy.pulls.title, snapshot.issue, read(snapshot.issue.body).kind)
         return await self._forge.pulls.open(title, body, where, self._policy.base_branch, held)
 
     async def _finish(self, held: Held, snapshot: Snapshot, refused: NothingToPull) -> Ended:

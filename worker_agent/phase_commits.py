@@ -114,17 +114,15 @@ class PhaseCommits:
         """The issue's workspace, with its phase commits so far, wherever they were made."""
         await self.mirror.ensure()
         root = workspace_path(self._places.workspaces, self._places.full_name, fence.key.number)
-        space = await Workspace.open(root, self.mirror, self._identity)
         if fence.work_head:
             if await self.mirror.sha(fence.work_head) is None:  # made on another machine
                 await self.mirror.refresh(fence.key.ref)
             if await self.mirror.sha(fence.work_head) is None:  # and green: now it stands on its branch alone
                 await self.renew(fence)
-            await space.bring(fence.work_head)
         if self._tips.of(fence) is None:
             await self.renew(fence)
-        await space.follow(_notes_ref(fence))
-        return space
+        ours, notes = fence.work_head or "", _notes_ref(fence)
+        return await Workspace.open(root, self.mirror, self._identity, commit=ours, ref=notes)
 
     async def renew(self, fence: Fence) -> None:
         """Bring branches and notes in one fetch. As long as this lease lasts, only its own pushes move the notes."""

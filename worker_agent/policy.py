@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shared.github.base_branch import BaseBranch
-from shared.llm.port import Call, Limits
+from shared.llm.port import CoderCall, RunLimits
 from shared.llm.role_router import PHASES, RoleOverride, lowered
 from shared.workflow.labels import Labels
 from worker_agent.decide import Bounds
@@ -36,53 +36,96 @@ def suites_of(configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class IntakePolicy:
+    """Which issues are taken up, whose words count, and who is shown to be at work."""
+
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
+    priorities: tuple[str, ...] = ()
+    take_assigned: bool = False
+    """Whether issues that are assigned to a person are begun all the same."""
+    starts_assigned: bool = False
+    """Whether an assignment to the engine asks for the work, whoever else is assigned."""
+    assign: str | None = None
+    title_attempts: bool = False
+    bots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodePolicy:
+    """How tests and code are written, run and judged."""
+
+    suites: tuple[SuitePolicy, ...] = (SuitePolicy(),)
+    """At least one."""
+    working_directory: str = ""
+    """Where the set-up and quality commands run; empty for the root."""
+    quality_commands: tuple[str, ...] | None = ()
+    """None: detected."""
+    test_files: tuple[str, ...] = ()
+    old_tests: str = "justified"
+    local_suite: str = "full"
+    damages: int = 20
+    cycles: str = "whole-spec"
+    refactor: str = "off"
+    may_edit_workflows: bool = False
+
+
+def code_policy(repository: RepositorySettings) -> CodePolicy:
+    """How tests and code are written, run and judged, by the configuration."""
+    return CodePolicy(
+        suites=suites_of(repository),
+        working_directory=repository.working_directory,
+        quality_commands=repository.quality_commands,
+        test_files=repository.test_files,
+        old_tests=repository.old_tests,
+        local_suite=repository.local_suite,
+        damages=repository.tdd.damages,
+        cycles=repository.tdd.cycles,
+        refactor=repository.refactor,
+        may_edit_workflows=repository.ci.may_edit_workflows,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestPolicy:
+    """What a pull request looks like, and how often its CI is looked at."""
+
+    title: str = "{title}"
+    """The template of its title."""
+    labels: tuple[str, ...] = ("automated",)
+    reviewers: tuple[str, ...] = ()
+    merge: str = "never"
+    documentation: str | None = None
+    """Where people of the repository read about commands; None where nowhere."""
+    ci_interval_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunPolicy:
+    """What runs of the coding backend may take, and which roles this process plays in them (empty for all)."""
+
+    limits: RunLimits = field(default_factory=RunLimits)
+    repair: RoleOverride = REPAIR
+    phases: Mapping[CoderCall, str] = field(default_factory=lambda: PHASES)
+    plays: frozenset[str] = frozenset()
+
+    def limits_of(self, call: CoderCall) -> RunLimits:
+        """What one run of this call may take."""
+        return lowered(self.limits, self.repair) if call is CoderCall.FIX_CI else self.limits
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One repository's rules for the worker."""
 
     repository: str
     names: Labels = field(default_factory=Labels)
-    include: frozenset[str] = frozenset()
-    exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
-    priorities: tuple[str, ...] = ()
-    bounds: Bounds = field(default_factory=Bounds)
-    ci_interval_seconds: float = 0.0
-    test_command: str | None = None
-    test_report: str | None = None
-    working_directory: str = ""
-    """Where the set-up and quality commands run; empty for the root."""
-    suites: tuple[SuitePolicy, ...] = ()
-    """At least one: given none, it is the one of the three fields above."""
-    test_files: tuple[str, ...] = ()
-    old_tests: str = "justified"
-    local_suite: str = "full"
-    damages: int = 20
     base: BaseBranch = field(default_factory=BaseBranch)
-    title: str = "{title}"
-    """The template of a pull request's title."""
-    merge: str = "never"
-    documentation: str | None = None
-    """Where people of the repository read about commands; None where nowhere."""
-    title_attempts: bool = False
-    may_edit_workflows: bool = False
-    pull_request_labels: tuple[str, ...] = ("automated",)
-    reviewers: tuple[str, ...] = ()
-    assign: str | None = None
-    take_assigned: bool = False
-    """Whether issues that are assigned to a person are begun all the same."""
-    refactor: str = "off"
-    cycles: str = "whole-spec"
-    quality_commands: tuple[str, ...] | None = ()
-    """None: detected."""
-    limits: Limits = field(default_factory=Limits)
-    repair: RoleOverride = REPAIR
-    plays: frozenset[str] = frozenset()
-    bots: tuple[str, ...] = ()
-    phases: Mapping[Call, str] = field(default_factory=lambda: PHASES)
-
-    def __post_init__(self) -> None:
-        if not self.suites:
-            only = SuitePolicy(self.working_directory, self.test_command, self.test_report)
-            object.__setattr__(self, "suites", (only,))
+    bounds: Bounds = field(default_factory=Bounds)
+    intake: IntakePolicy = field(default_factory=IntakePolicy)
+    code: CodePolicy = field(default_factory=CodePolicy)
+    pulls: PullRequestPolicy = field(default_factory=PullRequestPolicy)
+    runs: RunPolicy = field(default_factory=RunPolicy)
 
     @property
     def base_branch(self) -> str:
@@ -93,7 +136,3 @@ class Policy:
     def default_branch(self) -> str:
         """The repository's default branch: what is merged into another one closes no issue."""
         return self.base.default
-
-    def limits_of(self, call: Call) -> Limits:
-        """What one run of this call may take."""
-        return lowered(self.limits, self.repair) if call is Call.FIX_CI else self.limits

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from shared.ci.logs import Logs
 from shared.commands.text_history import Texts
 from shared.github import ports
 from shared.github.attachments import Image
@@ -14,6 +15,7 @@ from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Blocker, Issue, PullRequest, Review, ReviewComment
 from shared.reconcile.watch import Watch
+from worker_agent.intake.ceilings import CeilingCheck
 from worker_agent.intake.unusable_configuration import Unusable
 
 
@@ -53,14 +55,6 @@ class Reviews(Protocol):
     async def reply(self, number: int, comment_id: int, body: str, held: Held) -> ReviewComment: ...
 
 
-class Logs(Protocol):
-    """What the jobs of CI say of themselves."""
-
-    async def log(self, job_id: int) -> str: ...
-
-    async def annotations(self, check_run_id: int) -> tuple[str, ...]: ...
-
-
 class Checks(ports.Checks, Logs, Protocol):
     """CI of one SHA."""
 
@@ -94,3 +88,4 @@ class Forge:
     closing: Closing
     replies: Replies
     unusable: Unusable
+    ceilings: CeilingCheck

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from shared.llm.port import Limits
+from shared.llm.port import RunLimits
 from shared.specification import Settings
 from shared.text.markdown import lines
-from shared.text.prompts import Untrusted
-
-if TYPE_CHECKING:
-    from worker_agent.coding_session import WorkContext
 
 
-def bounded(limits: Limits, wanted: Settings) -> Limits:
+def bounded(limits: RunLimits, wanted: Settings) -> RunLimits:
     """The configured limits of a run, lowered to what a specification asks for; it can raise none of them."""
     if wanted.timeout_minutes is not None:
         limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, wanted.timeout_minutes * 60.0))
@@ -42,9 +37,3 @@ def unseen(count: int) -> str:
         return ""
     which = "An image of this text is" if count == 1 else f"{count} images of this text are"
     return f"({which} not shown to you. If it cannot be done without seeing that, say so at the end.)"
-
-
-def criteria(job: WorkContext) -> Untrusted:
-    """The acceptance criteria of the cycle as a list for a prompt."""
-    wanted = (job.criterion,) if job.criterion else job.specification.criteria
-    return Untrusted("\n".join(f"- {criterion.id}: {criterion.text}" for criterion in wanted))

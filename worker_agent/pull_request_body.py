@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.specification import Kind, plain_title
+from shared.specification import SpecificationKind, plain_title
 from shared.text import change_summary, comment_signatures, hosts, neutralise, one_line
 from shared.text.markdown import fold_logs
 from worker_agent.comments import branch
@@ -24,12 +24,12 @@ SUMMARY_BYTES = 16_000
 COMMAND_CHARS = 200
 
 TYPES = {
-    Kind.FEATURE: "feat",
-    Kind.REFACTORING: "refactor",
-    Kind.DOCUMENTATION: "docs",
-    Kind.REMOVAL: "refactor",
-    Kind.DEPENDENCY: "build",
-    Kind.CONFIGURATION: "chore",
+    SpecificationKind.FEATURE: "feat",
+    SpecificationKind.REFACTORING: "refactor",
+    SpecificationKind.DOCUMENTATION: "docs",
+    SpecificationKind.REMOVAL: "refactor",
+    SpecificationKind.DEPENDENCY: "build",
+    SpecificationKind.CONFIGURATION: "chore",
 }
 """The words of Conventional Commits."""
 
@@ -37,7 +37,7 @@ MARK = "engine-proof"
 _END = "<!-- end of engine-proof -->"
 
 
-def title(template: str, issue: Issue, kind: Kind = Kind.FEATURE) -> str:
+def title(template: str, issue: Issue, kind: SpecificationKind = SpecificationKind.FEATURE) -> str:
     """A title by `pr_title`; harmless also as the subject of a squash commit, where `fixes #1` would close."""
     names = {"{title}": plain_title(issue.title), "{number}": str(issue.number), "{type}": TYPES[kind]}
     room = TITLE_CHARS - len(_filled(template, {**names, "{title}": ""}))
@@ -56,7 +56,7 @@ def _filled(template: str, names: dict[str, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeSummary:
     """What is told of one change. `summary` is its coder's, `goal` the issue's; `part_of` is the story's number.
 
     `evidence` is the Markdown of the proof, `claim` the line for `workflow-engine verify`. `flagged` are files that
@@ -79,7 +79,7 @@ class Change:
     """The criteria of which no test was taken."""
 
 
-def body(change: Change) -> str:
+def body(change: ChangeSummary) -> str:
     """What a person who opens the pull request needs. Whatever stands outside of `proof` is never written again."""
     first = f"Closes #{change.issue.number}"
     if change.part_of:
@@ -90,7 +90,7 @@ def body(change: Change) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def proof(change: Change) -> str:
+def proof(change: ChangeSummary) -> str:
     """The part of the body that follows every push: how to try it, what its tests prove, what can be done with it."""
     parts = [
         comment_signatures.render(MARK, {"head": change.fence.work_head}).replace(" mac= ", " mac=none "),
@@ -107,7 +107,7 @@ def proof(change: Change) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def renewed(text: str, change: Change) -> str | None:
+def renewed(text: str, change: ChangeSummary) -> str | None:
     """The body `text` with the proof of this head; None where it has it, or where a person has taken the proof out."""
     text = text.replace("\r\n", "\n")
     begin, end = text.find(f"<!-- {MARK}/"), text.rfind(_END)
@@ -123,7 +123,7 @@ def shown_head(text: str) -> str:
     return mark.fields.get("head", "") if mark is not None and _END in text[begin:] else ""
 
 
-def _how_to_try(change: Change) -> str:
+def _how_to_try(change: ChangeSummary) -> str:
     lines = [f"git fetch origin {branch(change.fence)} && git switch --detach FETCH_HEAD"]
     lines += [one_line(change.test_commands, COMMAND_CHARS)] if change.test_commands else []
     return "\n".join(["```sh", *(line.replace("```", "'''") for line in lines), "```"])
@@ -137,7 +137,7 @@ def _flagged(paths: Sequence[str]) -> str:
     return "\n".join([why, "", *named, *more])
 
 
-def _commands(change: Change) -> str:
+def _commands(change: ChangeSummary) -> str:
     """What people can do here, and nothing that would lead to nothing."""
     merge = " `/merge` merges it once it is approved and CI passes." if change.merges != "never" else ""
     told = (

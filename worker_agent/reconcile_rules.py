@@ -9,7 +9,7 @@ from shared.github.ports import Closing
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.reconcile.orphans import TIDYING, Outcome, ReconcileRules
+from shared.reconcile.orphans import TIDYING, ItemEnd, ReconcileRules
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent import comments
@@ -19,14 +19,14 @@ from worker_agent.intake.candidates import belongs, needs_followup
 from worker_agent.ports import Pulls
 
 
-def trade(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
+def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
     """An issue that is closed is done when its pull request is merged; what is left to be ended needs no claim."""
 
-    async def outcome(fence: Fence) -> Outcome:
+    async def outcome(fence: Fence) -> ItemEnd:
         try:
-            return Outcome.of(await pulls.pull_request(fence.pr)) if fence.pr else Outcome.DROPPED
+            return ItemEnd.of(await pulls.pull_request(fence.pr)) if fence.pr else ItemEnd.DROPPED
         except Gone:
-            return Outcome.DROPPED
+            return ItemEnd.DROPPED
 
     async def closed(fence: Fence, item: Issue) -> None:
         """The pull request may have been merged or closed by a person, with no agent that looked after it."""

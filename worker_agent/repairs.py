@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from shared.ci import logs as ci_logs
 from shared.ci.triage import Failure
 from shared.git.notes import Note, NoteError, Phase
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
@@ -17,8 +18,7 @@ from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide, workflow_files
 from worker_agent.attempt_history import CI_RED
-from worker_agent.ci import logs as ci_logs
-from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item
@@ -32,6 +32,7 @@ from worker_agent.tdd.phases.strategy import During
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.renewed_evidence import RenewedEvidence
 from worker_agent.tdd.runners.report import TestRun
+from worker_agent.work_context import WorkContext
 
 _Prompt = Callable[[Sequence[str]], str]
 
@@ -52,7 +53,7 @@ class _Wish:
     commit before was refused.
     """
 
-    call: Call
+    call: CoderCall
     first: Attempt
     subject: str
     prompt: _Prompt
@@ -71,7 +72,7 @@ class Repairs:
 
     def __init__(
         self,
-        workshop: CodingSession,
+        session: CodingSession,
         checks: Checks,
         rounds: Rounds,
         cleaning: QualityFix,
@@ -79,27 +80,27 @@ class Repairs:
         may_edit_workflows: bool = False,
     ) -> None:
         """`may_edit_workflows`: a repair may change a workflow file of CI where that file is what fails."""
-        self._workshop = workshop
+        self._session = session
         self._cleaning = cleaning
-        self._evidence = RenewedEvidence(workshop)
+        self._evidence = RenewedEvidence(session)
         self._may_edit_workflows = may_edit_workflows
         self._checks = checks
         self._rounds = rounds
 
     async def fix_ci(self, held: Held, issue: Issue, fixes: int) -> None:
         """Repair what the failed checks of the current head say."""
-        job = await self._workshop.open(held, issue)
+        job = await self._session.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
         red = await ci_logs.failures(self._checks, failed, LOG_BYTES)
         said = ci_logs.told(red)
         if self._may_edit_workflows:
-            paths = await self._workshop.worksite.mirror.paths(held.fence.work_head)
+            paths = await self._session.phase_commits.mirror.paths(held.fence.work_head)
             job = replace(job, allowed=workflow_files.blamed(said, paths))
         diff = excerpt(await job.space.diff(job.base, held.fence.work_head), LOG_BYTES)
         rule = workflow_files.editable(job.allowed)
 
         def prompt(problems: Sequence[str]) -> str:
-            return self._workshop.prompt(
+            return self._session.prompt(
                 "fix_ci",
                 job,
                 log=Untrusted(said),
@@ -110,7 +111,7 @@ class Repairs:
 
         first = Attempt(attempt=fixes + 1, round=held.fence.round)
         why = _red_before(first, red, held)
-        await self._change(held, job, _Wish(Call.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
+        await self._change(held, job, _Wish(CoderCall.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
 
     async def address_review(self, held: Held, issue: Issue) -> None:
         """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note.
@@ -121,18 +122,18 @@ class Repairs:
         if not items and not renewed:
             await self.read_ci(held)
             return
-        job = await self._workshop.open(held, issue)
+        job = await self._session.open(held, issue)
         findings = answers.findings(items, renewed=renewed)
 
         def prompt(problems: Sequence[str]) -> str:
             text = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_listed(problems)}"
-            return self._workshop.prompt(
+            return self._session.prompt(
                 "address_review", job, findings=Untrusted(text), conventions=job.conventions or "none"
             )
 
         first = Attempt(round=held.fence.round)
         subject = f"Address review of {issue.title}"
-        wish = _Wish(Call.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items, renewed)
+        wish = _Wish(CoderCall.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items, renewed)
         await self._change(held, job, wish)
 
     async def read_ci(self, held: Held) -> None:
@@ -150,19 +151,19 @@ class Repairs:
         A coder that explains of everything why it changes nothing is taken at its word: the commit is empty.
         """
         start = held.fence.work_head
-        before = await self._workshop.test(job, start)
+        before = await self._session.test(job, start)
         problems: tuple[str, ...] = ()
         for retry in range(TRIES):
             turn = Attempt(wish.first.attempt, wish.first.round, retry)
-            tree = await self._workshop.edit(job, wish.call, start, turn, wish.prompt(problems))
+            tree = await self._session.edit(job, wish.call, start, turn, wish.prompt(problems))
             held.check()
-            said = self._workshop.said(held, tree)
+            said = self._session.said(held, tree)
             changed = {change.path for change in await job.space.changes(start, tree)}
             problems = await self._weakened(job, start, tree, changed)
             if not changed and not wish.explains(said):
                 problems = (UNCHANGED,)
             if not problems:
-                after = await self._workshop.test(job, tree)
+                after = await self._session.test(job, tree)
                 problems = judge_kept(before, after, may_change=job.specification.may_change).details
             if not problems:
                 given = answers.answers(wish.items, said, changed=bool(changed))
@@ -174,27 +175,27 @@ class Repairs:
     async def _record(self, held: Held, job: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
         """Commit what passed, with what it answers and its evidence; quality commands may have the last word."""
         clean = await self._clean(job, wish.call, tree, before)
-        after = await self._workshop.test(job, clean.tree)
+        after = await self._session.test(job, clean.tree)
         note = replace(note, test_result=after.one_line())
         if clean.tree != await job.space.tree_of(held.fence.work_head):
             note = await self._evidence.added(job, clean.tree, note)
-        cost = self._workshop.take_spent(job.issue.number)
+        cost = self._session.take_spent(job.issue.number)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
         phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
         to = FenceChange(stage=stage, phase=wish.then)
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
 
-    async def _clean(self, job: WorkContext, call: Call, tree: str, before: TestRun) -> Clean:
+    async def _clean(self, job: WorkContext, call: CoderCall, tree: str, before: TestRun) -> Clean:
         """A change whose tests pass, as the quality commands want it."""
         start, may_change = job.held.fence.work_head, job.specification.may_change
 
         async def wrong(made: str) -> Sequence[str]:
             changed = {change.path for change in await job.space.changes(start, made)}
             weakened = await self._weakened(job, start, made, changed)
-            return weakened or judge_kept(before, await self._workshop.test(job, made), may_change=may_change).details
+            return weakened or judge_kept(before, await self._session.test(job, made), may_change=may_change).details
 
-        during = During.CI if call is Call.FIX_CI else During.REVIEW
+        during = During.CI if call is CoderCall.FIX_CI else During.REVIEW
         return await self._cleaning.cleaned(job, start, tree, wrong, during)
 
     async def _weakened(self, job: WorkContext, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:

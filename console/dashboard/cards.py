@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from enum import StrEnum
 
-from console.status.row import Board, Row
+from console.status.row import Board, ItemRow
 from shared.commands.command import Verb
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
@@ -48,13 +48,13 @@ class Card:
     """
 
     board: Board
-    lead: Row
-    now: Row
-    pull_request: Row | None = None
-    story: Row | None = None
+    lead: ItemRow
+    now: ItemRow
+    pull_request: ItemRow | None = None
+    story: ItemRow | None = None
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[ItemRow, ...]:
         """Every row that is on it; a story may be on several cards."""
         return tuple(row for row in (self.lead, self.pull_request, self.story) if row is not None)
 
@@ -73,11 +73,12 @@ class Card:
         return place_of(self.now)
 
 
-def place_of(row: Row) -> Place:
+def place_of(row: ItemRow) -> Place:
     """The place of a single row."""
     if row.needs_a_person or row.stage in HALTED | TERMINAL:
         return Place.PERSON
-    if row.stage in _BUILDING:
+    is_refactored = row.track is Track.SPECIFICATION and row.stage is Stage.AWAITING_APPROVAL
+    if row.stage in _BUILDING or is_refactored:
         return Place.BUILDING
     if row.stage in _REVIEW or row.track is Track.PULL_REQUEST:
         return Place.REVIEW
@@ -107,26 +108,26 @@ def _of(board: Board) -> Iterator[Card]:
             yield Card(board, row, row)
 
 
-def _pull_request(row: Row | None) -> Row | None:
+def _pull_request(row: ItemRow | None) -> ItemRow | None:
     return row if row is not None and row.track is Track.PULL_REQUEST else None
 
 
-def _has_news(story: Row) -> bool:
+def _has_news(story: ItemRow) -> bool:
     """Whether a story has something to tell that its issues do not."""
     return story.needs_a_person or bool(story.holder) or story.stage is not Stage.SPECIFIED
 
 
-def _now(issue: Row, pull: Row | None) -> Row:
+def _now(issue: ItemRow, pull: ItemRow | None) -> ItemRow:
     """What tells how the work stands: what a person has to do, else who is at it, else the pull request."""
     both = [row for row in (pull, issue) if row is not None]
     return next((row for row in both if row.needs_a_person), None) or next((row for row in both if row.holder), both[0])
 
 
-def orders(row: Row) -> Sequence[Verb]:
+def orders(row: ItemRow) -> Sequence[Verb]:
     """The orders that fit a row, in the order of their buttons."""
     return tuple(verb for verb in ORDERS if verb in row.commands)
 
 
-def since(row: Row) -> str:
+def since(row: ItemRow) -> str:
     """When it last moved, as `status --json` writes it: who orders names what was seen."""
     return row.moved_at.astimezone(UTC).isoformat(timespec="seconds")

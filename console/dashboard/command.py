@@ -22,10 +22,10 @@ from console.dashboard.live import Live
 from console.dashboard.order_desk import OrderDesk
 from console.dashboard.page import live, page
 from console.dashboard.site import Site
-from console.dashboard.view import Terms, View, view
-from console.events import Reading
+from console.dashboard.view import DashboardSettings, DashboardView, view
+from console.events import TrailReader
 from console.history.repository_reader import visited
-from console.orders import Answer, Order, ordered
+from console.orders import Order, OrderResult, ordered
 from console.status.command import looking
 from console.status.document import document
 from console.status.look import Look, Unread
@@ -101,7 +101,7 @@ def _site(
 ) -> Site:
     here, terms = partial(machine, settings.state_dir), _terms(settings, wishes.interval)
 
-    async def seen() -> View:
+    async def seen() -> DashboardView:
         return view(await feed.newest(), terms, here())
 
     async def whole() -> str:
@@ -117,7 +117,7 @@ def _site(
     async def boards() -> tuple[Board, ...]:
         return (await feed.newest()).boards
 
-    async def carried_out(repository: str, order: Order) -> Answer:
+    async def carried_out(repository: str, order: Order) -> OrderResult:
         one = load(wishes.config, repository=repository, environment=environment)
         return await ordered(one, completed(one, environment), order)
 
@@ -125,9 +125,9 @@ def _site(
     return Site(whole, status, Live(changed, lambda: feed.news, clock, wishes.interval), desk)
 
 
-def _terms(settings: Settings, interval: float) -> Terms:
+def _terms(settings: Settings, interval: float) -> DashboardSettings:
     root = git_server(settings.github.api_url)
-    return Terms(
+    return DashboardSettings(
         {one.name: f"{root}/{one.name}" for one in settings.repositories},
         interval,
         {one.name: one.labels.names().story for one in settings.repositories},
@@ -135,9 +135,9 @@ def _terms(settings: Settings, interval: float) -> Terms:
 
 
 @asynccontextmanager
-async def _reading(settings: Settings, query: Query) -> AsyncIterator[Reading]:
+async def _reading(settings: Settings, query: Query) -> AsyncIterator[TrailReader]:
     """The trail; a database's connection, which has an event loop of its own, is closed beside this one."""
-    reading = Reading(settings, query)
+    reading = TrailReader(settings, query)
     try:
         yield reading
     finally:
@@ -145,6 +145,6 @@ async def _reading(settings: Settings, query: Query) -> AsyncIterator[Reading]:
             await to_thread.run_sync(reading.close)
 
 
-async def _new(reading: Reading) -> Sequence[Event]:
+async def _new(reading: TrailReader) -> Sequence[Event]:
     """The newest of what came since; reading a file or a database does not hold the page up."""
     return await to_thread.run_sync(lambda: tuple(deque(reading.new(), maxlen=EVENTS)))

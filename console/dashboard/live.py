@@ -10,7 +10,7 @@ from aiohttp import ClientConnectionResetError, web
 
 from shared.clock import Clock
 from shared.errors import EngineError
-from shared.loop.waiting import first_of
+from shared.loop.first_event import first_of
 
 MOST_READERS = 20
 """So many pages are followed at once; a further one is told to try again."""

@@ -12,8 +12,8 @@ import anyio
 from aiohttp import web
 
 from console.dashboard.cards import ORDERS, since
-from console.orders import Answer, Order
-from console.status.row import Board, Row
+from console.orders import Order, OrderResult
+from console.status.row import Board, ItemRow
 from shared.commands.command import Verb
 from shared.errors import EngineError, NotAllowed, Unauthorized
 from shared.process import CommandFailed
@@ -24,7 +24,7 @@ PLACE = "on the dashboard"
 """How the thread names where it was ordered."""
 
 
-class Refusal(Exception):
+class OrderRefused(Exception):
     """An order is not carried out; `status` is HTTP's."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -39,7 +39,7 @@ class OrderDesk:
         self,
         token: str,
         boards: Callable[[], Awaitable[tuple[Board, ...]]],
-        carry_out: Callable[[str, Order], Awaitable[Answer]],
+        carry_out: Callable[[str, Order], Awaitable[OrderResult]],
         done: Callable[[], None],
     ) -> None:
         """`done` hears that something was changed."""
@@ -55,7 +55,7 @@ class OrderDesk:
                 _check_row(await self._row(repository, order.number), order, seen)
                 answer = await self._carry_out(repository, order)
                 self._done()
-        except Refusal as refusal:
+        except OrderRefused as refusal:
             return _said(refusal.status, str(refusal))
         except (Unauthorized, NotAllowed) as error:
             return _said(403, f"GitHub does not allow it: {error}")
@@ -68,18 +68,18 @@ class OrderDesk:
         """Only a page of ours, opened with the token, may order anything."""
         given = request.headers.get(TOKEN, "")
         if request.headers.get("Origin") != f"http://{request.host}":
-            raise Refusal(403, "Orders are taken from this page alone.")
+            raise OrderRefused(403, "Orders are taken from this page alone.")
         if not secrets.compare_digest(given.encode(), self._token.encode()):
-            raise Refusal(403, "Not allowed: open the newest address that the terminal shows, with its token.")
+            raise OrderRefused(403, "Not allowed: open the newest address that the terminal shows, with its token.")
         if request.content_type != "application/json":
-            raise Refusal(415, "An order is a JSON object.")
+            raise OrderRefused(415, "An order is a JSON object.")
 
-    async def _row(self, repository: str, number: int) -> Row:
+    async def _row(self, repository: str, number: int) -> ItemRow:
         for board in await self._boards():
             for row in board.rows:
                 if (board.repository, row.number) == (repository, number):
                     return row
-        raise Refusal(404, f"{repository}#{number} is not on the board.")
+        raise OrderRefused(404, f"{repository}#{number} is not on the board.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +90,15 @@ class SeenRow:
     since: str
 
 
-def _check_row(row: Row, order: Order, seen: SeenRow) -> None:
+def _check_row(row: ItemRow, order: Order, seen: SeenRow) -> None:
     if (row.stage, since(row)) != (seen.stage, seen.since):
-        raise Refusal(409, f"#{row.number} has moved since and is at '{row.stage}' now: look again.")
+        raise OrderRefused(409, f"#{row.number} has moved since and is at '{row.stage}' now: look again.")
     if order.verb not in row.commands:
-        raise Refusal(422, f"/{order.verb} does not fit #{row.number} at '{row.stage}'.")
+        raise OrderRefused(422, f"/{order.verb} does not fit #{row.number} at '{row.stage}'.")
 
 
 def read(body: bytes) -> tuple[str, Order, SeenRow]:
-    """The repository, the order and what was seen. Raises `Refusal`."""
+    """The repository, the order and what was seen. Raises `OrderRefused`."""
     try:
         asked: Any = json.loads(body)
         verb, seen = Verb(asked["verb"]), SeenRow(asked["stage"], asked["since"])
@@ -106,14 +106,14 @@ def read(body: bytes) -> tuple[str, Order, SeenRow]:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise _malformed() from None
     if verb not in ORDERS:
-        raise Refusal(400, f"/{verb} is given in the thread.")
+        raise OrderRefused(400, f"/{verb} is given in the thread.")
     if not isinstance(repository, str) or type(number) is not int or number < 1:
         raise _malformed()
     return repository, Order(verb, number, place=PLACE), seen
 
 
-def _malformed() -> Refusal:
-    return Refusal(400, "An order names verb, repository, number, stage and since.")
+def _malformed() -> OrderRefused:
+    return OrderRefused(400, "An order names verb, repository, number, stage and since.")
 
 
 def _said(status: int, sentence: str) -> web.Response:

@@ -28,20 +28,29 @@ function keepFilters() {
   history.replaceState(null, "", location.pathname + (asked.size ? `?${asked}` : "") + location.hash);
 }
 
+// `#2` is the number two, and no beginning of twenty.
+const holds = (text, word) => /^#\d+$/.test(word) ? text.split(/[^#\w]+/).includes(word) : text.includes(word);
+
 function filter() {
   const words = FILTERS.text.value.toLowerCase().split(/\s+/).filter(Boolean);
   const { repository, state } = { repository: FILTERS.repository.value, state: FILTERS.state.value };
   const fits = (one) =>
     (!repository || one.dataset.repository === repository) &&
     (!state || !one.dataset.state || one.dataset.state === state) &&
-    words.every((word) => one.dataset.text.toLowerCase().includes(word));
+    words.every((word) => holds(one.dataset.text.toLowerCase(), word));
   let shown = 0, all = 0;
   for (const one of document.querySelectorAll("#live [data-text]")) {
     one.hidden = !fits(one);
     if (one.dataset.state) { all += 1; shown += one.hidden ? 0 : 1; }
   }
   const asked = Boolean(words.length || repository || state);
-  byId("filter-result").textContent = asked ? `${shown} of ${all} shown` : "";
+  for (const count of document.querySelectorAll("#live .count")) {
+    const found = [...count.closest("section").querySelectorAll("[data-state]")];
+    count.dataset.all ??= count.textContent;
+    count.textContent = asked && found.length ? String(found.filter((one) => !one.hidden).length) : count.dataset.all;
+  }
+  const none = asked && !shown ? "Nothing fits: " : "";
+  byId("filter-result").textContent = asked ? `${none}${shown} of ${all} shown` : "";
   byId("filter-clear").hidden = !asked;
 }
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from console.dashboard.view import View
+from console.dashboard.view import DashboardView
 
 
 def _template(name: str) -> str:
@@ -18,11 +18,11 @@ _TEMPLATES = Environment(
 )
 
 
-def page(view: View) -> str:
+def page(view: DashboardView) -> str:
     """The whole document."""
     return _TEMPLATES.get_template("page.html").render(view=view)
 
 
-def live(view: View) -> str:
+def live(view: DashboardView) -> str:
     """What of it changes: the part that the server's events carry."""
     return _TEMPLATES.get_template("live.html").render(view=view)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from console.status.phrases import ago, plain, tries
-from console.status.row import Row, Waiting, Whom
+from console.status.row import ItemRow, Waiting, Whom
 from runtime.telemetry.progress import ended, told
 from shared.commands.command import Verb
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 from shared.text import one_line
 from shared.workflow import Track
 
@@ -36,8 +36,9 @@ ASKS: Mapping[str, str] = {
     "merge its base into it": "It conflicts with its base: merge the base into it.",
     "GitHub refused the merge": "GitHub refused the merge: look at it there.",
     "put it into the merge queue": "It fell out of the merge queue: put it in again.",
+    "merge or close it": "It takes back what turned the base red: merge it on GitHub, or close it.",
     "its author": "Its author has to answer the review.",
-    "a status label": "Nothing has begun: give it a status label, such as status:ready, if it is to be done.",
+    "a status label": "Nothing has begun: comment /start, or set status:ready, if it is to be done.",
     "nobody has asked for a review of the newest commits": "Nobody has asked for a review of the newest commits.",
 }
 """What `console.status` says a person is waited for -> what they do about it. Other words stand for themselves."""
@@ -62,7 +63,7 @@ ORDER: Mapping[Verb, tuple[str, str]] = {
 """The button, and what is asked before it is carried out."""
 
 
-def asks(row: Row) -> str:
+def asks(row: ItemRow) -> str:
     """What a person has to do; empty when nothing has to be done."""
     if row.waiting is None or row.waiting.whom is not Whom.PERSON:
         return ""
@@ -70,7 +71,7 @@ def asks(row: Row) -> str:
     return ASKS.get(why) or f"{why[:1].upper()}{why[1:]}."
 
 
-def waits(row: Row, at: datetime) -> str:
+def waits(row: ItemRow, at: datetime) -> str:
     """For what it waits that is no person; empty when an agent works on it."""
     if row.waiting is None or row.waiting.whom is Whom.PERSON:
         return ""
@@ -84,12 +85,12 @@ def _until(waiting: Waiting, at: datetime) -> str:
     return f", until {until:%H:%M}" if until.date() == at.date() else f", until {until:%Y-%m-%d %H:%M}"
 
 
-def stage(row: Row) -> str:
+def stage(row: ItemRow) -> str:
     """The stage in plain words."""
     return STAGE.get(row.stage, row.stage.replace("-", " "))
 
 
-def facts(row: Row, at: datetime) -> str:
+def facts(row: ItemRow, at: datetime) -> str:
     """Kind, stage, for how long, tries, cost and CI, as far as they are known."""
     tried = f"attempt {tries(row).replace('/', ' of ')}" if row.attempts and row.attempts[0] else ""
     parts = (
@@ -196,21 +197,21 @@ def _other(event: Event) -> str:
     return f"{event.kind.replace('_', ' ')}" + (f": {words}" if words else "")
 
 
-_SAYS: Mapping[Kind, Callable[[Event], str]] = {
-    Kind.CLAIM: _claim,
-    Kind.PHASE: _phase,
-    Kind.ITERATION: _iteration,
-    Kind.LOCK: _lock,
-    Kind.LABEL: _label,
-    Kind.CI: _ci,
-    Kind.REVIEW: _review,
-    Kind.APPROVAL: _approval,
-    Kind.COMMAND: _command,
-    Kind.ESCALATION: _escalation,
-    Kind.AGENT: _agent,
-    Kind.PHASE_SLOW: _slow,
-    Kind.RETRY: _retry,
-    Kind.LLM_CALL: _llm_call,
+_SAYS: Mapping[EventKind, Callable[[Event], str]] = {
+    EventKind.CLAIM: _claim,
+    EventKind.PHASE: _phase,
+    EventKind.ITERATION: _iteration,
+    EventKind.LOCK: _lock,
+    EventKind.LABEL: _label,
+    EventKind.CI: _ci,
+    EventKind.REVIEW: _review,
+    EventKind.APPROVAL: _approval,
+    EventKind.COMMAND: _command,
+    EventKind.ESCALATION: _escalation,
+    EventKind.AGENT: _agent,
+    EventKind.PHASE_SLOW: _slow,
+    EventKind.RETRY: _retry,
+    EventKind.LLM_CALL: _llm_call,
 }
 
 

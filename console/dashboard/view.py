@@ -11,14 +11,14 @@ from console.dashboard.cards import LANES, Card, Place, cards, orders, since
 from console.dashboard.feed import Shown
 from console.status.machine import Machine
 from console.status.phrases import ago, plain
-from console.status.row import Board, Row, Spent
+from console.status.row import Board, ItemRow, Spent
 from shared.commands.command import Verb
 from shared.telemetry.events import Event
 from shared.workflow import Track
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class DashboardSettings:
     """`sites` maps repositories to their pages on GitHub, `story_labels` to the label that makes an issue a story.
 
     The page is drawn again every `interval` seconds.
@@ -131,7 +131,7 @@ class FirstStep:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DashboardView:
     """Everything that the page shows."""
 
     at: str
@@ -160,13 +160,13 @@ class View:
         return f"({len(self.mine)}) Workflow Engine" if self.mine else "Workflow Engine"
 
 
-def view(shown: Shown, terms: Terms, machine: Machine) -> View:
+def view(shown: Shown, terms: DashboardSettings, machine: Machine) -> DashboardView:
     """What was read, as the page shows it."""
     found = cards(shown.boards)
     views = [(card.place, _card(card, terms)) for card in found]
     mine = tuple(one for place, one in reversed(views) if place is Place.PERSON)  # who waits longest comes first
     lanes = tuple((str(lane), tuple(one for place, one in views if place is lane)) for lane in LANES)
-    return View(
+    return DashboardView(
         at=f"{max(board.at for board in shown.boards):%H:%M:%S}" if shown.boards else "",
         figures=tuple(_figures(shown, found)),
         troubles=tuple((one.repository, plain(one.complaint)) for one in shown.boards if one.complaint),
@@ -199,7 +199,7 @@ def _figures(shown: Shown, found: Sequence[Card]) -> Iterator[Figure]:
     yield Figure("Cost", f"${used:,.2f}", f"of ${limit:,.0f} in 24 hours", "#spending", used / limit if limit else 1.0)
 
 
-def _card(card: Card, terms: Terms) -> CardView:
+def _card(card: Card, terms: DashboardSettings) -> CardView:
     board, lead, now = card.board, card.lead, card.now
     site = terms.sites.get(board.repository, "")
     asking = next((row for row in (now, lead) if row.needs_a_person), now)
@@ -224,7 +224,7 @@ def _card(card: Card, terms: Terms) -> CardView:
     )
 
 
-def _link(row: Row, site: str) -> Link:
+def _link(row: ItemRow, site: str) -> Link:
     return Link(
         sentences.KIND[row.track], row.number, plain(row.title), _url(row.track, row.number, site), sentences.stage(row)
     )
@@ -247,7 +247,7 @@ def _buttons(card: Card) -> Iterator[Button]:
             yield Button(verb, label, row.number, str(row.stage), since(row), question, what)
 
 
-def _merged(boards: Iterable[Board], terms: Terms) -> Iterator[MergedView]:
+def _merged(boards: Iterable[Board], terms: DashboardSettings) -> Iterator[MergedView]:
     for board in boards:
         site = terms.sites.get(board.repository, "")
         for one in board.merged:
@@ -261,9 +261,9 @@ def _merged(boards: Iterable[Board], terms: Terms) -> Iterator[MergedView]:
             )
 
 
-def _agents(boards: Sequence[Board], terms: Terms, machine: Machine) -> Iterator[AgentView]:
+def _agents(boards: Sequence[Board], terms: DashboardSettings, machine: Machine) -> Iterator[AgentView]:
     """Those of this machine, with their own sentence, then those that are known by their locks alone."""
-    held: dict[str, list[tuple[Board, Row]]] = {}
+    held: dict[str, list[tuple[Board, ItemRow]]] = {}
     for board in boards:
         for row in board.rows:
             if row.holder:
@@ -282,7 +282,7 @@ def _agents(boards: Sequence[Board], terms: Terms, machine: Machine) -> Iterator
         )
 
 
-def _event(event: Event, terms: Terms) -> EventView:
+def _event(event: Event, terms: DashboardSettings) -> EventView:
     site, number = terms.sites.get(event.repository, ""), event.pull or event.issue
     track = Track.PULL_REQUEST if event.pull else Track.SPECIFICATION
     link = Link("", number, "", _url(track, number, site)) if number else None
@@ -295,7 +295,7 @@ def _clock(at: datetime) -> str:
     return f"{at:%H:%M:%S}"
 
 
-def _first_steps(boards: Iterable[Board], terms: Terms) -> Iterator[FirstStep]:
+def _first_steps(boards: Iterable[Board], terms: DashboardSettings) -> Iterator[FirstStep]:
     for board in boards:
         site = terms.sites.get(board.repository, "")
         label = terms.story_labels.get(board.repository, "story")

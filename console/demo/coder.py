@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from config.engine import DEFAULT_STATE_DIR
 from config.environment import child_environment
 from config.loading import read, source
-from config.settings import DEFAULT_STATE_DIR
 from lab.demo.model_script import script
 from lab.demo.stories import Story, scenario
 from lab.model_server import ModelServer
@@ -35,12 +35,15 @@ class Playing:
 
 
 def known_program(backend: str) -> CliSpec:
-    """The program of a backend that is one; raises `Misconfigured` for every other word."""
+    """The program of a backend that is one and chooses its model; raises `Misconfigured` for every other word."""
     spec = cli_spec(backend)
-    if spec is None:
-        words = sorted(BACKENDS, key=lambda name: cli_spec(name) is not None)
+    if spec is None or spec.needs_model:
+        known = {name: cli_spec(name) for name in BACKENDS}
+        played = [name for name, one in known.items() if one is None or not one.needs_model]
+        words = sorted(played, key=lambda name: known[name] is not None)
         choice = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise Misconfigured(f"--llm: there is no backend '{backend}'; choose {choice}.")
+        problem = "there is no backend" if spec is None else "the demonstration has no model for the backend"
+        raise Misconfigured(f"--llm: {problem} '{backend}'; choose {choice}.")
     return spec
 
 

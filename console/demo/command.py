@@ -22,12 +22,12 @@ from console.demo.coder import Playing, known_program, playing
 from lab.demo import outcome, own_project, setup, stories
 from lab.demo.agent_processes import Cast, parts
 from lab.demo.environment import prepared
-from lab.demo.own_project import Source
+from lab.demo.own_project import ProjectSource
 from lab.demo.setup import MAINTAINER, REPOSITORY, Stage
 from lab.demo.stories import Story
 from lab.github.server import Lab
 from shared.errors import Misconfigured
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 SECONDS_PER_STORY = 120
 """After so long the demonstration has failed."""
@@ -113,7 +113,10 @@ def _told(wishes: DemoOptions) -> Sequence[Story]:
     if wishes.llm != "scripted":
         known_program(wishes.llm)
     if (wishes.repo is None) != (wishes.story is None):
-        raise Misconfigured("--repo and --story go together: a repository of yours, and what should be built there.")
+        raise Misconfigured(
+            "--repo and --story go together: a repository of yours, and what should be built there. They need a real "
+            "coder too: add --llm claude or --llm codex."
+        )
     if wishes.story is None:
         return stories.told(wishes.stories)
     if not wishes.story.strip():
@@ -124,7 +127,7 @@ def _told(wishes: DemoOptions) -> Sequence[Story]:
     return (Story(title[:200], body.strip() or title, "", "", ""),)
 
 
-def _place(directory: Path, source: Source | None) -> Path:
+def _place(directory: Path, source: ProjectSource | None) -> Path:
     """A fresh directory for this run, never inside the person's repository."""
     if source is not None and directory.is_relative_to(source.path):
         directory = cache_place(snapshot()) / "demo"
@@ -135,7 +138,7 @@ def _place(directory: Path, source: Source | None) -> Path:
         raise Misconfigured(f"The demo writes to {directory}, which does not work: {error.strerror}.") from None
 
 
-def _introduce(console: Console, coder: Playing, source: Source | None, wishes: DemoOptions) -> None:
+def _introduce(console: Console, coder: Playing, source: ProjectSource | None, wishes: DemoOptions) -> None:
     """Who plays, on what, and what it may cost."""
     if source is not None:
         console.print(
@@ -157,7 +160,7 @@ class Play:
     told: Sequence[Story]
     wishes: DemoOptions
     coder: Playing
-    source: Source | None
+    source: ProjectSource | None
 
     @property
     def seconds(self) -> float:
@@ -239,12 +242,14 @@ async def _epilogue(lab: Lab, play: Play, console: Console, *, finished: bool) -
     console.print(tests.text, markup=False, highlight=False)
     if not finished or tests.code != 0:
         console.print("The demonstration failed: see the agents' logs.", style="red")
+        for trouble in outcome.last_troubles(play.scene.root.glob("*.log")):
+            console.print(trouble, markup=False, highlight=False)
         return 1
     console.print("Merged, closed, and green. With --keep, logs, repositories and states stay for a closer look.")
     return 0
 
 
-async def _hand_out(lab: Lab, play: Play, source: Source, console: Console, *, finished: bool) -> int:
+async def _hand_out(lab: Lab, play: Play, source: ProjectSource, console: Console, *, finished: bool) -> int:
     """The person's own repository: one file with the new commits, and the command that fetches them as a branch."""
     branch = own_project.branch_name(play.told[0].title)
     file = play.scene.root.parent / f"{branch.replace('/', '-')}-{play.scene.root.name}.bundle"

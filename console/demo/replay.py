@@ -23,7 +23,7 @@ from lab.github.server import Lab
 from runtime.launch import complain
 from shared.errors import EngineError, Misconfigured
 from shared.llm import recording
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.llm.scenario import Scenario
 from shared.llm.scripted import Scripted
 from shared.workflow import Role
@@ -56,22 +56,22 @@ class Recorded:
     @property
     def red_runs(self) -> int:
         """How often its CI has to be red: what names no test is run again once before it is repaired."""
-        return 2 * len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == Call.FIX_CI})
+        return 2 * len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == CoderCall.FIX_CI})
 
     @property
     def refactored(self) -> bool:
         """Whether a refactoring was recorded, too, even one that changed nothing."""
-        return any(one["call"] == Call.REFACTOR for one in self.calls)
+        return any(one["call"] == CoderCall.REFACTOR for one in self.calls)
 
     @property
     def reviewed(self) -> bool:
         """Whether a review was recorded, too."""
-        return any(one["call"] == Call.REVIEW for one in self.calls)
+        return any(one["call"] == CoderCall.REVIEW for one in self.calls)
 
     @property
     def checked(self) -> bool:
         """Whether a second pass over an approval was recorded, too."""
-        return any(one["call"] == Call.CHECK_CRITERIA for one in self.calls)
+        return any(one["call"] == CoderCall.CHECK_CRITERIA for one in self.calls)
 
 
 def replayed(wishes: ReplayOptions, environment: Mapping[str, str]) -> int:
@@ -91,7 +91,7 @@ def replayed(wishes: ReplayOptions, environment: Mapping[str, str]) -> int:
 
 def chosen(found: Sequence[Mapping[str, Any]], wishes: ReplayOptions) -> Recorded:
     """The issue to play; raises `Misconfigured` where there is none, or several and none was named."""
-    items = dict.fromkeys(one["item"] for one in found if one["call"] == Call.WRITE_TESTS)
+    items = dict.fromkeys(one["item"] for one in found if one["call"] == CoderCall.WRITE_TESTS)
     wanted = [item for item in items if wishes.item is None or item.lstrip("#") == wishes.item.lstrip("#")]
     if len(wanted) != 1:
         raise Misconfigured(
@@ -101,7 +101,7 @@ def chosen(found: Sequence[Mapping[str, Any]], wishes: ReplayOptions) -> Recorde
     archive = recording.tree_of(wishes.directory, wanted[0])
     if not archive.is_file():
         raise Misconfigured(f"{archive} is missing: without it nobody knows on which files the recording began.")
-    calls = [one for one in found if one["title"] == first["title"] and one["call"] != Call.PLAN]
+    calls = [one for one in found if one["title"] == first["title"] and one["call"] != CoderCall.PLAN]
     command = wishes.test_command or first.get("test_command")
     return Recorded(wanted[0], archive, first["title"], first["body"], command, calls)
 

@@ -34,7 +34,7 @@ def two_accounts(settings: Settings, accounts: Sequence[Account]) -> Finding:
         sentence = "One account writes and reviews: GitHub takes its reviews as comments only."
         return warned(subject, sentence, step)
     if len(accounts) < 2:
-        return skipped(subject, "Only one identity was examined.")
+        return skipped(subject, "Only one identity was examined.", "Mend what failed of the other one, and try again.")
     if accounts[0].id == accounts[1].id:
         return warned(subject, f"Both tokens belong to {accounts[0].login}: its reviews are comments only.", step)
     unknown = {one.id for one in accounts} - set(settings.github.accounts)

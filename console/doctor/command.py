@@ -14,12 +14,13 @@ from config.loading import load
 from config.settings import Settings
 from console.doctor.context import Machine
 from console.doctor.finding import failed, healthy, only_passing
+from console.doctor.machine import change_it
 from console.doctor.probes import examine
 from console.doctor.report import as_json, show
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
 from shared.errors import Misconfigured
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import AGENTS, Role
 
 
@@ -40,7 +41,7 @@ def examined(wishes: DoctorOptions, environment: Mapping[str, str]) -> int:
         settings = chosen(wishes.repositories, wishes.config, environment)
     except Misconfigured as error:
         if wishes.json:
-            sys.stdout.write(f"{as_json([failed('configuration', str(error), 'Change the configuration.')])}\n")
+            sys.stdout.write(f"{as_json([failed('configuration', str(error), change_it())])}\n")
         else:
             sys.stderr.write(f"{error}\n")
         return MISCONFIGURED

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-AGAIN = "Try again; if it stays so, see what GitHub's status page says."
+AGAIN = "Try again; if it stays so, look at https://www.githubstatus.com, or ask who runs your GitHub server."
 
 
 class Status(StrEnum):
@@ -20,20 +20,27 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the doctor's table. `where` is a repository, or empty for this machine."""
+    """One line of the doctor's table. `where` is a repository, or empty for this machine.
+
+    Whatever does not pass says what to do, if only that nothing has to be done; what passes does not: else ValueError.
+    """
 
     status: Status
     subject: str
     sentence: str
-    next_step: str = ""
+    next_step: str
     where: str = ""
     passing: bool = False
     """It failed because GitHub did not answer: nothing is known to be wrong here."""
 
+    def __post_init__(self) -> None:
+        if (self.status is Status.PASS) is bool(self.next_step.strip()):
+            raise ValueError(f"{self.subject}: {self.status} with the next step {self.next_step!r}")
+
 
 def passed(subject: str, sentence: str, where: str = "") -> Finding:
     """All is well."""
-    return Finding(Status.PASS, subject, sentence, where=where)
+    return Finding(Status.PASS, subject, sentence, "", where)
 
 
 def warned(subject: str, sentence: str, next_step: str, where: str = "") -> Finding:
@@ -51,9 +58,9 @@ def unanswered(subject: str, sentence: str, where: str = "") -> Finding:
     return Finding(Status.FAIL, subject, sentence, AGAIN, where, passing=True)
 
 
-def skipped(subject: str, sentence: str, where: str = "") -> Finding:
+def skipped(subject: str, sentence: str, next_step: str, where: str = "") -> Finding:
     """It was not tried, and why."""
-    return Finding(Status.SKIP, subject, sentence, where=where)
+    return Finding(Status.SKIP, subject, sentence, next_step, where)
 
 
 def only_passing(findings: Iterable[Finding]) -> bool:

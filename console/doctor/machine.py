@@ -14,6 +14,7 @@ from config.settings import Settings
 from config.state import StateDirectory
 from console.doctor.context import Machine
 from console.doctor.finding import Finding, failed, passed, warned
+from console.manual import link
 from runtime.building.confinement import calls, environments
 from shared import process
 from shared.errors import Misconfigured
@@ -37,8 +38,14 @@ async def configuration(machine: Machine) -> Sequence[Finding]:
     """Whether this version can do what is configured."""
     refused = unsupported(machine.settings)
     if refused:
-        return [failed("configuration", sentence, "Change the configuration.") for sentence in refused]
-    return [passed("configuration", f"Valid, with {len(machine.settings.repositories)} repositories.")]
+        return [failed("configuration", sentence, change_it()) for sentence in refused]
+    many = len(machine.settings.repositories)
+    return [passed("configuration", f"Valid, with {many} {'repository' if many == 1 else 'repositories'}.")]
+
+
+def change_it() -> str:
+    """What to do about a key, which the sentence names."""
+    return f"Correct what is named in the configuration; all keys: {link('docs/configuration.md#every-key')}"
 
 
 async def git_version(machine: Machine) -> Sequence[Finding]:
@@ -75,7 +82,7 @@ async def state_directory(machine: Machine) -> Sequence[Finding]:
     try:
         StateDirectory(path).open()
     except Misconfigured as error:
-        return [failed("state directory", str(error), "See there.")]
+        return [failed("state directory", str(error), "Do that, or name a new directory in the key state_dir.")]
     return [passed("state directory", f"{path} is writable and of this version's layout.")]
 
 

@@ -23,6 +23,7 @@ from console.doctor.account import reviews_alone
 from console.doctor.context import Machine, RepositoryContext
 from console.doctor.finding import AGAIN, Finding, failed, passed, skipped, unanswered, warned
 from console.history.fences import key_of
+from console.manual import link
 from planner_agent.pending import register
 from reviewer_agent.merge import merge_turns, update_turns
 from runtime.building.assembly import Process, mirror_of
@@ -43,6 +44,9 @@ from shared.models import Account, Comment, Repository
 from shared.process import CommandFailed
 from shared.text.comment_signatures import UNSIGNED, Key, find
 from shared.workflow import AGENTS, Role
+
+REPORTING = "docs/troubleshooting.md#reporting-a-fault"
+TOKENS = "docs/github-app.md#which-kind"
 
 _TIPS_ALONE = ("--depth=1", "--filter=tree:0")
 """Messages are all that is read; a server that knows no filters sends the files too."""
@@ -157,7 +161,7 @@ async def key_files(machine: Machine) -> Sequence[Finding]:
 
 def open_finding(file: Path, mode: int) -> Finding:
     """A key file that others may open."""
-    step = f"chmod 600 {shlex.quote(str(file))}"
+    step = f"Keep it for this account alone: chmod 600 {shlex.quote(str(file))}"
     return warned("key files", f"{file} has mode {mode & 0o777:04o}: others can use it.", step)
 
 
@@ -166,7 +170,8 @@ async def agreement(visit: RepositoryContext) -> Sequence[Finding]:
     try:
         known = frozenset(Key.of(secret).id for secret in signing_keys(visit.machine.settings.lock))
     except Misconfigured:
-        return [skipped(SUBJECT, "The key files cannot be read.", visit.name)]
+        step = "Do what the line `key files` says, and try again."
+        return [skipped(SUBJECT, "The key files cannot be read.", step, visit.name)]
     newest = await Comments(visit.me.github, visit.configured.name).newest()
     ours = [comment for comment in newest if comment.author.id == visit.me.account.id]
     return [agreement_finding(ours, known, visit.me.github.server_time, visit.name)]
@@ -278,7 +283,7 @@ async def _identity(
     except Transient as error:
         found.append(unanswered("token", str(error)))
     except EngineError as error:
-        found.append(failed("token", str(error), "Set the token, and try again."))
+        found.append(failed("token", str(error), f"Set a token that may do this, and try again: {link(TOKENS)}"))
     return found
 
 
@@ -301,14 +306,16 @@ async def _repository(
     try:
         seen = await People(me.github, name).repository()
     except Misconfigured as error:
-        return [failed("repository", str(error), "Then try again.", name)]
+        step = "Correct its name, or give the token access to it, and try again."
+        return [failed("repository", str(error), step, name)]
     except Transient as error:
         return [unanswered("repository", str(error), name)]
     except EngineError as error:
         return [failed("repository", str(error), AGAIN, name)]
     found = repository.described(configured, seen) if first else []
     if seen.archived:
-        return [*found, skipped("everything else", "Nothing can be tried in an archived repository.", seen.full_name)]
+        sentence = "Nothing can be tried in an archived repository."
+        return [*found, skipped("everything else", sentence, repository.UNARCHIVE, seen.full_name)]
     visit = visit_of(Visitor(patient, process, me, roles), configured, seen)
     for probe in (*OF_IDENTITY, *OF_REPOSITORY) if first else OF_IDENTITY:
         found += await _safely(probe.__name__.replace("_", " "), seen.full_name, probe(visit))
@@ -339,7 +346,8 @@ async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]
     except Transient as error:
         return [unanswered(subject, f"It could not be tried: {error}", where)]
     except (EngineError, CommandFailed, OSError) as error:
-        return [failed(subject, f"It could not be tried: {error}", "See what the sentence says.", where)]
+        step = f"Mend what the sentence names; if nothing here is wrong, report it: {link(REPORTING)}"
+        return [failed(subject, f"It could not be tried: {error}", step, where)]
 
 
 def _scratch(state_dir: Path) -> Path | None:

@@ -12,7 +12,8 @@ import anyio
 from config.environment import child_environment
 from console.doctor.context import Machine
 from console.doctor.finding import Finding, failed, passed, skipped, warned
-from runtime.building.backends import UNPRICED, unpriced
+from console.manual import link
+from runtime.building.backends import UNPRICED, modelless, unpriced
 from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import cli_backends
 from shared.llm.backend import CliSpec, Probe
@@ -20,7 +21,12 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import newest
 from shared.process import Finished
 from shared.sandbox import cgroup, self_test
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
+
+SANDBOX_MODES = "docs/security.md#sandbox-modes"
+SIGNING_IN = "docs/backends.md#installing-and-signing-in"
+PRICES = "docs/configuration.md#pricesname"
+LIST = "shared/llm/prices.yml"
 
 PROGRAM_SECONDS = 30.0
 """How long a program may take to tell its version or to start nothing."""
@@ -35,9 +41,10 @@ async def coding_backends(machine: Machine) -> Sequence[Finding]:
         if name in wanted:
             findings.append(await _backend(machine, name, spec))
         else:
-            findings.append(skipped(name, "It is not configured."))
+            step = f"Nothing has to be done; `llm_backend: {name}` in a repository's entry would use it."
+            findings.append(skipped(name, "It is not configured.", step))
     if models := unpriced(settings):
-        step = "Add them to `prices`, or give the roles a model of the list in shared/llm/prices.yml."
+        step = f"Add them to `prices` ({link(PRICES)}), or give the roles a model that has a price: {link(LIST)}"
         findings.append(warned("model prices", f"{', '.join(models)}: {UNPRICED}", step))
     keyed = [name for name in specs if name in wanted]
     return [*findings, model_key(machine.environment, keyed)] if keyed else findings
@@ -46,7 +53,7 @@ async def coding_backends(machine: Machine) -> Sequence[Finding]:
 async def _backend(machine: Machine, name: str, spec: CliSpec) -> Finding:
     command = machine.settings.cli(name)
     environment = child_environment(machine.environment)
-    step = f"workflow-engine install-cli {name}, or the path of another program in {name}_cli."
+    step = f"Run `workflow-engine install-cli {name}`, or name the path of another program in {name}_cli."
     try:
         chosen = await newest(name, command, machine.settings.state_dir, environment)
         with anyio.fail_after(PROGRAM_SECONDS):
@@ -56,6 +63,8 @@ async def _backend(machine: Machine, name: str, spec: CliSpec) -> Finding:
         return failed(name, str(error), step)
     except TimeoutError:
         return failed(name, f"{command} did not say what it is within {PROGRAM_SECONDS:.0f} s.", step)
+    if lacking := modelless(machine.settings, name, spec):
+        return failed(name, lacking, f"Write it as in `llm: {{models: {{{name}: MODEL}}}}`.")
     sentence = f"{found.sentence} {chosen.sentence}".strip()
     return warned(name, sentence, found.step) if found.step else passed(name, sentence)
 
@@ -76,7 +85,8 @@ def model_key(environment: Mapping[str, str], backends: Sequence[str]) -> Findin
     try:
         found = {name: spec.endpoint(environment) for name, spec in specs.items()}
     except (MissingCredentials, Misconfigured) as error:
-        return failed("model key", str(error), "Set it.")
+        step = f"Export it where the agents are started, or use a login: {link(SIGNING_IN)}"
+        return failed("model key", str(error), step)
     kinds = (f"{'a login' if endpoint.login else 'a key'} for {name}" for name, endpoint in found.items())
     sentence = f"There is {' and '.join(kinds)}; it was not tried."
     held = {name: endpoint for name, endpoint in found.items() if endpoint.login}
@@ -99,11 +109,11 @@ async def sandbox(machine: Machine) -> Sequence[Finding]:
     environment = child_environment(machine.environment)
     held = passed("limits", cgroup.told(cgroup.delegated()))
     if mode == "bubblewrap":
-        return [sandbox_finding(await self_test.tried(Wrap(Kind.SEALED), environment)), held]
+        return [sandbox_finding(await self_test.tried(Wrap(Isolation.SANDBOX), environment)), held]
     try:
         await self_test.wrapper(mode, environment, machine.settings.work_dir)
     except Misconfigured as error:
-        return [failed("sandbox", str(error), "See docs/security.md, or choose another mode.")]
+        return [failed("sandbox", str(error), f"Do that, or choose another mode: {link(SANDBOX_MODES)}")]
     return [passed("sandbox", f"Children run as the account '{self_test.ACCOUNT}'."), held]
 
 

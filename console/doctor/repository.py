@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from config.repository import RepositorySettings
 from console.doctor.context import RepositoryContext, pushes_workflows
 from console.doctor.finding import Finding, failed, passed, warned
+from console.manual import link
 from shared.errors import NotAllowed
 from shared.git.command import Identity
 from shared.git.probe import UnfitServer, try_server
-from shared.github import approval_rules, label_switch
+from shared.github import approval_rules, item_changes
 from shared.github.access import access, granted_to_app
 from shared.github.labels import LabelBoard
 from shared.github.protection import Protection, protection
@@ -19,13 +20,15 @@ from shared.models import Repository
 
 ORDER = OperatorPermit("doctor")
 
+UNARCHIVE = "Remove it from the configuration, or take it out of the archive."
+GUARANTEES = "docs/troubleshooting.md#what-the-git-server-must-guarantee"
+
 
 def described(configured: RepositorySettings, repository: Repository) -> list[Finding]:
     """What the repository is: there, archived, renamed, public."""
     name = repository.full_name
     if repository.archived:
-        step = "Remove it from the configuration, or take it out of the archive."
-        return [failed("repository", "It is archived: nothing can be changed there.", step, name)]
+        return [failed("repository", "It is archived: nothing can be changed there.", UNARCHIVE, name)]
     findings = [passed("repository", f"There; its default branch is {repository.default_branch}.", name)]
     if configured.name.casefold() != name.casefold():
         sentence = f"{configured.name} is called {name} now."
@@ -48,7 +51,7 @@ async def labels(visit: RepositoryContext) -> Sequence[Finding]:
 async def label_changes(visit: RepositoryContext) -> Sequence[Finding]:
     """Whether labels that change together change in one request."""
     subject = f"label changes of {visit.me.account.login}"
-    if why := await label_switch.refusal(visit.me.github, ORDER):
+    if why := await item_changes.refusal(visit.me.github, ORDER):
         step = "Nothing has to be done: each label is changed by itself, with some ten requests more for each item."
         return [warned(subject, f"GitHub refuses them by GraphQL: {why}", step, visit.name)]
     return [passed(subject, "Those that change together change in one request, by GraphQL.", visit.name)]
@@ -69,10 +72,13 @@ async def permissions(visit: RepositoryContext) -> Sequence[Finding]:
     return [passed(subject, f"Everything that {who} need.", visit.name), *await _of_app(visit, subject)]
 
 
-NO_CHECKS = (
-    "GitHub offers fine-grained tokens no permission for checks: for a private repository use a classic token with the "
-    "scope repo, or a GitHub App with Checks: read (docs/github-app.md). All else works with a fine-grained one."
-)
+def no_checks() -> str:
+    """What to do in a private repository, where GitHub offers fine-grained tokens no permission for checks."""
+    return (
+        "GitHub offers fine-grained tokens no permission for checks: for a private repository use a classic token with "
+        f"the scope repo, or a GitHub App with Checks: read ({link('docs/github-app.md')}). "
+        "All else works with a fine-grained one."
+    )
 
 
 def _step(visit: RepositoryContext, missing: Collection[str]) -> str:
@@ -81,7 +87,7 @@ def _step(visit: RepositoryContext, missing: Collection[str]) -> str:
     fine_grained = visit.me.app is None and visit.me.github.scopes is None
     if not (fine_grained and visit.repository.private and "checks: read" in missing):
         return step
-    return NO_CHECKS if len(missing) == 1 else f"{step} {NO_CHECKS}"
+    return no_checks() if len(missing) == 1 else f"{step} {no_checks()}"
 
 
 async def _of_app(visit: RepositoryContext, subject: str) -> Sequence[Finding]:
@@ -119,7 +125,8 @@ async def git_server(visit: RepositoryContext) -> Sequence[Finding]:
     try:
         await try_server(visit.git, visit.url, by, ORDER)
     except UnfitServer as error:
-        return [failed("git server", str(error), "No agent starts until this is so.", visit.name)]
+        step = f"Ask who runs the server for what it must guarantee; no agent starts before: {link(GUARANTEES)}"
+        return [failed("git server", str(error), step, visit.name)]
     except NotAllowed as error:
         step = "Give the token contents: write, and its account write access to the repository."
         return [failed("git server", f"A push to refs/ack/doctor/ is not allowed: {error}", step, visit.name)]

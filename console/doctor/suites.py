@@ -11,6 +11,7 @@ from typing import Any
 
 from console.doctor.context import RepositoryContext
 from console.doctor.finding import Finding, failed, passed, warned
+from console.manual import link
 from shared.errors import Gone, Misconfigured
 from shared.github import wire
 from shared.github.address import segment
@@ -57,13 +58,13 @@ def suites_finding(wanted: Sequence[SuitePolicy], paths: Collection[str], read: 
     return warned(SUBJECT, told, f"To run them where they lie, write {_written([*kept, *left])}.", where)
 
 
-_ANOTHER = " The key test_command names another command."
+_ANOTHER = " For another command there is the key test_command."
 
 
 def _unusable(wanted: Sequence[SuitePolicy], found: Sequence[Suite], why: str, where: str) -> Finding:
     if _is_said(wanted):
-        step = f"Correct the key; found are: {_listed(found)}." if found else "Correct the key."
-        return failed(SUBJECT, why, step, where)
+        step = f"Correct working_directory, suites or test_command ({link('docs/configuration.md#tests')})."
+        return failed(SUBJECT, why, f"{step} Found are: {_listed(found)}." if found else step, where)
     if not found:
         step = "Write test_command and test_report, or add a first test; without tests nothing can be implemented."
         return failed(SUBJECT, why, step, where)

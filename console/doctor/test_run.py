@@ -17,6 +17,7 @@ from shared.process import CommandFailed
 from shared.workflow import Role
 from worker_agent.phase_commits import reader
 from worker_agent.policy import suites_of
+from worker_agent.repository_rules import settings_at
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.proof.execution import Execution
 from worker_agent.tdd.proof.suites import chosen_suites
@@ -34,9 +35,11 @@ async def test_run(visit: RepositoryContext) -> Sequence[Finding]:
     if Role.WORKER not in visit.roles:
         return []
     if visit.machine.quick:
-        return [skipped(SUBJECT, "Left out by --quick: nobody knows whether test_command runs here.", visit.name)]
+        sentence = "Left out by --quick: nobody knows whether test_command runs here."
+        return [skipped(SUBJECT, sentence, "Try it once without --quick before agents are started.", visit.name)]
     if visit.configured.local_suite == "changed":
-        return [skipped(SUBJECT, "local_suite: changed leaves the whole suite to CI.", visit.name)]
+        step = "Nothing has to be done; with `local_suite: full` it would run here, too."
+        return [skipped(SUBJECT, "local_suite: changed leaves the whole suite to CI.", step, visit.name)]
     tip = await _tip(visit)
     if tip is None:
         return []  # a base branch that is not there is told elsewhere
@@ -54,11 +57,12 @@ _STEP = "Correct test_command, setup_command or sandbox; until then nothing can 
 async def _run(visit: RepositoryContext, tip: str) -> TestRun:
     machine, configured = visit.machine, visit.configured
     async with work_place(machine.settings) as place:
-        bench = await bench_of(machine.settings, configured, machine.environment, place)
         mirror, space = await cloned(visit.git, visit.url, place)
         if not await brought(mirror, tip):
             raise Misconfigured(f"the commit {tip[:12]} cannot be fetched")
         await space.bring(tip)
+        configured = await settings_at(space, tip, configured, machine.settings.backends(configured))
+        bench = await bench_of(machine.settings, configured, machine.environment, place)
         paths = await mirror.paths(tip)
         suites = chosen_suites(suites_of(configured), paths, await reader(space, tip, paths))
         return await Execution(bench, suites, space).run(tip)
@@ -93,7 +97,7 @@ def ci_finding(*, found: bool, none_is_green: bool, where: str) -> Finding:
     if none_is_green:
         return passed("CI", "There is none, and ci.none_is_green takes a commit without checks for green.", where)
     sentence = "There is none: pull requests go to review without any check, and only a person's word merges them."
-    return warned("CI", sentence, "Add a workflow, or set ci: {none_is_green: true}.", where)
+    return warned("CI", sentence, "Add a workflow, or `ci: {none_is_green: true}` to the repository's entry.", where)
 
 
 async def _tip(visit: RepositoryContext) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from datetime import datetime
 from config.credentials import signing_keys
 from config.repository import RepositorySettings
 from config.settings import Settings
+from console.machine_faults import as_engine_error
 from runtime.building.assembly import Process, mirror_of
 from runtime.building.github_adapters import Hub, hub
 from runtime.building.sign_in import Identities, SignedIn
@@ -73,6 +75,12 @@ async def visited(
 
 def unreadable(repository: str, error: Exception) -> Misconfigured:
     """What git or the disk of this machine puts in the way."""
+    if isinstance(error, OSError) and error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        error = Misconfigured(
+            f"the state directory cannot be used: {error.filename}: {error.strerror}. "
+            "Make it writable for this account, or give another state_dir."
+        )
+    error = as_engine_error(error) or error
     return Misconfigured(f"{repository} cannot be read on this machine: {error}")
 
 

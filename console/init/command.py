@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,17 +10,20 @@ from pathlib import Path
 import anyio
 
 from config.environment import config_place
-from config.loading import checked, load, read, source
+from config.loading import checked, load, source, understood
 from config.settings import Settings
 from console.init.files import Blanks, NewFile, configuration_file, key_file
+from console.option_values import API_URL, usable
 from runtime.building.sign_in import completed
 from runtime.building.visits import visiting, visitor
 from runtime.launch import FAILED, OK, complain
-from runtime.output import say
+from runtime.output import say, show
 from shared.errors import EngineError, Misconfigured
+from shared.github.errors import NotFound
 from shared.github.labels import LabelBoard
+from shared.github.people import invisible
 from shared.lock.write_permit import OperatorPermit
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 ORDER = OperatorPermit("init")
 
@@ -70,6 +71,7 @@ class Todo:
 def initialise(wishes: InitOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
     """Do it and say what was done; returns an exit code. `ask` is None where nobody can be asked."""
     try:
+        usable({"--api-url": (API_URL, wishes.api_url)})
         settings, todo = _local(wishes, environment)
         return anyio.run(_initialise, wishes, settings, completed(settings, environment), todo, ask)
     except EngineError as error:
@@ -99,10 +101,7 @@ def _local(wishes: InitOptions, environment: Mapping[str, str]) -> tuple[Setting
 
 def as_written(new: NewFile, environment: Mapping[str, str]) -> Settings:
     """What a configuration will mean that is not written yet; it is read as every other one is."""
-    with tempfile.TemporaryDirectory(prefix="init-") as place:
-        trial = Path(place, new.path.name)
-        trial.write_text(new.content(), encoding="utf-8")
-        return read(trial, environment=environment)
+    return understood(new.content().encode(), new.path, environment=environment)
 
 
 def default_key(environment: Mapping[str, str]) -> Path:
@@ -119,18 +118,21 @@ async def _initialise(
 ) -> int:
     async with _boards(settings, environment) as boards:
         for name, board in boards.items():
-            todo.missing[name] = await board.missing()
+            try:
+                todo.missing[name] = await board.missing()
+            except NotFound as error:
+                raise invisible(name) from error
             todo.outdated_looks[name] = await board.outdated_looks() if wishes.update else ()
         if wishes.dry_run:
             _show(todo)
             return OK
         if todo and not wishes.yes and not _agree(todo, ask):
-            sys.stdout.write("Nothing was changed.\n")
+            show("Nothing was changed.")
             return FAILED
         for line in [*await _carry_out(todo, boards), *todo.hints]:
-            sys.stdout.write(f"{line}\n")
+            show(line)
     if not todo:
-        sys.stdout.write("Everything was there already: nothing was changed.\n")
+        show("Everything was there already: nothing was changed.")
     return OK
 
 
@@ -142,7 +144,7 @@ async def _carry_out(todo: Todo, boards: Mapping[str, LabelBoard]) -> list[str]:
         done.append(f"Wrote {file.path}. {file.copying}" if written else f"{file.path} is there by now and was kept.")
     for name, board in boards.items():
         if few := len(todo.missing[name]) + len(todo.outdated_looks[name]):
-            say(f"Making {few} labels in {name}, about one a second ...")
+            show(f"Making {few} labels in {name}, about one a second ...")
         await board.create(todo.missing[name], ORDER)
         await board.repaint(todo.outdated_looks[name], ORDER)
         done += [f"Created {len(names)} labels in {name}." for names in (todo.missing[name],) if names]
@@ -155,17 +157,17 @@ def _agree(todo: Todo, ask: Ask | None) -> bool:
     plan = "".join(f"  {line}\n" for line in todo.lines())
     if ask is None:
         raise Misconfigured(f"This would be done:\n{plan}Nobody can be asked here: give --yes, or --dry-run to look.")
-    sys.stdout.write(f"This will be done:\n{plan}")
+    show(f"This will be done:\n{plan.rstrip()}")
     return ask("Go on?")
 
 
 def _show(todo: Todo) -> None:
     """What would be done; new files with all that would stand in them."""
     for file in todo.files:
-        sys.stdout.write(file.diff())
+        say(file.diff().removesuffix("\n"))
     for line in [*(f"would {line}" for line in todo.lines()), *todo.hints]:
-        sys.stdout.write(f"{line}\n")
-    sys.stdout.write("Nothing was changed.\n" if todo else "Everything is there already: nothing would be changed.\n")
+        show(line)
+    show("Nothing was changed." if todo else "Everything is there already: nothing would be changed.")
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from difflib import unified_diff
 from importlib.resources import files
 from pathlib import Path
 
+from console.manual import linked
 from shared.errors import Misconfigured
 
 KEY_BYTES = 48
@@ -85,7 +86,7 @@ def example() -> str:
 def configuration(text: str, blanks: Blanks) -> str:
     """The example with `blanks` filled in; raises ValueError when it has no place for one of them."""
     lines = [line for line in text.splitlines(keepends=True) if "yaml-language-server" not in line]
-    text = f"# Written by `workflow-engine init`.\n{''.join(lines)}"
+    text = f"# Written by `workflow-engine init`.\n{linked(''.join(lines))}"
     text = _filled(text, r"  - name: owner/repo$", f"  - name: {blanks.repository}")
     text = _filled(text, r"  key_files: \[\]", f"  key_files: [{_quoted(str(blanks.key))}]")
     if blanks.api_url is not None:

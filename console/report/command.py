@@ -28,10 +28,11 @@ from console.history import accounts, fences
 from console.history.fences import MOST_BYTES
 from console.history.repository_reader import OpenRepository, visits
 from console.report.figures import Cast, Cost, Facts, Figures, Spell, figures, within
-from console.report.item import Item, Outcome, Touch, items, stories
+from console.report.item import Item, Touch, WorkState, items, stories
 from console.report.rework import LAYOUT, Landed, Reason, read, rework
 from console.report.targets import COST, REWORK, TRIES, ZERO_TOUCH, judged
 from console.status.phrases import ago, plain
+from reviewer_agent.after_merge.record import PREFIX, answered
 from runtime.building.sign_in import completed
 from runtime.launch import OK, complain
 from shared.clock import Clock
@@ -57,6 +58,7 @@ def reported(wishes: ReportOptions, environment: Mapping[str, str], clock: Clock
     """Print the report; 0, or 1 when GitHub did not answer, 2 for arguments or configuration, 4 for rights."""
     try:
         settings = load(wishes.config, repository=wishes.repository, environment=environment)
+        _since(wishes.since, datetime.fromtimestamp(clock.now(), UTC))  # before GitHub is asked, whose time counts then
         found = anyio.run(_figures, wishes, settings, completed(settings, environment), clock)
     except EngineError as error:
         return complain(error)
@@ -104,6 +106,7 @@ def document(f: Figures) -> str:
             "lead_median_seconds": f.lead_median_seconds,
             "stages": [_spell(one) for one in f.spells],
             "runs": [_cast(one) for one in f.casts],
+            "resumed": {"runs": f.resumed.runs, "cached_tokens": f.resumed.cached_tokens},
             "setbacks": dict(f.setbacks),
             "targets": {
                 name: {"target": target.bound, "at_least": target.at_least, "met": target.met(value)}
@@ -137,6 +140,8 @@ def _cast(one: Cast) -> dict[str, Any]:
     return {
         "role": one.role,
         "backend": one.backend,
+        "rung": one.rung,
+        "merged": one.merged,
         "runs": one.runs,
         "completed": one.completed,
         "rate": _round(one.completed / one.runs),
@@ -172,15 +177,17 @@ def _summary(f: Figures) -> Table:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, told in _lines(f):
-        table.add_row(name, told)
+        table.add_row(name, Text(told))  # brackets are no markup
     return table
 
 
 def _lines(f: Figures) -> Iterator[tuple[str, str]]:
-    others = ", ".join(f"{f.outcomes[one]} {one}" for one in Outcome if one is not Outcome.MERGED)
+    others = ", ".join(f"{f.outcomes[one]} {one}" for one in WorkState if one is not WorkState.MERGED)
     yield "merged", f"{f.merged} ({others})"
     if not f.merged:
-        yield "cost", _cost_cell(f.cost)
+        for name, target in (("zero touch", ZERO_TOUCH), ("tries", TRIES), ("rework in 7 days", REWORK)):
+            yield name, f"-{target.said(None)}"
+        yield "cost", f"{_cost_cell(f.cost)}{COST.said(None)}"
         return
     untouched = f"{_percent(f.zero_touch_rate)} ({f.zero_touch} of {f.merged}){_because(f.touches)}"
     yield "zero touch", f"{untouched}{ZERO_TOUCH.said(f.zero_touch_rate)}"
@@ -189,6 +196,9 @@ def _lines(f: Figures) -> Iterator[tuple[str, str]]:
     young = f"; of {f.too_young} the week is not over" if f.too_young else ""
     yield "rework in 7 days", f"{_percent(f.rework_rate)}{_because(f.rework)}{young}{REWORK.said(f.rework_rate)}"
     yield "cost", f"{_cost_cell(f.cost)}{COST.said(f.cost.per_merged)}"
+    if f.resumed.runs:
+        runs = f"{f.resumed.runs} run{'s' * (f.resumed.runs != 1)}"
+        yield "continued", f"{runs}, {f.resumed.cached_tokens:,} tokens from the vendor's cache instead of anew"
     yield "claim to merge", f"{_span(f.lead_median_seconds or 0)} (median)"
     if f.setbacks:
         yield "setbacks", ", ".join(f"{plain(word)} {count}" for word, count in f.setbacks.items())
@@ -222,10 +232,11 @@ def _stages(f: Figures) -> Table:
 
 
 def _runs(f: Figures) -> Table:
-    table = _table("role, backend", "runs", "completed", "cost")
+    table = _table("role, backend", "runs", "completed", "last before a merge", "cost")
     for one in f.casts:
         rate = f"{one.completed} ({_percent(one.completed / one.runs)})"
-        table.add_row(plain(f"{one.role}, {one.backend}"), str(one.runs), rate, f"${one.usd:.2f}")
+        who = ", ".join(filter(None, (one.role, one.backend, one.rung and f"rung {one.rung}")))
+        table.add_row(plain(who), str(one.runs), rate, str(one.merged), f"${one.usd:.2f}")
     return table
 
 
@@ -267,7 +278,7 @@ async def gathered(visit: OpenRepository, since: datetime) -> Facts:
     await mirror.fetch(BRANCHES, *spaces)
     chains = await fences.chains(mirror)
     found = items(chains)
-    merged = [item for item in within(found, since, until) if item.outcome is Outcome.MERGED]
+    merged = [item for item in within(found, since, until) if item.outcome is WorkState.MERGED]
     told = await _noted(visit, merged)
     base = visit.configured.base_branch or visit.hub.repository.default_branch
     return Facts(
@@ -275,7 +286,7 @@ async def gathered(visit: OpenRepository, since: datetime) -> Facts:
         until=until,
         items=found,
         stories=stories(chains),
-        rework=rework(merged, await _history(mirror, base, merged)),
+        rework=rework(merged, await _history(mirror, base, merged), await _turned_red(mirror)),
         ledger=await accounts.entries(mirror, whole=True),
         notes=told.costs,
         setbacks=told.setbacks,
@@ -290,6 +301,11 @@ async def _history(mirror: Mirror, base: str, merged: Sequence[Item]) -> tuple[L
     verb = ("log", "--first-parent", "--diff-merges=first-parent", "-z", "--name-only", "--no-renames")
     span = (f"--format={LAYOUT}", f"--since-as-filter={start.isoformat()}", f"refs/heads/{base}", "--")
     return read((await mirror.git.run(*verb, *span, cap=MOST_BYTES)).stdout.decode("utf-8", "replace"))
+
+
+async def _turned_red(mirror: Mirror) -> frozenset[int]:
+    """The pull requests whose merge was answered because checks of their base failed since."""
+    return answered((await mirror.git.run("for-each-ref", "--format=%(refname)", PREFIX)).text.splitlines())
 
 
 async def _noted(visit: OpenRepository, merged: Iterable[Item]) -> _Told:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import mean, median
 from typing import TypeVar
 
-from console.report.item import Durations, Item, Outcome, Touch
+from console.report.item import Durations, Item, Touch, WorkState
 from console.report.rework import WINDOW, Reason
 from shared.budget import ledger_lines
-from shared.budget.ledger_lines import Entry, Settlement
+from shared.budget.ledger_lines import Entry, Reservation, Settlement
 from shared.workflow import Stage, Track
 
 T = TypeVar("T", int, Touch, Reason)
@@ -63,13 +63,31 @@ class Spell:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """The paid runs of one role by one backend in the period; `completed` of those whose ending is known."""
+    """The paid runs of one role by one backend in the period; `completed` of those whose ending is known.
+
+    `rung` is the step of a ladder that they were made on, empty without one; `merged` counts the items merged in the
+    period whose last run of the role was one of these.
+    """
 
     role: str
     backend: str
     runs: int
     completed: int
     usd: float
+    rung: str = ""
+    merged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The paid runs of the period that went on in an earlier run's session.
+
+    `cached_tokens` is what their first requests read of those sessions from the vendor's cache, instead of paying for
+    it anew.
+    """
+
+    runs: int = 0
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +97,7 @@ class Figures:
     repository: str
     since: datetime
     until: datetime
-    outcomes: Mapping[Outcome, int]
+    outcomes: Mapping[WorkState, int]
     zero_touch: int
     touches: Mapping[Touch, int]
     tries: Mapping[int, int]
@@ -92,11 +110,12 @@ class Figures:
     spells: tuple[Spell, ...]
     casts: tuple[Cast, ...]
     setbacks: Mapping[str, int]
+    resumed: Resumed = Resumed()
 
     @property
     def merged(self) -> int:
         """Items merged in the period."""
-        return self.outcomes[Outcome.MERGED]
+        return self.outcomes[WorkState.MERGED]
 
     @property
     def zero_touch_rate(self) -> float | None:
@@ -116,19 +135,19 @@ class Figures:
 
 def within(items: Iterable[Item], since: datetime, until: datetime) -> tuple[Item, ...]:
     """The items that belong to a period: they ended in it, or are open."""
-    return tuple(item for item in items if item.outcome is Outcome.OPEN or since <= item.ended_at <= until)
+    return tuple(item for item in items if item.outcome is WorkState.OPEN or since <= item.ended_at <= until)
 
 
 def figures(repository: str, facts: Facts, unknown_run: float) -> Figures:
     """Everything about the items of the period; `unknown_run` is what a run counts whose cost nobody knows."""
     period = within(facts.items, facts.since, facts.until)
-    merged = [item for item in period if item.outcome is Outcome.MERGED]
+    merged = [item for item in period if item.outcome is WorkState.MERGED]
     counted = Counter(item.outcome for item in period)
     return Figures(
         repository=repository,
         since=facts.since,
         until=facts.until,
-        outcomes={outcome: counted[outcome] for outcome in Outcome},
+        outcomes={outcome: counted[outcome] for outcome in WorkState},
         zero_touch=sum(not item.touches for item in merged),
         touches=_sorted(touch for item in merged for touch in item.touches),
         tries=_sorted(item.tries for item in merged),
@@ -138,8 +157,9 @@ def figures(repository: str, facts: Facts, unknown_run: float) -> Figures:
         cost=_cost(facts, merged, unknown_run),
         lead_median_seconds=median(item.lead.total_seconds() for item in merged) if merged else None,
         spells=_spells(facts, merged),
-        casts=_casts(facts),
+        casts=_casts(facts, merged),
         setbacks=dict(sorted(facts.setbacks.items())),
+        resumed=_resumed(facts),
     )
 
 
@@ -175,13 +195,40 @@ def _spells(facts: Facts, merged: Sequence[Item]) -> tuple[Spell, ...]:
     return tuple(Spell(*key, len(found[key]), median(found[key]), mean(found[key])) for key in order)
 
 
-def _casts(facts: Facts) -> tuple[Cast, ...]:
+def _casts(facts: Facts, merged: Iterable[Item]) -> tuple[Cast, ...]:
     """By the ledger's settlements; those that name no ending tell nothing of success."""
-    found: dict[tuple[str, str], list[Settlement]] = {}
+    found: dict[tuple[str, str, str], list[Settlement]] = {}
     for entry in facts.ledger:
         if isinstance(entry, Settlement) and entry.played.ending and facts.since <= entry.at <= facts.until:
-            found.setdefault((entry.played.role, entry.played.backend), []).append(entry)
+            found.setdefault((entry.played.role, entry.played.backend, entry.played.rung), []).append(entry)
+    brought = Counter(_last_runs(facts.ledger, {f"#{item.number}" for item in merged}))
     return tuple(
-        Cast(*key, len(runs), sum(run.played.ending == "completed" for run in runs), sum(run.usd for run in runs))
-        for key, runs in sorted(found.items())
+        Cast(
+            role,
+            backend,
+            len(runs),
+            sum(run.played.ending == "completed" for run in runs),
+            sum(run.usd for run in runs),
+            rung,
+            brought[role, backend, rung],
+        )
+        for (role, backend, rung), runs in sorted(found.items())
     )
+
+
+def _resumed(facts: Facts) -> Resumed:
+    """By the ledger's settlements."""
+    recent = (one.played.resumed for one in facts.ledger if isinstance(one, Settlement) and one.at >= facts.since)
+    tokens = [count for count in recent if count is not None]
+    return Resumed(len(tokens), sum(tokens))
+
+
+def _last_runs(ledger: Sequence[Entry], items: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """Role, backend and rung of the last run that each role made for each of these items."""
+    of = {entry.run: entry.item for entry in ledger if isinstance(entry, Reservation)}
+    last: dict[tuple[str, str], tuple[str, str, str]] = {}
+    for entry in ledger:
+        if isinstance(entry, Settlement) and entry.played.ending and of.get(entry.run) in items:
+            played = entry.played
+            last[of[entry.run], played.role] = played.role, played.backend, played.rung
+    yield from last.values()

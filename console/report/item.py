@@ -15,7 +15,7 @@ from shared.lock.record import Fence
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 
 
-class Outcome(StrEnum):
+class WorkState(StrEnum):
     """How a piece of work stands."""
 
     MERGED = "merged"
@@ -52,7 +52,7 @@ class Item:
     pull_request: int
     began_at: datetime
     ended_at: datetime
-    outcome: Outcome
+    outcome: WorkState
     tries: int = 0
     rounds: int = 0
     touches: frozenset[Touch] = frozenset()
@@ -99,7 +99,7 @@ def _item(chain: Chain, review: Chain | None) -> Item:
         pull_request=next((fence.pr for fence in reversed(work) if fence.pr), 0),
         began_at=work[0].at,
         ended_at=merged_at or newest.at,
-        outcome=_outcome(newest) if merged_at is None else Outcome.MERGED,
+        outcome=_outcome(newest) if merged_at is None else WorkState.MERGED,
         tries=_tries(work),
         rounds=max(fence.round for fence in work),
         touches=frozenset(_touches(work, reviewing, bool(chain.foreign or (review and review.foreign)))),
@@ -126,10 +126,10 @@ def _until(fences: tuple[Fence, ...], merged_at: datetime | None) -> tuple[Fence
     return tuple(found)
 
 
-def _outcome(newest: Fence) -> Outcome:
+def _outcome(newest: Fence) -> WorkState:
     if newest.stage is Stage.WITHDRAWN:
-        return Outcome.WITHDRAWN
-    return Outcome.HALTED if newest.stage in HALTED else Outcome.OPEN
+        return WorkState.WITHDRAWN
+    return WorkState.HALTED if newest.stage in HALTED else WorkState.OPEN
 
 
 def _tries(fences: tuple[Fence, ...]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -24,6 +24,7 @@ class Reason(StrEnum):
     """Why a merged item counts as reworked."""
 
     REVERTED = "reverted"
+    TURNED_RED = "turned its base red"
     FIXED = "fixed"
     REOPENED = "reopened"
 
@@ -58,13 +59,28 @@ LAYOUT = "%x01%H%x02%cI%x02%B%x02"
 """For `git log --format`, with the names of files after it, each ended by NUL."""
 
 
-def rework(merged: Iterable[Item], history: Sequence[Landed]) -> Mapping[int, Reason]:
-    """Which items were put right within `WINDOW` of their merge, and how; `history` is the base's, oldest first."""
-    reasons = ((item.number, _reason(item, history)) for item in merged)
+def rework(
+    merged: Iterable[Item], history: Sequence[Landed], red: Collection[int] = frozenset()
+) -> Mapping[int, Reason]:
+    """Which items were put right within `WINDOW` of their merge, and how; `history` is the base's, oldest first.
+
+    `red` are the pull requests of which the reviewer found that their merge had turned the base's checks red.
+    """
+    reasons = ((item.number, _reason(item, history, red)) for item in merged)
     return {number: reason for number, reason in reasons if reason is not None}
 
 
-def _reason(item: Item, history: Sequence[Landed]) -> Reason | None:
+def _reason(item: Item, history: Sequence[Landed], red: Collection[int]) -> Reason | None:
+    changed = _changed(item, history)
+    if changed is not Reason.REVERTED and item.pull_request in red:
+        return Reason.TURNED_RED
+    reopened = item.reopened_at
+    again = reopened is not None and reopened - item.ended_at <= WINDOW
+    return changed or (Reason.REOPENED if again else None)
+
+
+def _changed(item: Item, history: Sequence[Landed]) -> Reason | None:
+    """What later commits of the base have done to what the item has put there."""
     own = [place for place, commit in enumerate(history) if _is_of(item, commit)]
     if own:
         files = frozenset().union(*(history[place].files for place in own))
@@ -75,8 +91,7 @@ def _reason(item: Item, history: Sequence[Landed]) -> Reason | None:
             return Reason.REVERTED
         if any(_mends(commit) and commit.files & files for commit in later):
             return Reason.FIXED
-    reopened = item.reopened_at
-    return Reason.REOPENED if reopened is not None and reopened - item.ended_at <= WINDOW else None
+    return None
 
 
 def _is_of(item: Item, commit: Landed) -> bool:

@@ -12,10 +12,12 @@ from config.environment import child_environment
 from config.settings import Settings
 from console.install_cli import install
 from console.start.draft import Draft
-from console.start.printed_steps import show
-from console.start.questions import Person, asked
+from console.start.printed_steps import NotReady
+from console.start.questions import Nobody, Person, asked
+from runtime.output import show
 from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import cli_backends
+from shared.llm.backend import CliSpec
 from shared.llm.cli.programs import newest
 
 
@@ -24,7 +26,7 @@ def chosen(
 ) -> tuple[Draft, Mapping[str, str]]:
     """The backend in the draft, its key in the environment, its program on this machine.
 
-    Raises `Misconfigured` where there is no key and nobody can be asked for one, `NotInstalled` without the program.
+    Raises `NotReady` where there is no key and nobody can be asked for one, `NotInstalled` without the program.
     """
     name = draft.settings(environment).repositories[0].llm_backend if draft.known else wanted
     if name is not None and name not in cli_backends():
@@ -39,12 +41,19 @@ def chosen(
 def _with_access(wanted: str | None, environment: Mapping[str, str], person: Person) -> tuple[str, Mapping[str, str]]:
     known = cli_backends()
     for name in known if wanted is None else (wanted,):
+        if known[name].needs_model and wanted is None:
+            continue  # nobody has said which model of which server
         with suppress(MissingCredentials):
             endpoint = known[name].endpoint(environment)
             show(f"{name}: there is {'a login' if endpoint.login else 'a key'} for it.")
             return name, environment
+    if wanted is not None and not known[wanted].beginnings:
+        raise NotReady(f"Nothing can be coded: set {known[wanted].keys[0]} and {known[wanted].url}, and start again.")
     show(how_to())
-    key = asked(person, "Paste the key (it is not shown)", lambda text: _wrong(text, wanted), secret=True)
+    if isinstance(person, Nobody):
+        raise NotReady(_wrong("", wanted))
+    question = "Paste the key (it is not shown)"
+    key = asked(person, question, lambda text: _wrong(text, wanted), secret=True, otherwise=NotReady)
     _, name, variable = next(row for row in _keys() if key.startswith(row[0]))
     show(f"Used by this command alone and not kept: before you start agents yourself, export {variable}=...")
     return name, {**environment, variable: key}
@@ -52,7 +61,7 @@ def _with_access(wanted: str | None, environment: Mapping[str, str], person: Per
 
 def _wrong(key: str, wanted: str | None) -> str:
     if not key:
-        variables = " or ".join(spec.keys[0] for spec in cli_backends().values())
+        variables = " or ".join(spec.keys[0] for name, spec in _of_vendors() if wanted in {None, name})
         return f"Without a key nothing can be coded: set {variables}, and start again."
     row = next((row for row in _keys() if key.startswith(row[0])), None)
     if row is None or not key.isascii() or " " in key:
@@ -78,13 +87,18 @@ async def _program(name: str, settings: Settings, environment: Mapping[str, str]
 
 def how_to() -> str:
     """The ways to a model, one a line."""
-    ways = [spec.subscription for spec in cli_backends().values()]
+    ways = [spec.subscription for _, spec in _of_vendors()]
     ways.insert(0, f"a key of {_shapes(' or of ')}, from the vendor's console")
     return "There is no key of a model's vendor yet. One of these is needed:\n  " + ";\n  ".join(ways) + "."
 
 
 def _shapes(between: str) -> str:
-    return between.join(f"{spec.company} ({spec.key_shape})" for spec in cli_backends().values())
+    return between.join(f"{spec.company} ({spec.key_shape})" for _, spec in _of_vendors())
+
+
+def _of_vendors() -> list[tuple[str, CliSpec]]:
+    """The backends of one vendor each, whose keys can be told apart."""
+    return [(name, spec) for name, spec in cli_backends().items() if spec.beginnings]
 
 
 def _keys() -> list[tuple[str, str, str]]:

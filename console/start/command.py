@@ -21,17 +21,18 @@ from console.doctor.programs import sandbox
 from console.doctor.report import total
 from console.init.command import InitOptions as InitWishes
 from console.init.command import initialise
+from console.option_values import API_URL, BACKEND, SANDBOX, SETUP_COMMAND, TEST_COMMAND, usable
 from console.start import coder, first_issue, project, signing_in
 from console.start.draft import Choices, Draft
-from console.start.printed_steps import NotReady, refusal, show, told
+from console.start.printed_steps import NotReady, refusal, told
 from console.start.questions import INTERRUPTED, Person
 from runtime.arguments import Arguments
 from runtime.building.sign_in import git_server
 from runtime.daemon.start import Job
-from runtime.launch import OK, complain, launched
-from runtime.output import keep_streams, say
-from shared.errors import EngineError, Misconfigured
-from shared.loop import RealClock
+from runtime.launch import FAILED, OK, complain, launched
+from runtime.output import keep_streams, say, show
+from shared.errors import EngineError, Misconfigured, Transient
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role, Stage
 from worker_agent.build import build as worker
 
@@ -61,7 +62,7 @@ def started(wishes: StartOptions, person: Person, environment: Mapping[str, str]
     """
     keep_streams()
     try:
-        checked(wishes.choices.repository)
+        _check(wishes)
         draft, environment = _prepared(wishes, person, environment)
         if (number := _ordered(wishes, draft, person, environment)) == 0:
             return OK
@@ -78,6 +79,20 @@ def started(wishes: StartOptions, person: Person, environment: Mapping[str, str]
         return INTERRUPTED
 
 
+def _check(wishes: StartOptions) -> None:
+    """Raise `Misconfigured` for options that no configuration takes, before anything is looked at."""
+    checked(wishes.choices.repository)
+    usable(
+        {
+            "--backend": (BACKEND, wishes.backend),
+            "--test-command": (TEST_COMMAND, wishes.choices.test_command),
+            "--setup-command": (SETUP_COMMAND, wishes.choices.setup_command),
+            "--sandbox": (SANDBOX, wishes.choices.sandbox),
+            "--api-url": (API_URL, wishes.choices.api_url),
+        }
+    )
+
+
 def _prepared(wishes: StartOptions, person: Person, environment: Mapping[str, str]) -> tuple[Draft, Mapping[str, str]]:
     """Everything but the issue; raises what only the person can put right."""
     draft = Draft.of(wishes.choices, wishes.config, environment)
@@ -89,6 +104,8 @@ def _prepared(wishes: StartOptions, person: Person, environment: Mapping[str, st
     StateDirectory(settings.state_dir).open()  # before anything is made below it with other rights
     _step(2)
     draft, environment, writer = signing_in.signed_in(draft, environment, person)
+    if not wishes.prepare_only:
+        first_issue.looked_up(draft, environment, wishes.issue)
     _step(3)
     draft = signing_in.reviewer(draft, environment, person, writer)
     _step(4)
@@ -124,14 +141,15 @@ async def _of_machine(patient: Machine) -> list[Finding]:
 
 
 def _written(draft: Draft, environment: Mapping[str, str], *, comments: bool) -> Draft:
-    """The configuration file, then what `init` makes; raises `Misconfigured`."""
+    """The configuration file, then what `init` makes; raises `Misconfigured`, `NotReady` and `Transient`."""
     if not draft.known:
         _write(draft, comments=comments)
         draft = replace(draft, known=True)
     name = draft.choices.repository
     code = initialise(InitWishes(name, draft.path, yes=True), None, environment)
     if code != OK:
-        raise NotReady("The labels could not be made; see above.")
+        sentence = "The labels could not be made; see above."
+        raise Transient(sentence) if code == FAILED else NotReady(sentence)
     return draft
 
 

@@ -11,22 +11,28 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel
 
+from config.engine import GitHubSettings, LLMSettings, LockSettings
 from config.environment import config_place
 from config.loading import load, read, source
 from config.repository import RepositorySettings
-from config.settings import GitHubSettings, LLMSettings, LockSettings, Settings
+from config.settings import Settings
 from config.spending_limits import BudgetSettings
 from console.init.command import as_written, default_key
 from console.init.files import NewFile
+from console.manual import link
 from shared.errors import Misconfigured
 
 BUDGETS: Mapping[str, int] = {"run": 5, "issue": 10, "day": 20, "week": 50}
 """US dollars, lower than the defaults: a first try should not cost more than a person meant to spend."""
 
-_HEAD = (
-    "# Written by `workflow-engine start`: only what differs from the defaults.\n"
-    "# All other keys: docs/configuration.md; all with their defaults: config/repos.yml.example.\n"
-)
+
+def _head() -> str:
+    return (
+        "# Written by `workflow-engine start`: only what differs from the defaults.\n"
+        f"# All other keys: {link('docs/configuration.md')}\n"
+        f"# All with their defaults: {link('config/repos.yml.example')}\n"
+    )
+
 
 _LIST = re.compile(r"^repositories:[ \t]*(?:#.*)?\n(?P<indent>[ \t]*)(?=- )", re.MULTILINE)
 """The list of repositories where it is written one item below the other."""
@@ -96,7 +102,7 @@ class Draft:
 
     def file(self, *, comments: bool = False) -> NewFile:
         """The file as it is to be, with every key explained where `comments` are wanted; raises `Misconfigured`."""
-        text = self._added() if self.before is not None else _HEAD + "".join(self._lines(comments=comments))
+        text = self._added() if self.before is not None else _head() + "".join(self._lines(comments=comments))
         return NewFile(self.path, lambda: text)
 
     def _added(self) -> str:

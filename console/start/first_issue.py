@@ -13,16 +13,18 @@ from config.repository import RepositorySettings
 from console.doctor.context import Machine
 from console.doctor.probes import acting
 from console.start.draft import Draft
-from console.start.printed_steps import show
 from console.start.questions import Person, asked
 from planner_agent.story import split
 from runtime.building.connections import web_session
+from runtime.output import show
 from shared.errors import Misconfigured
 from shared.github.client import GitHub
+from shared.github.errors import NotFound
 from shared.github.issues import Issues
 from shared.github.labels import LabelBoard
+from shared.github.people import invisible_item
 from shared.lock.write_permit import OperatorPermit
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import Issue
 from shared.text import one_line
 from shared.workflow import Role, Stage
@@ -42,14 +44,14 @@ NONE_OPEN = "What is wanted, in a sentence whose result can be tested (Enter: no
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OpenIssues:
     """What is open: issues that a worker may take or goes on with already, and good candidates."""
 
     ordered: tuple[Issue, ...]
     offered: tuple[Issue, ...]
 
 
-def standing(open_items: Iterable[Issue], configured: RepositorySettings) -> Standing:
+def standing(open_items: Iterable[Issue], configured: RepositorySettings) -> OpenIssues:
     """What of a repository's open items is ordered already, and what may be offered (pure), best first."""
     names, left_out = configured.labels.names(), {one.casefold() for one in configured.labels.exclude}
     ordered, offered = [], []
@@ -62,7 +64,7 @@ def standing(open_items: Iterable[Issue], configured: RepositorySettings) -> Sta
         elif not issue.assignees and not issue.blocked_by and names.story.casefold() not in labels:
             offered.append(issue)
     offered.sort(key=lambda one: (_invitation(one), one.comments, one.number))
-    return Standing(tuple(ordered), tuple(offered[:OFFERED]))
+    return OpenIssues(tuple(ordered), tuple(offered[:OFFERED]))
 
 
 _WORKERS = frozenset({Stage.READY, Stage.IMPLEMENTING, Stage.TESTING})
@@ -71,6 +73,33 @@ _WORKERS = frozenset({Stage.READY, Stage.IMPLEMENTING, Stage.TESTING})
 def _invitation(issue: Issue) -> int:
     labels = {label.casefold() for label in issue.labels}
     return next((rank for rank, name in enumerate(INVITING) if name in labels), len(INVITING))
+
+
+_NUMBER = re.compile(r"#?(\d{1,10})")
+
+
+def looked_up(draft: Draft, environment: Mapping[str, str], given: str) -> None:
+    """Return when the issue that `--issue` names by its number can be taken, or none is named so; raises otherwise."""
+    if number := _NUMBER.fullmatch(given):
+        anyio.run(_found, Machine(draft.settings(environment), environment, RealClock()), int(number[1]))
+
+
+async def _found(machine: Machine, number: int) -> None:
+    (configured,) = machine.settings.repositories
+    async with _signed_in(machine) as github:
+        await _open_issue(github, configured.name, number)
+
+
+async def _open_issue(github: GitHub, name: str, number: int) -> Issue:
+    """The issue; raises `Misconfigured` for a number that is no open issue, `Invisible` for one that is not there."""
+    try:
+        issue = await Issues(github, name).issue(number)
+    except NotFound as error:
+        raise await invisible_item(github, name, number) from error
+    if issue.is_pull_request or not issue.open:
+        what = "a pull request" if issue.is_pull_request else "closed"
+        raise Misconfigured(f"#{number} is {what}: name an open issue.")
+    return issue
 
 
 def wanted(draft: Draft, environment: Mapping[str, str], person: Person, given: str) -> int:
@@ -87,7 +116,7 @@ def wanted(draft: Draft, environment: Mapping[str, str], person: Person, given: 
     answer = given or _asked(found.offered, person)
     if not answer:
         return 0
-    if number := re.fullmatch(r"#?(\d{1,10})", answer):
+    if number := _NUMBER.fullmatch(answer):
         issue = anyio.run(_labelled, machine, int(number[1]))
     else:
         issue = anyio.run(_created, machine, answer)
@@ -102,7 +131,7 @@ def _asked(offered: Sequence[Issue], person: Person) -> str:
     known = {issue.number for issue in offered}
 
     def wrong(text: str) -> str:
-        number = re.fullmatch(r"#?(\d{1,10})", text)
+        number = _NUMBER.fullmatch(text)
         if number and known and int(number[1]) not in known:
             return f"#{number[1]} is not among these; any other issue is taken with --issue {number[1]}."
         return "That is too short to be tested: say it in a sentence." if text and not number and len(text) < 8 else ""
@@ -125,7 +154,7 @@ async def _signed_in(machine: Machine) -> AsyncIterator[GitHub]:
         yield me.github
 
 
-async def _looked(machine: Machine) -> Standing:
+async def _looked(machine: Machine) -> OpenIssues:
     (configured,) = machine.settings.repositories
     async with _signed_in(machine) as github:
         return standing(await Issues(github, configured.name).recent() or (), configured)
@@ -135,10 +164,7 @@ async def _labelled(machine: Machine, number: int) -> Issue:
     """An open issue with the label that orders the work."""
     (configured,) = machine.settings.repositories
     async with _signed_in(machine) as github:
-        issue = await Issues(github, configured.name).issue(number)
-        if issue.is_pull_request or not issue.open:
-            what = "a pull request" if issue.is_pull_request else "closed"
-            raise Misconfigured(f"#{number} is {what}: name an open issue.")
+        issue = await _open_issue(github, configured.name, number)
         names = configured.labels.names()
         if not names.read(issue.labels).stages:
             board = LabelBoard(github, configured.name, names)

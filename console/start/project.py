@@ -14,11 +14,12 @@ from console.doctor.context import Machine, RepositoryContext
 from console.doctor.finding import Finding, Status, healthy
 from console.doctor.probes import Visitor, acting, visit_of
 from console.start.draft import Draft
-from console.start.printed_steps import refusal, show
+from console.start.printed_steps import refusal
 from console.start.questions import Person, asked
 from runtime.building.connections import web_session
+from runtime.output import show
 from shared.github.people import People
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 from worker_agent.policy import suites_of
 

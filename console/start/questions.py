@@ -8,7 +8,7 @@ from typing import Protocol
 import typer
 
 from runtime.launch import LeftOff
-from shared.errors import Misconfigured
+from shared.errors import EngineError, Misconfigured
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as of every program that a signal ends."""
@@ -51,8 +51,15 @@ class Nobody:
         raise Misconfigured(f"Nobody can be asked{what} here ('{question}'): give --yes, and options for the rest.")
 
 
-def asked(person: Person, question: str, usable: Callable[[str], str], *, secret: bool = False) -> str:
-    """The first answer that is usable; `usable` says what is wrong with one, or nothing. Raises `Misconfigured`."""
+def asked(
+    person: Person,
+    question: str,
+    usable: Callable[[str], str],
+    *,
+    secret: bool = False,
+    otherwise: type[EngineError] = Misconfigured,
+) -> str:
+    """The first answer that is usable; `usable` says what is wrong with one, or nothing. Raises `otherwise`."""
     wrong = ""
     for _ in range(TRIES):
         answer = person.ask(f"{wrong}\n{question}" if wrong else question, secret=secret)
@@ -61,4 +68,4 @@ def asked(person: Person, question: str, usable: Callable[[str], str], *, secret
             return answer
         if isinstance(person, Nobody):
             break
-    raise Misconfigured(wrong)
+    raise otherwise(wrong)

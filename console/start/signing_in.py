@@ -7,22 +7,25 @@ from pathlib import Path
 
 import anyio
 
+from config.credentials import PASTED, TOKEN_ORIGIN
 from config.environment import config_place
 from config.settings import Settings
 from console.doctor import account, repository
 from console.doctor.context import Machine
-from console.doctor.finding import Finding, failed, healthy
+from console.doctor.finding import Finding, failed, healthy, only_passing, unanswered
 from console.doctor.probes import Visitor, acting, visit_of
 from console.init.files import NewFile
+from console.manual import link
 from console.start.draft import Draft
-from console.start.printed_steps import NotReady, failures, show
-from console.start.questions import Person, asked
+from console.start.printed_steps import NotReady, failures
+from console.start.questions import Nobody, Person, asked
 from runtime.building.connections import web_session
 from runtime.building.sign_in import completed, git_server
-from shared.errors import EngineError, Misconfigured, Unauthorized
+from runtime.output import show
+from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.github.access import needed
 from shared.github.people import People
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import Account
 from shared.workflow import AGENTS, Role
 
@@ -38,16 +41,20 @@ _NAMES = {
 
 WHOSE = "Whose token it is, the engine writes as: yours does for a first try, a machine account's is better."
 
-REVIEWER = (
-    "The reviewer may have an account of its own. With one account for all, GitHub takes reviews as comments only, "
-    "and nothing merges without you. It can be added at any time (docs/github-app.md)."
-)
+
+def reviewers_own() -> str:
+    """What a second account is for, and where to read how it is added."""
+    return (
+        "The reviewer may have an account of its own. With one account for all, GitHub takes reviews as comments only, "
+        "and nothing merges without you. It can be added at any time: "
+        f"{link('docs/github-app.md#the-reviewers-own-identity')}"
+    )
 
 
 def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> tuple[Draft, Mapping[str, str], Account]:
     """The token in its place, tried; the draft and the environment with it, and whose it is.
 
-    Raises `NotReady` for one that lacks something, `Misconfigured` where there is none and nobody can be asked.
+    Raises `NotReady` where there is none, and for one that lacks something; `Transient` where GitHub does not answer.
     """
     settings = draft.settings(environment)
     place = config_place(environment) / "github.token"
@@ -63,9 +70,11 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
                 raise
             show(str(error))  # one that was pasted earlier: another one takes its place
     show(how_to(settings.github.api_url, draft.choices.repository))
+    if isinstance(person, Nobody):
+        raise NotReady(f"Without a token nothing can be done: set {settings.github.token_env}, and start again.")
     for _ in range(2):
-        token = asked(person, "Paste the token (it is not shown)", _wrong, secret=True)
-        known = {**environment, settings.github.token_env: token}
+        token = asked(person, "Paste the token (it is not shown)", _wrong, secret=True, otherwise=NotReady)
+        known = {**environment, settings.github.token_env: token, TOKEN_ORIGIN: PASTED}
         try:
             me = _tried(settings, known, "the token that you pasted")
         except NotReady as error:
@@ -123,11 +132,11 @@ def _kept(draft: Draft, place: Path, token: str) -> Draft:
 
 
 def _tried(settings: Settings, environment: Mapping[str, str], where: str, role: Role | None = None) -> Account:
-    """Whose token it is; raises `NotReady` naming what it lacks."""
+    """Whose token it is; raises `NotReady` naming what it lacks, and `Transient` where GitHub does not answer."""
     roles = AGENTS if role is None else frozenset({role})
     found, me = anyio.run(_examined, Machine(settings, environment, RealClock(), quick=True), roles)
     if not healthy(found) or me is None:
-        raise NotReady(failures(found))
+        raise Transient(failures(found)) if only_passing(found) else NotReady(failures(found))
     show(f"{me.login}, by {where}: may do all that {'the agents need' if role is None else f'a {role} needs'}.")
     return me
 
@@ -147,8 +156,15 @@ async def _examined(machine: Machine, roles: frozenset[Role]) -> tuple[Sequence[
                 visit = visit_of(Visitor(machine, process, me, roles), configured, seen)
                 found += [*await repository.permissions(visit), *await account.scopes(visit)]
             return found, me.account
+    except Invisible as error:
+        return [failed("repository", str(error), "Correct one of the two, and start again.")], None
     except (Unauthorized, Misconfigured) as error:
-        return [failed("token", str(error), "Set another one, and start again.")], None
+        return [failed("token", str(error), "Put a token there that GitHub takes, and start again.")], None
+    except Gone as error:
+        step = "Correct the address of the server's API (--api-url, or github.api_url), and start again."
+        return [failed("GitHub", str(error), step)], None
+    except Transient as error:
+        return [unanswered("GitHub", str(error))], None
     except EngineError as error:
         return [failed("GitHub", str(error), "Start again when it answers.")], None
 
@@ -164,7 +180,7 @@ def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, write
         return draft
     if draft.known or draft.before is not None or given is not None:
         return draft
-    show(REVIEWER)
+    show(reviewers_own())
     place = config_place(environment) / "reviewer.token"
     answer = asked(person, "Token of the reviewer's own account (Enter: leave it out)", _wrong_if_any, secret=True)
     if not answer:

@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from console.status.decisions import Decision, decided
 from console.status.merging import UNASKED, last_word, merging
-from console.status.row import Row, Seen, Terms
-from console.status.waiting import Standing, waiting
+from console.status.row import BoardSettings, ItemRow, RepositorySnapshot
+from console.status.waiting import WaitingItem, waiting
 from shared.commands.command_rules import fitting
 from shared.lock.codec import ItemKey, read_ack
 from shared.lock.record import Fence
@@ -28,7 +29,7 @@ _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 """Stages of the worker's fence at which a pull request is its business."""
 
 
-def rows(seen: Seen, terms: Terms) -> tuple[Row, ...]:
+def rows(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[ItemRow, ...]:
     """One row for each open item that the engine has to do with, what waits for a person first.
 
     Then stories, specifications and pull requests, each by number.
@@ -38,7 +39,7 @@ def rows(seen: Seen, terms: Terms) -> tuple[Row, ...]:
     return tuple(sorted(found, key=lambda row: (not row.needs_a_person, _ORDER.index(row.track), row.number)))
 
 
-def heads(seen: Seen, terms: Terms) -> tuple[str, ...]:
+def heads(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[str, ...]:
     """The commits of open pull requests for whose checks the board asks: those that their fences name."""
     fold = _Fold(seen, terms)
     fences = (fold.fence_of(issue)[1] for issue in seen.issues if issue.is_pull_request)
@@ -46,7 +47,7 @@ def heads(seen: Seen, terms: Terms) -> tuple[str, ...]:
     return tuple(dict.fromkeys(fence.work_head for fence in named if fence.work_head))
 
 
-def claimed(seen: Seen, terms: Terms) -> tuple[int, ...]:
+def claimed(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[int, ...]:
     """The ACK comments of open items whose fences do not rest for good: who may hold them."""
     fold = _Fold(seen, terms)
     fences = (fold.fence_of(issue)[1] for issue in seen.issues)
@@ -62,14 +63,14 @@ class _Lease:
 class _Fold:
     """One look at one repository."""
 
-    def __init__(self, seen: Seen, terms: Terms) -> None:
+    def __init__(self, seen: RepositorySnapshot, terms: BoardSettings) -> None:
         self._seen = seen
         self._terms = terms
         self._open = {issue.number: issue for issue in seen.issues}
         workers = (fence for key, fence in seen.fences.items() if key.kind is Role.WORKER and fence.pr)
         self._of_pull: Mapping[int, Fence] = {fence.pr: fence for fence in workers}
 
-    def row(self, issue: Issue) -> Row | None:
+    def row(self, issue: Issue) -> ItemRow | None:
         """The row of one open item; None for what is none of the engine's business."""
         labels = self._terms.names.read(issue.labels)
         track, fence = self.fence_of(issue, labels)
@@ -77,7 +78,7 @@ class _Fold:
             return None
         stage = _stage(labels, fence)
         lease = self._lease(fence)
-        row = Row(
+        row = ItemRow(
             track=track,
             number=issue.number,
             title=issue.title,
@@ -94,7 +95,19 @@ class _Fold:
             if track is Track.PULL_REQUEST
             else self._of_issue(row, issue, fence, labels)
         )
-        return replace(row, waiting=waiting(self._standing(row, issue, fence)))
+        decision = self._decision(row, fence)
+        given = decision.verb if decision is not None else None
+        row = replace(row, commands=tuple(verb for verb in row.commands if verb is not given))
+        standing = self._standing(row, issue, fence)
+        return replace(row, waiting=waiting(replace(standing, decided=decision.told if decision is not None else "")))
+
+    def _decision(self, row: ItemRow, fence: Fence | None) -> Decision | None:
+        """What a person has decided since the fence asked for it."""
+        if row.track is Track.STORY and self._terms.at_terminal:
+            return None
+        if row.stage is Stage.APPROVED and self._terms.merge == "never":
+            return None
+        return decided(row.track, row.stage, fence, self._seen.said)
 
     def fence_of(self, issue: Issue, labels: StageLabels | None = None) -> tuple[Track, Fence | None]:
         """What kind of item it is, and the fence that says its stage."""
@@ -108,7 +121,7 @@ class _Fold:
             return Track.STORY, self._fence(Role.PLANNER, issue.number)
         return Track.SPECIFICATION, self._fence(Role.WORKER, issue.number)
 
-    def _of_pull_request(self, row: Row, fence: Fence | None) -> Row:
+    def _of_pull_request(self, row: ItemRow, fence: Fence | None) -> ItemRow:
         working = self._of_pull.get(row.number)
         return replace(
             row,
@@ -117,7 +130,7 @@ class _Fold:
             ci=self._seen.ci.get(fence.work_head) if fence is not None else None,
         )
 
-    def _of_issue(self, row: Row, issue: Issue, fence: Fence | None, labels: StageLabels) -> Row:
+    def _of_issue(self, row: ItemRow, issue: Issue, fence: Fence | None, labels: StageLabels) -> ItemRow:
         if row.track is Track.STORY:
             return row
         row = replace(row, story=read(issue.body).part_of or 0)
@@ -129,11 +142,11 @@ class _Fold:
         stage = labels.stage if labels.stage not in {None, Stage.NEW} else fence.stage
         return replace(row, pull_request=fence.pr, stage=stage or fence.stage, holder="", held_since=None, commands=())
 
-    def _standing(self, row: Row, issue: Issue, fence: Fence | None) -> Standing:
+    def _standing(self, row: ItemRow, issue: Issue, fence: Fence | None) -> WaitingItem:
         beside = self._open.get(row.issue)
         word = self._word(fence)
         needed = self._needed(row, issue) if row.track is Track.SPECIFICATION else ()
-        return Standing(
+        return WaitingItem(
             track=row.track,
             stage=row.stage,
             at=self._seen.at,
@@ -149,13 +162,13 @@ class _Fold:
             ours=bool(row.issue) or row.track is not Track.PULL_REQUEST,
         )
 
-    def _needed(self, row: Row, issue: Issue) -> tuple[int, ...]:
+    def _needed(self, row: ItemRow, issue: Issue) -> tuple[int, ...]:
         """What an issue waits for by its text, or because both name the same files; the latter only to be begun."""
         sharing = begun(row.number, issue.files, self._seen.issues, self._terms.names)
         behind = (sharing.on,) if sharing is not None and row.stage is Stage.READY else ()
         return (*read(issue.body).depends_on, *behind)
 
-    def _passed_over(self, row: Row, issue: Issue, beside: Issue | None, fence: Fence | None) -> str:
+    def _passed_over(self, row: ItemRow, issue: Issue, beside: Issue | None, fence: Fence | None) -> str:
         if row.stage is Stage.APPROVED and self._terms.merge == "never":
             return ""  # no agent has anything to do with it
         taken_up = fence is not None and fence.stage not in TERMINAL
@@ -194,7 +207,7 @@ def _stage(labels: StageLabels, fence: Fence | None) -> Stage:
     return shown if again and shown is not None else fence.stage
 
 
-def passed_over(item: Issue, issue: Issue | None, terms: Terms, *, begun: bool, taken_up: bool = False) -> str:
+def passed_over(item: Issue, issue: Issue | None, terms: BoardSettings, *, begun: bool, taken_up: bool = False) -> str:
     """What a person does before any agent takes `item`; empty when nothing has to be done.
 
     `issue` is the one that a pull request implements. `begun`: it has a pull request, so no label has to ask for it.
@@ -214,14 +227,16 @@ def passed_over(item: Issue, issue: Issue | None, terms: Terms, *, begun: bool, 
     return f"give it the label {wanted}" if len(terms.include) == 1 else f"give it one of the labels {wanted}"
 
 
-def _assigned(item: Issue, terms: Terms) -> str:
+def _assigned(item: Issue, terms: BoardSettings) -> str:
     if terms.own is None:
         return ""
     own = {login.casefold() for login in terms.own}
+    if terms.invited and terms.invited.casefold() in {one.login.casefold() for one in item.assignees}:
+        return ""
     return assigned(item, lambda one: one.login.casefold() in own)
 
 
-def unmerged(item: Issue, issue: Issue | None, terms: Terms) -> str:
+def unmerged(item: Issue, issue: Issue | None, terms: BoardSettings) -> str:
     """What keeps the engine from merging a pull request, whatever is ordered; empty when no label does."""
     if found := _holding(item, Flag, terms):
         return f"merge it, or take '{found[0]}' off"
@@ -230,7 +245,7 @@ def unmerged(item: Issue, issue: Issue | None, terms: Terms) -> str:
     return ""
 
 
-def _holding(item: Issue, flags: Iterable[Flag], terms: Terms) -> list[str]:
+def _holding(item: Issue, flags: Iterable[Flag], terms: BoardSettings) -> list[str]:
     return [*_among(item.labels, [terms.names.of(flag) for flag in flags]), *_among(item.labels, terms.barring)]
 
 

@@ -28,12 +28,12 @@ from console.status.look import Look, Unread, again, first
 from console.status.machine import Machine, machine
 from console.status.machine import told as lines
 from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
-from console.status.row import Board, Row
+from console.status.row import Board, ItemRow
 from runtime.building.sign_in import completed
 from runtime.launch import OK, complain
 from runtime.signals import Orders, attend
-from shared.budget.budgets import Limits
-from shared.ci.verdict import Verdict
+from shared.budget.budgets import BudgetLimits
+from shared.ci.verdict import CiVerdict
 from shared.clock import Clock
 from shared.errors import EngineError
 from shared.workflow import HALTED
@@ -101,7 +101,7 @@ async def _look(
             if wishes.interval is not None:
                 await follow(looks, boards, clock, wishes.interval, show)
             return
-        view = View(clock.boot, beneath=lambda: lines(here()))
+        view = BoardView(clock.boot, beneath=lambda: lines(here()))
         view.show(boards)
         with Live(view, console=console, screen=True, refresh_per_second=1):
             await follow(looks, boards, clock, wishes.interval, view.show)
@@ -110,7 +110,7 @@ async def _look(
 def looking(settings: Settings, visit: OpenRepository, *, titled: bool = False) -> Looking:
     """One opened repository as the configuration has it looked at; `titled` reads titles of merged issues."""
     own = settings.budgets
-    limits = Limits(own.issue, own.day, own.week, own.warn, own.unknown_run)
+    limits = BudgetLimits(own.issue, own.day, own.week, own.warn, own.unknown_run)
     return Looking(visit, timeout=settings.lock.timeout, limits=limits, titled=titled)
 
 
@@ -146,7 +146,7 @@ def _tell(console: Console, here: Machine) -> None:
 WIDE = 130
 """Columns from which on everything has one of its own; below, figures stand in a line under the title."""
 
-_CI = {Verdict.GREEN: "green", Verdict.RED: "red", Verdict.RUNNING: "yellow"}
+_CI = {CiVerdict.GREEN: "green", CiVerdict.RED: "red", CiVerdict.RUNNING: "yellow"}
 
 
 def shown(board: Board, width: int) -> RenderableType:
@@ -183,7 +183,7 @@ def _wide(board: Board) -> Table:
 _COLUMNS = ("", "kind", "title", "stage", "for", "held by", "waits for", "tries", "cost", "CI", "commands")
 
 
-def _cells(row: Row, at: datetime) -> Iterator[Text]:
+def _cells(row: ItemRow, at: datetime) -> Iterator[Text]:
     yield Text(f"#{row.number}")
     yield Text(KIND[row.track])
     yield Text(plain(row.title))
@@ -208,7 +208,7 @@ def _narrow(board: Board) -> Table:
     return table
 
 
-def _details(row: Row) -> Iterator[str]:
+def _details(row: ItemRow) -> Iterator[str]:
     figures = [
         KIND[row.track],
         f"try {row.attempts[0]} of {row.attempts[1]}" if row.attempts and row.attempts[0] else "",
@@ -228,19 +228,19 @@ def _table(*names: str) -> Table:
     return table
 
 
-def _stage(row: Row) -> Text:
+def _stage(row: ItemRow) -> Text:
     """With the flags beneath it."""
     style = "red" if row.stage in HALTED else "cyan" if row.holder else ""
     return Text.assemble((str(row.stage), style), *((f"\n{flag}", "red") for flag in row.flags))
 
 
-def _waits(row: Row, at: datetime) -> Text:
+def _waits(row: ItemRow, at: datetime) -> Text:
     """In bold what a person has to do."""
     return Text(waits(row, at), style="bold" if row.needs_a_person else "")
 
 
 @dataclass
-class View:
+class BoardView:
     """The boards on a whole screen: ages go on between two looks, and what does not fit is said."""
 
     boot: Callable[[], float]

@@ -10,7 +10,7 @@ from typing import Any
 
 from console.status import machine
 from console.status.machine import Machine
-from console.status.row import Board, Merged, Row
+from console.status.row import Board, ItemRow, Merged
 
 VERSION = 1
 
@@ -34,7 +34,7 @@ def document(boards: Iterable[Board], seen: Machine | None = None) -> str:
     return json.dumps({"version": VERSION, "repositories": repositories, "machine": here})
 
 
-def _item(row: Row) -> dict[str, Any]:
+def _item(row: ItemRow) -> dict[str, Any]:
     waiting = row.waiting
     return {
         "kind": row.track,

@@ -9,9 +9,9 @@ from console.history import accounts, fences
 from console.history.repository_reader import OpenRepository
 from console.status import lately
 from console.status.board import claimed, heads, rows
-from console.status.row import Board, Merged, Seen, Terms
+from console.status.row import Board, BoardSettings, Merged, RepositorySnapshot
 from shared.budget import ledger_lines
-from shared.budget.budgets import Books, Limits
+from shared.budget.budgets import Books, BudgetLimits
 from shared.budget.ledger import REF
 from shared.ci.verdict import fold
 from shared.errors import Gone
@@ -28,7 +28,7 @@ MOST_TITLES = 20
 class Looking:
     """One repository, looked at as often as asked; what has not changed since the last look is not charged."""
 
-    def __init__(self, visit: OpenRepository, *, timeout: float, limits: Limits, titled: bool = False) -> None:
+    def __init__(self, visit: OpenRepository, *, timeout: float, limits: BudgetLimits, titled: bool = False) -> None:
         """`timeout` is the lock's, in seconds; `titled` reads the titles of merged issues too, each once."""
         self._visit = visit
         self._timeout = timedelta(seconds=timeout)
@@ -37,9 +37,19 @@ class Looking:
         one = visit.configured
         labels, barring = one.labels, one.merge_blocking_labels
         own = None if one.take_assigned_issues else tuple(filter(None, (visit.hub.account.login, one.assign)))
-        self._terms = Terms(
-            visit.hub.names, one.merge, one.max_attempts, labels.include, labels.exclude, barring, own, self._timeout
+        self._terms = BoardSettings(
+            visit.hub.names,
+            one.merge,
+            one.max_attempts,
+            labels.include,
+            labels.exclude,
+            barring,
+            own,
+            self._timeout,
+            at_terminal=one.approval == "terminal",
         )
+        if one.start.assigned:
+            self._terms = replace(self._terms, invited=visit.hub.account.login)
         self._issues: tuple[Issue, ...] = ()
 
     @property
@@ -56,7 +66,7 @@ class Looking:
         refs = await self._visit.mirror.refresh_all(f"{FENCE_NAMESPACE}/")
         issues = await self._open()
         at = self._visit.server_time()
-        seen = Seen(at, issues, fences.newest(refs))
+        seen = RepositorySnapshot(at, issues, fences.newest(refs))
         books = await self._books(at) if REF in refs else None
         seen = replace(seen, usd=None if books is None else lately.by_item(books))
         seen = await self._with_comments(seen)
@@ -84,7 +94,7 @@ class Looking:
         self._issues = tuple(found.values())
         return self._issues
 
-    async def _with_comments(self, seen: Seen) -> Seen:
+    async def _with_comments(self, seen: RepositorySnapshot) -> RepositorySnapshot:
         """The ACKs that fences name. One that lives was edited within the timeout, so it is among the newest."""
         wanted = claimed(seen, self._terms)
         if not wanted:
@@ -102,7 +112,7 @@ class Looking:
         entries = await accounts.entries(self._visit.mirror, whole=False)
         return ledger_lines.books(entries, at, self._limits.unknown_run)
 
-    async def _merged(self, seen: Seen) -> tuple[Merged, ...]:
+    async def _merged(self, seen: RepositorySnapshot) -> tuple[Merged, ...]:
         """What was merged lately; a title that nobody can be asked for any more is left out."""
         found = lately.merged(seen.fences, seen.at, {})
         wanted = {one.number for one in found}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from console.status.row import Merged, Spent
-from shared.budget.budgets import DAY, Books, Limits, Period, lines
+from shared.budget.budgets import DAY, Books, BudgetLimits, Period, lines
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.workflow import Role, Stage
@@ -25,7 +25,7 @@ def merged(fences: Mapping[ItemKey, Fence], at: datetime, titles: Mapping[int, s
     )
 
 
-def spent(books: Books, limits: Limits, at: datetime) -> Spent:
+def spent(books: Books, limits: BudgetLimits, at: datetime) -> Spent:
     """What counts against the limits of day and week."""
     found = {line.period: line.used for line in lines(books, "", limits, at)}
     return Spent(found[Period.DAY], limits.day, found[Period.WEEK], limits.week)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from console.status.row import Waiting, Whom
 from reviewer_agent.comments import FORK_MOVED, HEAD_MOVED
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.github import status, status_record
 from shared.lock.record import Fence
 from shared.models import Comment
@@ -24,6 +24,7 @@ CONFIGURED = {
 _TOLD: Mapping[Blocker, Waiting] = {
     **{reason: Waiting(Whom.PERSON, "/merge") for reason in ON_ORDER - {Blocker.NOT_ORDERED}},
     Blocker.OWN_ORDER: Waiting(Whom.PERSON, "/merge by somebody else"),
+    Blocker.REVERT: Waiting(Whom.PERSON, "merge or close it"),
     Blocker.REQUESTED: Waiting(Whom.PERSON, "a request for changes stands"),
     Blocker.CHECKS_MISSING: Waiting(Whom.PERSON, "it has no checks"),
     Blocker.CHECKS_AWAITED: Waiting(Whom.PERSON, "a required check"),
@@ -48,7 +49,7 @@ UNASKED = frozenset({HEAD_MOVED, FORK_MOVED})
 """Commits that nobody has asked to have reviewed, in the words of the status comment."""
 
 
-def merging(configured: str, barred: str, ci: Verdict | None, word: Mapping[str, object]) -> Waiting:
+def merging(configured: str, barred: str, ci: CiVerdict | None, word: Mapping[str, object]) -> Waiting:
     """Whom it waits for. `barred` is what a label asks of a person, `word` the data of the status comment."""
     if configured == "never":
         return CONFIGURED[configured]
@@ -61,7 +62,7 @@ def merging(configured: str, barred: str, ci: Verdict | None, word: Mapping[str,
         return Waiting(Whom.PERSON, _NAMED[str(why)] + " and ".join(map(str, missing)))
     if told is not None:
         return told
-    if configured == "auto" and ci in {Verdict.RED, Verdict.RUNNING, Verdict.UNKNOWN}:
+    if configured == "auto" and ci in {CiVerdict.RED, CiVerdict.RUNNING, CiVerdict.UNKNOWN}:
         return Waiting(Whom.CI, "its checks")
     return CONFIGURED[configured]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from console.status.row import Row, Whom
+from console.status.row import ItemRow, Whom
 from shared.workflow import Track
 
 _FOR = {**dict.fromkeys((Whom.PLANNER, Whom.WORKER, Whom.REVIEWER, Whom.ITEM), ""), Whom.PERSON: "maintainer: "}
@@ -13,13 +13,13 @@ _FOR = {**dict.fromkeys((Whom.PLANNER, Whom.WORKER, Whom.REVIEWER, Whom.ITEM), "
 KIND = {Track.STORY: "story", Track.SPECIFICATION: "spec", Track.PULL_REQUEST: "PR"}
 
 
-def held(row: Row, at: datetime) -> str:
+def held(row: ItemRow, at: datetime) -> str:
     """By whom, and since when; empty where nobody holds it."""
     since = f" ({ago(at - row.held_since)})" if row.held_since is not None else ""
     return f"{plain(row.holder)}{since}" if row.holder else ""
 
 
-def waits(row: Row, at: datetime) -> str:
+def waits(row: ItemRow, at: datetime) -> str:
     """For whom, why and until when; empty where it waits for nothing."""
     if row.waiting is None:
         return ""
@@ -30,12 +30,12 @@ def waits(row: Row, at: datetime) -> str:
     return told + (f" until {until:%H:%M}" if until.date() == at.date() else f" until {until:%Y-%m-%d %H:%M}")
 
 
-def tries(row: Row) -> str:
+def tries(row: ItemRow) -> str:
     """Of the implementation, or the round of a review."""
     return f"{row.attempts[0]}/{row.attempts[1]}" if row.attempts else f"round {row.round}" * bool(row.round)
 
 
-def cost(row: Row) -> str:
+def cost(row: ItemRow) -> str:
     """In US dollars; empty where there is no ledger."""
     return "" if row.usd is None else f"${row.usd:.2f}"
 

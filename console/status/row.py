@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.commands.command import Verb
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -40,7 +40,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ItemRow:
     """One item. `moved_at` is its fence's last move, else its last change on GitHub; times are the server's.
 
     `holder` is the agent whose lease lives, empty when nobody holds it; `held_since` is when it was claimed.
@@ -58,7 +58,7 @@ class Row:
     attempts: tuple[int, int] | None = None
     round: int = 0
     usd: float | None = None
-    ci: Verdict | None = None
+    ci: CiVerdict | None = None
     waiting: Waiting | None = None
     flags: tuple[Flag, ...] = ()
     commands: tuple[Verb, ...] = ()
@@ -96,7 +96,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RepositorySnapshot:
     """What was read of one repository. `issues` are the open ones, `acks` comments by their id.
 
     `said` are the comments that were changed last, `usd` maps items such as `#42` to what they have cost, None
@@ -109,15 +109,16 @@ class Seen:
     acks: Mapping[int, Comment] = field(default_factory=dict)
     said: tuple[Comment, ...] = ()
     usd: Mapping[str, float] | None = None
-    ci: Mapping[str, Verdict] = field(default_factory=dict)
+    ci: Mapping[str, CiVerdict] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class BoardSettings:
     """What of the configuration a board depends on; `barring` are labels with which nothing is merged.
 
-    `own` are the logins whose being assigned keeps no agent from an issue, None where nobody's does. `timeout` is the
-    lock's.
+    `own` are the logins whose being assigned keeps no agent from an issue, None where nobody's does; `invited` is the
+    one whose being assigned asks for the work, whoever else is. `timeout` is the lock's. `at_terminal`: plans are
+    approved there, and no comment approves one.
     """
 
     names: Labels = field(default_factory=Labels)
@@ -128,6 +129,8 @@ class Terms:
     barring: tuple[str, ...] = ()
     own: tuple[str, ...] | None = None
     timeout: timedelta = timedelta(minutes=30)
+    invited: str = ""
+    at_terminal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ class Board:
 
     repository: str
     at: datetime
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ItemRow, ...] = ()
     complaint: str = ""
     merged: tuple[Merged, ...] = ()
     spent: Spent | None = None

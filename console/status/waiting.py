@@ -14,6 +14,9 @@ from shared.workflow.labels import Flag
 
 _AGENTS = {Role.PLANNER: Whom.PLANNER, Role.WORKER: Whom.WORKER, Role.REVIEWER: Whom.REVIEWER}
 
+_ASKS = {Track.STORY: Role.PLANNER, Track.SPECIFICATION: Role.WORKER, Track.PULL_REQUEST: Role.REVIEWER}
+"""Who carries out what a person decides."""
+
 _FOR_CI = frozenset({"ci", "red-base"})
 """Reasons of a fence's wait that end when CI says something else."""
 
@@ -26,7 +29,7 @@ _PUT_OFF: Mapping[str, Waiting] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WaitingItem:
     """An item as it stands. `blockers` are open items that it depends on; `related` open ones block it on GitHub.
 
     `passed_over` is what a person has to do before any agent takes it, `merging` whom its merge waits for.
@@ -46,9 +49,11 @@ class Standing:
     ours: bool = True
     unasked: bool = False
     """Whether the reviewer says that nobody has asked for a review of the newest commits."""
+    decided: str = ""
+    """What a person has decided of it that no agent has looked at yet."""
 
 
-def waiting(s: Standing) -> Waiting | None:
+def waiting(s: WaitingItem) -> Waiting | None:
     """What for; None while an agent works on it."""
     asked = _person(s)
     if asked is not None:
@@ -71,7 +76,7 @@ def waiting(s: Standing) -> Waiting | None:
     return _blocked(s) or _next(s)
 
 
-def _blocked(s: Standing) -> Waiting | None:
+def _blocked(s: WaitingItem) -> Waiting | None:
     """For which other issues it waits, by its text or by GitHub's relationships."""
     if s.blockers:
         return Waiting(Whom.ITEM, ", ".join(f"#{number}" for number in sorted(s.blockers)))
@@ -79,7 +84,7 @@ def _blocked(s: Standing) -> Waiting | None:
     return Waiting(Whom.ITEM, "what blocks it on GitHub") if related else None
 
 
-def _person(s: Standing) -> Waiting | None:
+def _person(s: WaitingItem) -> Waiting | None:
     """What a person has to do before anything goes on."""
     if Flag.PAUSED in s.flags:
         return Waiting(Whom.PERSON, "paused")
@@ -87,7 +92,7 @@ def _person(s: Standing) -> Waiting | None:
         return Waiting(Whom.PERSON, "questions to answer")
     if s.stage in HALTED:
         return Waiting(Whom.PERSON, next((_FLAGS[flag] for flag in s.flags if flag in _FLAGS), "it has failed"))
-    if s.stage is Stage.AWAITING_APPROVAL:
+    if s.stage is Stage.AWAITING_APPROVAL and not s.decided:
         return Waiting(Whom.PERSON, "the plan" if s.track is Track.STORY else "the refactoring")
     if s.stage is Stage.WITHDRAWN:
         return Waiting(Whom.PERSON, "it was stopped")
@@ -101,10 +106,13 @@ _FLAGS: Mapping[Flag, str] = {
 }
 
 
-def _next(s: Standing) -> Waiting:
+def _next(s: WaitingItem) -> Waiting:
     """Who goes on with what nobody holds."""
     if s.stage is Stage.SPECIFIED:
         return Waiting(Whom.ITEM, "its specifications")
+    if s.decided and (s.stage is not Stage.APPROVED or s.merging == CONFIGURED["approve"]):
+        asks = _AGENTS[_ASKS[s.track]]
+        return Waiting(asks, f"an idle {asks}: {s.decided}")
     if s.stage is Stage.APPROVED:
         return s.merging
     if s.stage is Stage.CHANGES_REQUESTED and not s.ours:

@@ -147,7 +147,7 @@ class Checkout:
         try:
             return await process.run(("git", *_OPTIONS, *arguments), cwd=self.top, env=self.environment)
         except FileNotFoundError as error:
-            raise Misconfigured("There is no git on PATH.") from error
+            raise Misconfigured("There is no git on PATH: install git 2.38 or newer.") from error
 
 
 def _line(finished: Finished) -> str:

@@ -19,12 +19,12 @@ from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task
 from console.tdd.task_run import TaskRun
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK, code_of
-from runtime.output import keep_streams, on_terminal, say
+from runtime.output import keep_streams, on_terminal, say, show
 from runtime.signals import Orders, attend
 from runtime.telemetry.progress import Progress
 from shared import llm
 from shared.errors import EngineError, Misconfigured
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.sandbox.self_test import conceal
 from shared.telemetry.logging import configure
 from shared.text import printable
@@ -62,7 +62,7 @@ class _Command:
         self.task: Task | None = None
         self._records = Records(directory)
         self._warnings: tuple[str, ...] = ()
-        self._progress = Progress(RealClock())
+        self._progress = Progress(RealClock(), ci=False)
 
     async def run(self) -> int:
         """The exit code; raises `EngineError` for what was never begun."""
@@ -166,9 +166,10 @@ class _Command:
 
     def _end(self, task: Task) -> int:
         code = report.code_of(task)
-        as_json = self.wishes.json
-        shown = report.as_json(task, self._records, code, self._warnings) if as_json else report.told(task)
-        say(shown)
+        if self.wishes.json:
+            say(report.as_json(task, self._records, code, self._warnings))
+        else:
+            show(report.told(task))
         return code
 
 
@@ -207,7 +208,7 @@ def _refused(wishes: TddOptions, code: int, error: Exception) -> int:
         warnings = error.warnings if isinstance(error, Unready) else ()
         say(report.refused_as_json(code, errors, warnings))
     else:
-        say(printable(str(error)), error=True)
+        show(printable(str(error)), error=True)
     return code
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from console.tdd.checkout import Checkout
 from console.tdd.preflight_findings import Findings
-from console.tdd.task import Order
-from shared.specification import BODY_LIMIT, Kind, read
+from console.tdd.task import TaskRequest
+from shared.specification import BODY_LIMIT, SpecificationKind, read
 from shared.text import one_line
 
 TITLE_LIMIT = 200
@@ -49,6 +49,11 @@ def _whole(file: Path | None, found: Findings) -> str | None:
         return None
     try:
         return file.read_text(encoding="utf-8-sig").strip()
+    except FileNotFoundError:
+        found.wrong(
+            f"There is no file {file}: write into one what should be built, and name it, "
+            "as in `workflow-engine tdd SPEC.md`."
+        )
     except OSError as error:
         found.wrong(f"The specification {file} cannot be read: {error.strerror}.")
     except UnicodeDecodeError:
@@ -60,12 +65,12 @@ def _of_kind(text: str, kind: str, found: Findings) -> str:
     own = read(text).kind
     if not kind or own == kind:
         return text
-    if own is not Kind.FEATURE:
+    if own is not SpecificationKind.FEATURE:
         found.wrong(f"The specification says 'Kind: {own}', and --kind says {kind}: leave one of them out.")
     return f"Kind: {kind}\n\n{text}"
 
 
-def changed(order: Order, file: Path | None, found: Findings) -> Order:
+def changed(order: TaskRequest, file: Path | None, found: Findings) -> TaskRequest:
     """The order with the specification as it stands now: in `file`, else where it was read from.
 
     A file that was named has to be right; the one that the task began with may be gone or no specification any more:

@@ -23,7 +23,8 @@ from lab.github.server import Lab
 from runtime.building.assembly import Process
 from shared.errors import Blocked, Misconfigured
 from shared.filesystem import directories
-from shared.loop import Loop, RealClock
+from shared.loop.polling_loop import Loop
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 BASE = "main"
@@ -50,7 +51,7 @@ def check_room(place: Path, least: int = ROOM_BYTES) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class TaskPlace:
     """One task's place while this process has it to itself."""
 
     task: Task
@@ -112,7 +113,7 @@ class Site:
 
 
 @asynccontextmanager
-async def alone(task: Task, settings: Settings, environment: Mapping[str, str]) -> AsyncIterator[Site]:
+async def alone(task: Task, settings: Settings, environment: Mapping[str, str]) -> AsyncIterator[TaskPlace]:
     """The task's place for this process alone; raises `Misconfigured` while another process works there."""
     place = Path(task.place)
     await anyio.to_thread.run_sync(_prepare, place)
@@ -122,7 +123,7 @@ async def alone(task: Task, settings: Settings, environment: Mapping[str, str]) 
             held = {role: stack.enter_context(state.claim_identity(role, str(role))) for role in _LOGIN}
         except Misconfigured as error:
             raise Misconfigured(f"The task {task.id} is being worked on by another process. {error}") from None
-        yield Site(task, settings, environment, held)
+        yield TaskPlace(task, settings, environment, held)
 
 
 def _prepare(place: Path) -> None:

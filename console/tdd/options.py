@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+_TASKS, _HOW = "Tasks", "In place of the configuration"
+"""Groups of options."""
+
 
 def tdd(  # noqa: PLR0913 - each is an option of the command line
     specification: Annotated[
@@ -18,26 +21,42 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     branch: Annotated[str | None, typer.Option(metavar="NAME", help="The new branch; else tdd/<task>.")] = None,
     kind: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="feature, refactoring, documentation, removal, dependency or configuration."),
+        typer.Option(metavar="KIND", help="What sort of work; else what the file says."),
     ] = None,
     base: Annotated[str | None, typer.Option(metavar="BRANCH", help="Where to start; else the current branch.")] = None,
     no_cleanup: Annotated[bool, typer.Option("--no-cleanup", help="Keep the engine's own files afterwards.")] = False,
-    local: Annotated[bool, typer.Option("--local", help="Only a branch here; no pull request on origin.")] = False,
-    resume: Annotated[str | None, typer.Option(metavar="TASK", help="Go on with a task that stopped.")] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="Show the tasks of this work tree.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Only a branch; no pull request on origin.")] = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="TASK", help="Go on with a task that stopped.", rich_help_panel=_TASKS)
+    ] = None,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="Show the tasks of this work tree.", rich_help_panel=_TASKS)
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file.")] = None,
-    llm: Annotated[str | None, typer.Option(metavar="claude|codex|scripted", help="Coding backend.")] = None,
-    test_command: Annotated[str | None, typer.Option(help="What runs the tests; else configured or detected.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Configuration file.", rich_help_panel=_HOW)
+    ] = None,
+    llm: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Coding backend: claude, codex, qwen or scripted.", rich_help_panel=_HOW),
+    ] = None,
+    test_command: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="What runs the tests; else detected.", rich_help_panel=_HOW)
+    ] = None,
+    setup_command: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="What installs what they need.", rich_help_panel=_HOW)
+    ] = None,
     sandbox: Annotated[
-        str | None, typer.Option(metavar="bubblewrap|container|none", help="How tests and coder are kept apart.")
+        str | None, typer.Option(metavar="MODE", help="bubblewrap, container or none.", rich_help_panel=_HOW)
     ] = None,
 ) -> None:
-    """Build a specification in the repository around you: tests first, code, review. GitHub is not needed.
+    """Build a specification in the repository around you.
 
-    The engine works on a copy. Your work tree, index, branches, stash and configuration stay as they are; what it
-    adds is one new branch, and a pull request on origin unless --local. Tasks are recorded in .workflow/, which git
-    is told to ignore.
+    Tests first, then code, then review; GitHub is not needed. The engine works on a copy. Your work tree, index,
+    branches, stash and configuration stay as they are; what it adds is one new branch, and a pull request on origin
+    unless --local. Tasks are recorded in .workflow/, which git is told to ignore.
+
+    KIND is feature, refactoring, documentation, removal, dependency or configuration.
 
     Exit code 0 when the review approves, 1 when it failed, 2 for arguments or configuration, 4 for missing
     credentials, 5 when the reviews are used up (the branch is kept), 130 when interrupted. After 1, 5 and 130
@@ -61,6 +80,7 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
         config=config,
         llm=llm,
         test_command=test_command,
+        setup_command=setup_command,
         sandbox=sandbox,
         kind=kind,
     )

@@ -27,7 +27,7 @@ from console.tdd.inputs import changed, specification, start, still_ours, target
 from console.tdd.lab_host import NoRoom, check_room
 from console.tdd.preflight_findings import Findings
 from console.tdd.request import MAX_REVIEWS, TddOptions
-from console.tdd.task import STOPPED, Order, Task, new_id
+from console.tdd.task import STOPPED, Task, TaskRequest, new_id
 from console.tdd.upstream import upstream
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import completed, git_server
@@ -46,7 +46,7 @@ class Ready:
     """What a task begins with; `pull_settings` are those for origin, None without a pull request."""
 
     task_id: str
-    order: Order
+    order: TaskRequest
     settings: Settings
     pull_settings: Settings | None
     environment: Mapping[str, str]
@@ -103,7 +103,7 @@ class Scene:
     found: Findings
 
 
-async def _looked_over(task_id: str, order: Order, origin: Origin | None, scene: Scene) -> Ready:
+async def _looked_over(task_id: str, order: TaskRequest, origin: Origin | None, scene: Scene) -> Ready:
     """The rest of what old and new tasks need: the configuration, this machine, GitHub."""
     settings = await _settings(order, scene.checkout, scene.environment, scene.found)
     pull_settings, known = None, scene.environment
@@ -116,9 +116,9 @@ async def _looked_over(task_id: str, order: Order, origin: Origin | None, scene:
     return Ready(task_id, order, settings, pull_settings, known, (*scene.found.warnings, *said))
 
 
-def _order(wishes: TddOptions, title: str, text: str, config: Path | None) -> Order:
+def _order(wishes: TddOptions, title: str, text: str, config: Path | None) -> TaskRequest:
     """What the command line says; what the repository has to say comes later."""
-    return Order(
+    return TaskRequest(
         name="",
         specification=str(wishes.specification),
         title=title,
@@ -132,6 +132,7 @@ def _order(wishes: TddOptions, title: str, text: str, config: Path | None) -> Or
         config=str(config.absolute()) if config else None,
         llm=wishes.llm,
         test_command=wishes.test_command,
+        setup_command=wishes.setup_command,
         sandbox=wishes.sandbox,
         file=str(wishes.specification.absolute()) if wishes.specification else "",
         kind=wishes.kind or "",
@@ -151,7 +152,7 @@ async def _origin(checkout: Checkout, found: Findings) -> Origin | None:
 
 
 async def _settings(
-    order: Order, checkout: Checkout | None, environment: Mapping[str, str], found: Findings
+    order: TaskRequest, checkout: Checkout | None, environment: Mapping[str, str], found: Findings
 ) -> Settings | None:
     """The configuration, if it can be read; what it asks of this machine is tried."""
     try:
@@ -183,17 +184,19 @@ def _runnable(settings: Settings, checkout: Checkout | None, environment: Mappin
     command = own.test_command
     if command is None and checkout is not None and any((checkout.top / name).is_file() for name in _OF_PYTHON):
         command = pytest_runner.DEFAULT_COMMAND
-    if command is None or own.setup_command is not None or own.suites:
-        return
-    try:
-        program = command_line.split(command, key="test_command")[0]
-    except Misconfigured as error:
-        found.caught(error)
+    program = ""
+    for key, words in (("setup_command", own.setup_command), ("test_command", None if own.suites else command)):
+        try:
+            program = "" if words is None else command_line.split(words, key=key)[0]
+        except Misconfigured as error:
+            found.caught(error)
+            return
+    if not program or own.setup_command is not None:
         return
     if "/" not in program and shutil.which(program, path=child_environment(environment)["PATH"]) is None:
         found.wrong(
             f"There is no program `{program}` on this machine, with which the tests are run: "
-            "install it, or name another one with --test-command."
+            "install it, name another one with --test-command, or what installs it with --setup-command."
         )
 
 
@@ -221,7 +224,7 @@ def _writable(settings: Settings, checkout: Checkout | None, found: Findings) ->
 
 
 async def _admitted(
-    settings: Settings, origin: Origin, order: Order, environment: Mapping[str, str], found: Findings
+    settings: Settings, origin: Origin, order: TaskRequest, environment: Mapping[str, str], found: Findings
 ) -> tuple[Settings | None, Mapping[str, str]]:
     """The settings for origin, and the environment with its token; GitHub is asked."""
     try:

@@ -98,6 +98,8 @@ def _lines(task: Task) -> Iterator[str]:
     yield f"It took {spelled(task.spent)}."
     if Path(task.place).exists():
         yield f"Logs, trees and reviews of the task are in {task.place}."
+        if task.state is State.FAILED and "`setup_command`" in task.sentence:
+            yield "For these keys there are the options --test-command and --setup-command, also with --resume."
         if task.state is not State.DONE:
             yield again(task)
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from console.tdd.task import Order
+from console.option_values import SETUP_COMMAND, TEST_COMMAND, usable
+from console.tdd.task import TaskRequest
 from shared.errors import Misconfigured
 from shared.llm import BACKENDS
-from shared.specification import Kind
+from shared.specification import SpecificationKind
 
 MAX_REVIEWS = 3
 """Reviews before a person decides, unless the command line says otherwise."""
@@ -38,6 +39,7 @@ class TddOptions:
     test_command: str | None = None
     sandbox: str | None = None
     kind: str | None = None
+    setup_command: str | None = None
 
     def check(self) -> None:
         """Raises `Misconfigured` for words that contradict each other."""
@@ -47,12 +49,22 @@ class TddOptions:
             raise Misconfigured("--resume keeps the branch and the base that the task began with: leave them out.")
         if self.max_reviews is not None and self.max_reviews < 1:
             raise Misconfigured(f"--max-reviews takes a number from 1, not {self.max_reviews}.")
-        chosen = (("--llm", self.llm, BACKENDS), ("--sandbox", self.sandbox, SANDBOXES), ("--kind", self.kind, [*Kind]))
+        chosen = (
+            ("--llm", self.llm, BACKENDS),
+            ("--sandbox", self.sandbox, SANDBOXES),
+            ("--kind", self.kind, [*SpecificationKind]),
+        )
         for option, value, known in chosen:
             if value is not None and value not in known:
                 raise Misconfigured(f"{option}: there is no '{value}'; there is {', '.join(known)}.")
+        usable(
+            {
+                "--test-command": (TEST_COMMAND, self.test_command),
+                "--setup-command": (SETUP_COMMAND, self.setup_command),
+            }
+        )
 
-    def changing(self, order: Order) -> Order:
+    def changing(self, order: TaskRequest) -> TaskRequest:
         """What a task that goes on is asked for now: what was said when it began, unless it is said anew."""
         said: dict[str, Any] = {
             "max_reviews": self.max_reviews,
@@ -61,6 +73,7 @@ class TddOptions:
             "config": str(self.config.absolute()) if self.config is not None else None,
             "llm": self.llm,
             "test_command": self.test_command,
+            "setup_command": self.setup_command,
             "sandbox": self.sandbox,
             "kind": self.kind,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from console.tdd.lab_host import PERSON
-from console.tdd.task import Order
+from console.tdd.task import TaskRequest
 from lab import locks
 from lab.github.server import Lab
 from lab.github.world.comments import CommentRecord
@@ -58,7 +58,7 @@ def _waits(said: Sequence[CommentRecord]) -> bool:
     return any(one.author == PERSON and one.id > dropped and one.id not in answered for one in said)
 
 
-def reword(lab: Lab, order: Order) -> None:
+def reword(lab: Lab, order: TaskRequest) -> None:
     """Let the specification say what is asked for now; who works on it is told by `go_on`."""
     issues = lab.at(order.name).issues
     known = issues.require(ISSUE)

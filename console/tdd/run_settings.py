@@ -6,18 +6,21 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from config.engine import GitHubSettings, LockSettings, NotifySettings
 from config.environment import child_environment
 from config.loading import load, source
 from config.observability import EventSettings, HealthSettings
 from config.repository import (
+    CeilingSettings,
     CISettings,
     FeedbackSettings,
     LabelSettings,
     RepositorySettings,
+    StartSettings,
     TitleSettings,
 )
-from config.settings import GitHubSettings, LockSettings, NotifySettings, Settings
-from console.tdd.task import Order
+from config.settings import Settings
+from console.tdd.task import TaskRequest
 from shared.llm import cli_backends
 from shared.llm.cli.programs import newest, program
 
@@ -31,7 +34,7 @@ def local_name(top: Path) -> str:
     return f"local/{words or 'project'}"
 
 
-def configured(order: Order, environment: Mapping[str, str]) -> Settings:
+def configured(order: TaskRequest, environment: Mapping[str, str]) -> Settings:
     """The configuration for the order's repository, with this one repository; raises `Misconfigured`.
 
     A file that names another repository only is taken at its word if there is but one.
@@ -43,7 +46,11 @@ def configured(order: Order, environment: Mapping[str, str]) -> Settings:
     if not known and len(settings.repositories) == 1:
         known = list(settings.repositories)
     one = known[0] if known else RepositorySettings(name=order.name)
-    wishes = {"llm_backend": order.llm, "test_command": order.test_command}
+    wishes = {
+        "llm_backend": order.llm,
+        "test_command": order.test_command,
+        "setup_command": order.setup_command,
+    }
     one = one.model_copy(update={key: value for key, value in wishes.items() if value is not None})
     if order.test_command is not None:
         one = one.model_copy(update={"suites": ()})  # the command that was asked for is the only one
@@ -71,7 +78,9 @@ async def chosen(settings: Settings, environment: Mapping[str, str]) -> tuple[Se
     return settings.model_copy(update=found), tuple(said)
 
 
-def on_own_github(settings: Settings, order: Order, url: str, place: Path, environment: Mapping[str, str]) -> Settings:
+def on_own_github(
+    settings: Settings, order: TaskRequest, url: str, place: Path, environment: Mapping[str, str]
+) -> Settings:
     """The same coder, tests and limits on the engine's own GitHub at `url`, with everything it writes below `place`.
 
     Nobody else is there: it polls fast, asks nobody, and merges nothing.
@@ -89,6 +98,7 @@ def on_own_github(settings: Settings, order: Order, url: str, place: Path, envir
             "events": EventSettings(),
             "health": HealthSettings(port=None),
             "cooldown": 0.0,
+            "quiet_hours": (),
             "max_concurrent": 1,
             "max_iterations": 0,
             "sandbox_readable": (*settings.sandbox_readable, *((clis,) if clis.is_dir() else ())),
@@ -96,7 +106,7 @@ def on_own_github(settings: Settings, order: Order, url: str, place: Path, envir
     )
 
 
-def _among_themselves(own: RepositorySettings, order: Order) -> RepositorySettings:
+def _among_themselves(own: RepositorySettings, order: TaskRequest) -> RepositorySettings:
     """What is configured for the project, without what concerns people, CI and merging."""
     return own.model_copy(
         update={
@@ -113,6 +123,9 @@ def _among_themselves(own: RepositorySettings, order: Order) -> RepositorySettin
             "titles": TitleSettings(),
             "review": own.review.model_copy(update={"max_rounds": order.max_reviews}),
             "feedback": FeedbackSettings(),
+            "start": StartSettings(),
+            "ceilings": CeilingSettings(),
+            "own_rules": own.own_rules and order.test_command is None and order.setup_command is None,
         }
     )
 

@@ -40,12 +40,12 @@ STOPPED = ENDED - {State.DONE}
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TaskRequest:
     """What was asked for, as far as a resumed task needs it.
 
     `name` is what the repository is called in the task's own GitHub, `base` and `commit` are where the work
     starts, and `pull_request` says whether one is wanted. `file` is the specification's whole path, `kind` the kind
-    of work as the command line said it; both are empty in records of earlier versions.
+    of work as the command line said it; both are empty, and `setup_command` is None, in records of earlier versions.
     """
 
     name: str
@@ -64,8 +64,9 @@ class Order:
     sandbox: str | None = None
     file: str = ""
     kind: str = ""
+    setup_command: str | None = None
 
-    def asks_as(self, other: Order) -> bool:
+    def asks_as(self, other: TaskRequest) -> bool:
         """Whether both ask for the same, in the same words."""
         return (self.title, self.text) == (other.title, other.text)
 
@@ -80,7 +81,7 @@ class Task:
     id: str
     created_at: str
     place: str
-    order: Order
+    order: TaskRequest
     state: State = State.WORKING
     reviews: int = 0
     head: str = ""

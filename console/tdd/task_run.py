@@ -18,7 +18,7 @@ import anyio.to_thread
 
 from console.tdd import resume
 from console.tdd.checkout import Checkout
-from console.tdd.lab_host import BASE, Site, alone, check_room
+from console.tdd.lab_host import BASE, TaskPlace, alone, check_room
 from console.tdd.preflight import Ready
 from console.tdd.resume import ISSUE, halted, halted_by, pending, threads
 from console.tdd.task import ENDED, STOPPED, Records, State, Task
@@ -40,7 +40,8 @@ from shared.filesystem import directories
 from shared.github.status_record import untold
 from shared.lock import comment as layout
 from shared.lock.codec import ItemKey
-from shared.loop import Loop, RealClock
+from shared.loop.polling_loop import Loop
+from shared.loop.real_clock import RealClock
 from shared.telemetry.events import Event
 from shared.text import neutralise, one_line
 from shared.workflow import Role
@@ -88,7 +89,7 @@ class TaskRun:
             f"Another process has worked on the task {now.id} meanwhile (now: {now.state}), so nothing was begun here."
         )
 
-    async def _gone_through(self, site: Site, lab: Lab) -> Task:
+    async def _gone_through(self, site: TaskPlace, lab: Lab) -> Task:
         task, repository = site.task, lab.at(site.name)
         resume.reword(lab, task.order)
         if task.state in STOPPED or await resume.outdated(repository):
@@ -116,7 +117,7 @@ class TaskRun:
         before = len(reviews(lab.at(task.order.name)))
         return self._recorded(replace(task, state=State.WORKING, sentence="", before=before))
 
-    async def _work(self, site: Site, lab: Lab, repository: RepositoryRecord) -> Outcome:
+    async def _work(self, site: TaskPlace, lab: Lab, repository: RepositoryRecord) -> TaskOutcome:
         """Let the agents work until it has ended; nobody is started when it has."""
         found = await ended(repository)
         if found is not None:
@@ -129,7 +130,7 @@ class TaskRun:
                 group.cancel_scope.cancel()
         return outcome
 
-    async def _watched(self, site: Site, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> Outcome:
+    async def _watched(self, site: TaskPlace, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> TaskOutcome:
         clock, trail, waits = RealClock(), Trail(site.place), ""
         quiet_since, seen = clock.boot(), await trail.news()
         while True:
@@ -165,12 +166,12 @@ class TaskRun:
         self.records.write(task)
         return task
 
-    def _kept(self, task: Task, outcome: Outcome) -> Task:
+    def _kept(self, task: Task, outcome: TaskOutcome) -> Task:
         """In the record before anything is handed out, but never as ended."""
         task = replace(task, sentence=outcome.sentence, reviews=outcome.reviews)
         return self._recorded(task if outcome.state in ENDED else replace(task, state=outcome.state))
 
-    async def _fetched(self, task: Task, outcome: Outcome, repository: RepositoryRecord) -> Task:
+    async def _fetched(self, task: Task, outcome: TaskOutcome, repository: RepositoryRecord) -> Task:
         order = task.order
         head = await rewritten(repository.bare, order.commit, outcome.head)
         await self.checkout.receive(repository.bare.path, RESULT, order.branch)
@@ -279,7 +280,7 @@ _TO_DO = re.compile(r"^\*\*What to do:\*\* ([^\n]+?)[;,] then (?=set the label)"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """How the engine's part ended; `head` is the last commit of the work, empty where there is none."""
 
     state: State
@@ -288,7 +289,7 @@ class Outcome:
     head: str = ""
 
 
-async def ended(repository: RepositoryRecord) -> Outcome | None:
+async def ended(repository: RepositoryRecord) -> TaskOutcome | None:
     """How it ended; None while somebody still works on it, or has been told to."""
     known, stopped = threads(repository), halted(repository)
     approved = known[-1].is_pull and "status:approved" in known[-1].labels
@@ -296,12 +297,12 @@ async def ended(repository: RepositoryRecord) -> Outcome | None:
         return None
     judged, head = reviews(repository), await work(repository)
     if approved:
-        return Outcome(State.APPROVED, "The review approves.", len(judged), head)
+        return TaskOutcome(State.APPROVED, "The review approves.", len(judged), head)
     by = Role.WORKER if stopped is None else await halted_by(repository, stopped)
     said = last_word(repository, stopped.number if stopped and by is Role.REVIEWER else ISSUE, by)
     asks = bool(judged) and judged[-1].state == "CHANGES_REQUESTED"
     state = State.ROUNDS_USED_UP if by is Role.REVIEWER and asks else State.FAILED
-    return Outcome(state, said, len(judged), head)
+    return TaskOutcome(state, said, len(judged), head)
 
 
 def reviews(repository: RepositoryRecord) -> list[ReviewRecord]:

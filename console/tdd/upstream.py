@@ -21,7 +21,7 @@ from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import PullRequest
 
 ORDER = OperatorPermit("publish the result of a task")

@@ -20,16 +20,21 @@ from config.loading import load, source
 from config.repository import RepositorySettings
 from config.settings import Settings
 from console.verify.pull import fetched
+from console.verify.told_runs import telling
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
+from runtime.output import on_terminal
 from shared.errors import EngineError, Misconfigured
 from shared.filesystem import directories
 from shared.git.command import Git
+from shared.loop.real_clock import RealClock
 from shared.sandbox.self_test import conceal
-from shared.specification import Kind, Specification, read
+from shared.specification import Specification, SpecificationKind, read
 from worker_agent.policy import SuitePolicy
+from worker_agent.repository_rules import settings_at
 from worker_agent.tdd.proof.subject import Rules
+from worker_agent.tdd.runners.observed_runs import ObservedBench
 from worker_agent.tdd.runners.run import TestBench
 from worker_agent.tdd.setup.setup_step import SetUp
 from worker_agent.verify.clone import brought, cloned
@@ -77,8 +82,8 @@ def verified(wishes: VerifyOptions, environment: Mapping[str, str]) -> int:
 def _examined(wishes: VerifyOptions, environment: Mapping[str, str]) -> Report:
     if (wishes.pull_request is None) == (wishes.local is None):
         raise Misconfigured("Name one pull request as owner/repo#7, or two commits as --local BASE HEAD.")
-    if wishes.kind not in set(Kind):
-        raise Misconfigured(f"'{wishes.kind}' is no kind of change; there are {', '.join(Kind)}.")
+    if wishes.kind not in set(SpecificationKind):
+        raise Misconfigured(f"'{wishes.kind}' is no kind of change; there are {', '.join(SpecificationKind)}.")
     if wishes.local is not None:
         return anyio.run(examined_locally, wishes, _settings_for_local(wishes, environment), environment)
     found = _PULL_REQUEST.fullmatch(wishes.pull_request or "")
@@ -98,10 +103,12 @@ async def _pull_request(
 ) -> Report:
     (configured,) = settings.repositories
     async with work_place(settings) as place:
-        bench = await bench_of(settings, configured, environment, place)
         material = await fetched(settings, environment, number, place)
         if isinstance(material, Report):
             return material
+        backends = settings.backends(configured)
+        configured = await settings_at(material.space, material.ask.base, configured, backends)
+        bench = await bench_of(settings, configured, environment, place, told=on_terminal(sys.stderr))
         ask = replace(material.ask, suites=_suites(wishes, configured), **_rules(configured))
         seen = await Repeat(material.mirror, material.space, bench, ask).examined()
         if material.claim is None:
@@ -133,11 +140,12 @@ async def examined_locally(
     here = Git(git_dir(wishes.repo), {**child_environment(), **environment})
     base, head = [await _commit(here, name) for name in wishes.local or ()]
     async with work_place(settings) as place:
-        bench = bench or await bench_of(settings, configured, environment, place)
         mirror, space = await cloned(here, str(here.git_dir), place)
         for commit in (base, head):
             if not await brought(mirror, commit):
                 raise Misconfigured(f"The commit {commit} of {wishes.repo} cannot be fetched.")
+        configured = await settings_at(space, base, configured, settings.backends(configured))
+        bench = bench or await bench_of(settings, configured, environment, place, told=on_terminal(sys.stderr))
         allowed = await to_thread.run_sync(_specification, wishes)
         ask = Ask(base, head, _suites(wishes, configured), allowed, **_rules(configured))
         seen = await Repeat(mirror, space, bench, ask).examined()
@@ -156,21 +164,29 @@ def _specification(wishes: VerifyOptions) -> Specification:
         except (OSError, UnicodeDecodeError) as error:
             raise Misconfigured(f"The specification {wishes.specification} cannot be read: {error}") from None
     asked = read(text) if text.strip() else Specification("")
-    kind = asked.kind if wishes.kind == Kind.FEATURE else Kind(wishes.kind)
+    kind = asked.kind if wishes.kind == SpecificationKind.FEATURE else SpecificationKind(wishes.kind)
     return replace(asked, may_change=(*asked.may_change, *wishes.may_change), kind=kind)
 
 
 async def bench_of(
-    settings: Settings, configured: RepositorySettings, environment: Mapping[str, str], place: Path
+    settings: Settings,
+    configured: RepositorySettings,
+    environment: Mapping[str, str],
+    place: Path,
+    *,
+    told: bool = False,
 ) -> TestBench:
-    """Where tests are run, in the sandbox that is configured.
+    """Where tests are run, in the sandbox that is configured; with `told` a person hears of each run.
 
     What is set up lies below `place` and goes with it: a stranger's commit never fills the worker's own.
     """
     confined = await confinement(settings, environment)
     setup = SetUp(configured.name, configured.setup_command, place / "env", for_set_up(), confined)
     deadline = 60 * configured.run_timeout_minutes
-    return TestBench(child_environment(), deadline, confinement=confined, setup=setup)
+    if not told:
+        return TestBench(child_environment(), deadline, confinement=confined, setup=setup)
+    recorder = telling(configured.name, RealClock())
+    return ObservedBench(child_environment(), deadline, recorder, confinement=confined, setup=setup)
 
 
 @asynccontextmanager

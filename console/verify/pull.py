@@ -13,12 +13,13 @@ from runtime.building.sign_in import SignedIn
 from runtime.building.visits import visiting, visitor
 from shared.git.mirror import Mirror
 from shared.git.workspace import Workspace
+from shared.github.errors import NotFound
 from shared.github.issues import Issues
-from shared.github.people import People
+from shared.github.people import People, invisible_item
 from shared.github.pulls import Pulls
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import PullRequest
 from shared.pending import mark
 from shared.specification import read
@@ -78,7 +79,10 @@ class _Visit:
         self._name = name
 
     async def material(self, number: int, place: Path) -> Material | Report:
-        pull = await Pulls(self._me.github, self._name).pull_request(number)
+        try:
+            pull = await Pulls(self._me.github, self._name).pull_request(number)
+        except NotFound as error:
+            raise await invisible_item(self._me.github, self._name, number) from error
         subject = f"{self._name}#{number}"
         keys = await self._keys()
         try:

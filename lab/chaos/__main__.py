@@ -23,12 +23,12 @@ from lab.chaos.agent_processes import AgentProcesses, at_work
 from lab.chaos.fault_schedule import FaultSchedule
 from lab.chaos.person import Person
 from lab.chaos.ref_history import fence_moves
-from lab.chaos.setup import CAUGHT_UP_SECONDS, LOCK, Site, furnished, names
+from lab.chaos.setup import CAUGHT_UP_SECONDS, LOCK, TrialHost, furnished, names
 from lab.chaos.wire_log import WireLog
 from lab.github.server import Lab
 from lab.github.world.issues import IssueRecord
 from shared.clock import Clock
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 WORKERS, PLANNERS, REVIEWERS, ISSUES = 6, 2, 2, 20
@@ -114,7 +114,7 @@ async def trial(wanted: ChaosOptions, root: Path) -> list[str]:
 
 
 async def _way(
-    site: Site, wire: WireLog, company: AgentProcesses, weather: FaultSchedule
+    site: TrialHost, wire: WireLog, company: AgentProcesses, weather: FaultSchedule
 ) -> history_checks.HistoryReport:
     """What the server's logs and git tell of the way here."""
     changes = site.ref_changes()
@@ -132,7 +132,9 @@ async def _way(
     )
 
 
-async def _trouble(site: Site, troubles: Sequence[Trouble], told: Sequence[str], seconds: float, clock: Clock) -> None:
+async def _trouble(
+    site: TrialHost, troubles: Sequence[Trouble], told: Sequence[str], seconds: float, clock: Clock
+) -> None:
     """Everything at once; the stories and issues appear during the first three quarters."""
     with anyio.move_on_after(seconds):
         async with anyio.create_task_group() as group:
@@ -143,13 +145,13 @@ async def _trouble(site: Site, troubles: Sequence[Trouble], told: Sequence[str],
         site.tell(name)
 
 
-async def _tell(site: Site, told: Sequence[str], pause: float, clock: Clock) -> None:
+async def _tell(site: TrialHost, told: Sequence[str], pause: float, clock: Clock) -> None:
     for name in told:
         site.tell(name)
         await clock.sleep(pause)
 
 
-def _written(site: Site) -> list[IssueRecord]:
+def _written(site: TrialHost) -> list[IssueRecord]:
     threads = site.repository.issues.records.values()
     return [one for one in threads if one.author == "ada" and not one.is_pull]
 
@@ -165,7 +167,7 @@ def _own_faults(root: Path) -> list[str]:
     return [f"An agent met an error of its own: see {name}." for name, text in texts.items() if "Traceback" in text]
 
 
-def _report(site: Site, counts: Sequence[Counter[str]], seconds: float) -> None:
+def _report(site: TrialHost, counts: Sequence[Counter[str]], seconds: float) -> None:
     table = verdict.rows(site)
     for row in table:
         state = "halted" if row.halted else "open" if row.open else "closed"

@@ -11,7 +11,7 @@ import sys
 from lab.agents import BUILD
 from runtime.arguments import parse
 from runtime.launch import launch
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 

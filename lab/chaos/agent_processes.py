@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import anyio
 from anyio.abc import Process
 
-from lab.chaos.setup import TIMEOUT_SECONDS, Site
+from lab.chaos.setup import TIMEOUT_SECONDS, TrialHost
 from shared import process
 from shared.clock import Clock
 from shared.workflow import Role
@@ -33,7 +33,7 @@ LIVED_SECONDS = 3.0
 class AgentProcesses:
     """All agents of a trial; `counts` are for the report."""
 
-    site: Site
+    site: TrialHost
     variables: Mapping[str, str]
     clock: Clock
     chance: random.Random

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lab.chaos.setup import Site
+from lab.chaos.setup import TrialHost
 from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.clock import Clock
 
@@ -20,7 +20,7 @@ _WRITES = ("POST", "PATCH", "PUT", "DELETE")
 class FaultSchedule:
     """Plans one fault after another; `counts` are for the report."""
 
-    site: Site
+    site: TrialHost
     clock: Clock
     chance: random.Random
     counts: Counter[str] = field(default_factory=Counter)

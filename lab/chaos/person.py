@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lab.chaos.setup import OWNER, REPOSITORY, Site
+from lab.chaos.setup import OWNER, REPOSITORY, TrialHost
 from shared.clock import Clock
 
 PUSH_EVERY_SECONDS = 15.0
@@ -25,7 +25,7 @@ _NOT_REVIEWED = re.compile(
 class Person:
     """The owner; `counts` are for the report."""
 
-    site: Site
+    site: TrialHost
     clock: Clock
     chance: random.Random
     counts: Counter[str] = field(default_factory=Counter)

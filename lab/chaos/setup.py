@@ -23,7 +23,7 @@ CAUGHT_UP_SECONDS = 5.0
 TIMEOUT_SECONDS = float(LOCK["timeout"])
 
 
-class Site(Host):
+class TrialHost(Host):
     """One lab and the directory of everything that belongs to a trial."""
 
     @property
@@ -54,11 +54,11 @@ def names(count: int) -> Sequence[str]:
     return [f"guest_{number:03d}" for number in range(count)]
 
 
-async def furnished(lab: Lab, root: Path, told: Sequence[str]) -> Site:
+async def furnished(lab: Lab, root: Path, told: Sequence[str]) -> TrialHost:
     """The project, the tokens, the key and the coder's script."""
     people = {ENGINE: "write", REVIEWER: "write"}
     await lab.repository(REPOSITORY, stub_project.FILES, collaborators=people, check_command=stub_project.CI)
-    site = Site(lab, root)
+    site = TrialHost(lab, root)
     site.sign_in(TWO)
     site.scenario.write_text(stub_project.scenario(*told), encoding="utf-8")
     return site

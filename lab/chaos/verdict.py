@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lab import locks
-from lab.chaos.setup import Site
+from lab.chaos.setup import TrialHost
 from lab.github.world.issues import IssueRecord
 from shared.lock.record import Fence
 from shared.workflow import TERMINAL, Stage
@@ -22,7 +22,7 @@ _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+)(?: kind=[a-z]+)?(?: sha=[0-9a-f]+)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SpecificationResult:
     """One specification: its thread, its pull requests, whether people stopped it, how long it took in seconds."""
 
     number: int
@@ -34,32 +34,34 @@ class Row:
     seconds: int
 
 
-def rows(site: Site) -> list[Row]:
+def rows(site: TrialHost) -> list[SpecificationResult]:
     """Every specification, written by hand or made from a story."""
     threads = [one for one in site.repository.issues.records.values() if not one.is_pull]
     return [_row(site, one) for one in threads if "story" not in one.labels]
 
 
-def _row(site: Site, thread: IssueRecord) -> Row:
+def _row(site: TrialHost, thread: IssueRecord) -> SpecificationResult:
     branch = f"auto/issue-{thread.number}"
     pulls = [one for one in site.repository.pulls.records.values() if one.head_branch == branch]
     ends = thread.closed_at or int(site.lab.clock.now())
     merged = sum(one.merged_at is not None for one in pulls)
     halted = bool(HALTED & set(thread.labels))
-    return Row(thread.number, thread.title, len(pulls), merged, thread.open, halted, ends - thread.created_at)
+    return SpecificationResult(
+        thread.number, thread.title, len(pulls), merged, thread.open, halted, ends - thread.created_at
+    )
 
 
-def finished(site: Site) -> bool:
+def finished(site: TrialHost) -> bool:
     """Whether nothing more will happen: all is closed, and no lock is left."""
     return not any(one.open for one in site.repository.issues.records.values()) and not _held(site)
 
 
-async def at_rest(site: Site) -> bool:
+async def at_rest(site: TrialHost) -> bool:
     """Whether all is finished and the fences say so too: what a replica showed late ends two minutes later."""
     return finished(site) and all(fence.stage in TERMINAL for fence in await locks.fences(site.repository))
 
 
-async def violations(site: Site, pushed: Mapping[str, str]) -> list[str]:
+async def violations(site: TrialHost, pushed: Mapping[str, str]) -> list[str]:
     """Everything that is not as it must be; `pushed` are a person's files and their branches."""
     return [
         *_unfinished(site),
@@ -77,11 +79,11 @@ def _parent(thread: IssueRecord) -> int:
     return int(found["parent"]) if found else 0
 
 
-def _held(site: Site) -> list[str]:
+def _held(site: TrialHost) -> list[str]:
     return locks.held(site.repository, datetime.fromtimestamp(site.lab.clock.now(), UTC))
 
 
-def _unfinished(site: Site) -> Iterator[str]:
+def _unfinished(site: TrialHost) -> Iterator[str]:
     for row in rows(site):
         if row.pulls != 1:
             yield f"#{row.number} has {row.pulls} pull requests."
@@ -92,7 +94,7 @@ def _unfinished(site: Site) -> Iterator[str]:
         yield f"Not everything has come to an end; open: {open_ones}."
 
 
-def _twice(site: Site) -> Iterator[str]:
+def _twice(site: TrialHost) -> Iterator[str]:
     repository = site.repository
     comments = Counter(
         (one.number, found[0]) for one in repository.comments.records.values() if (found := _MARK.search(one.body))
@@ -106,7 +108,7 @@ def _twice(site: Site) -> Iterator[str]:
             yield f"#{number} was reviewed {count} times at {commit[:12]} by {author}."
 
 
-def _children(site: Site) -> Iterator[str]:
+def _children(site: TrialHost) -> Iterator[str]:
     threads = site.repository.issues.records.values()
     children = Counter(_parent(one) for one in threads if not one.is_pull)
     for thread in threads:
@@ -114,7 +116,7 @@ def _children(site: Site) -> Iterator[str]:
             yield f"The story #{thread.number} became {children[thread.number]} specifications."
 
 
-async def _labels(site: Site) -> AsyncIterator[str]:
+async def _labels(site: TrialHost) -> AsyncIterator[str]:
     """Labels are projections of fences: an open thread shows its fence's stage, a finished one none."""
     for fence in await locks.fences(site.repository):
         thread = site.repository.issues.records.get(fence.key.number)
@@ -132,7 +134,7 @@ def _differs(fence: Fence, thread: IssueRecord) -> str:
     return f"{where}; what is done shows no stage." if shown else ""
 
 
-async def _overwritten(site: Site, pushed: Mapping[str, str]) -> AsyncIterator[str]:
+async def _overwritten(site: TrialHost, pushed: Mapping[str, str]) -> AsyncIterator[str]:
     """A person's file is on the base branch, on its branch, or at the head of its pull request."""
     bare, pulls = site.repository.bare, site.repository.pulls.records.values()
     for path, branch in pushed.items():

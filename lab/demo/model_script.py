@@ -9,24 +9,28 @@ from typing import Any
 
 from lab.model.script import Script
 from shared.errors import Misconfigured
-from shared.llm.answer import Answer, Edit
-from shared.llm.port import Call
+from shared.llm.answer import Edit, ScriptedAnswer
+from shared.llm.port import CoderCall
 from shared.llm.scenario import Scenario
 
 _PARTS = {
-    (Call.PLAN, 1, 0): "Turn one user story into a plan",
-    (Call.WRITE_TESTS, 1, 0): "Write the tests for one specification",
-    (Call.IMPLEMENT, 1, 0): "This is attempt 1 of",
-    (Call.IMPLEMENT, 2, 0): "This is attempt 2 of",
+    (CoderCall.PLAN, 1, 0): "Turn one user story into a plan",
+    (CoderCall.WRITE_TESTS, 1, 0): "Write the tests for one specification",
+    (CoderCall.IMPLEMENT, 1, 0): "This is attempt 1 of",
+    (CoderCall.IMPLEMENT, 2, 0): "This is attempt 2 of",
     (
-        Call.IMPLEMENT,
+        CoderCall.IMPLEMENT,
         1,
         1,
     ): "People or a reviewer asked for changes to a pull request. Make them. Your working directory",
-    (Call.FIX_CI, 1, 0): "A change passed its tests here and fails in continuous integration.",
-    (Call.REVIEW, 1, 0): "Review one pull request",
-    (Call.REVIEW, 1, 1): "They come in the directory's order; a blank text finds nobody.",
-    (Call.CHECK_CRITERIA, 1, 1): "Check, as the tester of this project, whether one change really meets its acceptance",
+    (CoderCall.FIX_CI, 1, 0): "A change passed its tests here and fails in continuous integration.",
+    (CoderCall.REVIEW, 1, 0): "Review one pull request",
+    (CoderCall.REVIEW, 1, 1): "They come in the directory's order; a blank text finds nobody.",
+    (
+        CoderCall.CHECK_CRITERIA,
+        1,
+        1,
+    ): "Check, as the tester of this project, whether one change really meets its acceptance",
 }
 """What a prompt says by which its call is known; of several the longest counts. One is the changed docstring."""
 
@@ -36,20 +40,20 @@ def script(scenario: Scenario, backend: str) -> Script:
     return Script.read({"for": _part(one), "turns": [*_turns(one, backend), _last(one)]} for one in scenario.answers)
 
 
-def _part(answer: Answer) -> str:
+def _part(answer: ScriptedAnswer) -> str:
     part = _PARTS.get((answer.call, answer.attempt or 1, answer.round or 0))
     if part is None:
         raise Misconfigured(f"{answer}: no prompt is known by which a model could tell this call.")
     return part
 
 
-def _last(answer: Answer) -> dict[str, Any]:
+def _last(answer: ScriptedAnswer) -> dict[str, Any]:
     if answer.answer is not None:
         return {"answer": json.loads(answer.answer)}
     return {"say": answer.text or "Done."}
 
 
-def _turns(answer: Answer, backend: str) -> Iterator[dict[str, Any]]:
+def _turns(answer: ScriptedAnswer, backend: str) -> Iterator[dict[str, Any]]:
     for edit in answer.edits:
         if backend == "codex":
             yield {"say": f"Changing {edit.path}.", "tools": [_of_codex(edit)]}

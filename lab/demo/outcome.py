@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +14,18 @@ from lab.demo.environment import python_in
 from lab.demo.setup import REPOSITORY, Stage
 from lab.github.server import Lab
 from shared import process
+from shared.text import one_line
 from worker_agent.verify.visible import table_rows
+
+TROUBLE_CHARS = 400
+"""So much of what went wrong is shown."""
 
 _TESTS = re.compile(r"^## Tests\n(.*?)(?=^---|\Z)", re.MULTILINE | re.DOTALL)
 """The part of a pull request's body that says what its tests prove."""
+
+
+_LEADS_ON = re.compile(r"(?<=\.) [^.]*:\s*$")
+"""A last sentence that leads on to the table, which the audience is shown by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,21 @@ class Merged:
     diff: str
     proofs: tuple[tuple[str, str, str], ...]
     figures: tuple[str, ...]
+
+
+def last_troubles(logs: Iterable[Path]) -> tuple[str, ...]:
+    """The last warning or error of each agent whose log has one, one sentence each."""
+    return tuple(told for log in sorted(logs) if (told := _last_trouble(log)))
+
+
+def _last_trouble(log: Path) -> str:
+    for line in reversed(log.read_text(encoding="utf-8", errors="replace").splitlines()):
+        with suppress(ValueError):
+            said = json.loads(line)
+            if isinstance(said, dict) and said.get("level") in {"warning", "error"}:
+                about = said.get("error") or said.get("reason") or ""
+                return one_line(f"{log.stem}: {said.get('event')}: {about}".removesuffix(": "), TROUBLE_CHARS)
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +100,7 @@ def read_proof(body: str) -> tuple[tuple[tuple[str, str, str], ...], tuple[str, 
     lines = found[1].splitlines() if found else []
     proofs = tuple((test.strip("`"), before.replace("`", ""), after) for test, before, after in table_rows(body))
     told = (line.removeprefix("- ").replace("**", "") for line in lines if line.startswith(("- ", "**")))
-    return proofs, tuple(told)
+    return proofs, tuple(_LEADS_ON.sub("", line) for line in told)
 
 
 async def tests_pass(lab: Lab, stage: Stage, variables: Mapping[str, str]) -> process.Finished:

@@ -20,7 +20,7 @@ RESULT = "refs/heads/main"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ProjectSource:
     """A repository on this machine and the commit that the copy begins with."""
 
     path: Path
@@ -29,7 +29,7 @@ class Source:
     dirty: bool
 
 
-async def look(path: Path) -> Source:
+async def look(path: Path) -> ProjectSource:
     """What is there; raises `Misconfigured` for what is no repository with a commit."""
     place = await anyio.Path(path).resolve()
     if not await place.is_dir():
@@ -47,10 +47,10 @@ async def look(path: Path) -> Source:
     # Without locks and without looking into submodules or running anything of the repository's own.
     safe = ("-c", "core.fsmonitor=false", "--no-optional-locks")
     status = await git.run(*safe, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
-    return Source(Path(place), head.text.strip(), branch or "a detached HEAD", bool(status.text.strip()))
+    return ProjectSource(Path(place), head.text.strip(), branch or "a detached HEAD", bool(status.text.strip()))
 
 
-async def bring(lab: Lab, source: Source) -> None:
+async def bring(lab: Lab, source: ProjectSource) -> None:
     """Make the lab's repository a copy of `source` at its commit: through git's protocol, so no file is shared.
 
     It is what the repository begins with and no push: nobody is told, and CI does not run on it.
@@ -59,7 +59,7 @@ async def bring(lab: Lab, source: Source) -> None:
     await bare.git.check("fetch", "--no-tags", "--quiet", source.path.as_uri(), f"+{source.commit}:{RESULT}")
 
 
-async def unpacked(archive: Path, directory: Path) -> Source:
+async def unpacked(archive: Path, directory: Path) -> ProjectSource:
     """A repository in `directory` whose one commit has the files of a recording's `archive`."""
 
     def unpack() -> None:
@@ -75,7 +75,7 @@ async def unpacked(archive: Path, directory: Path) -> Source:
     return await look(directory)
 
 
-async def bundled(lab: Lab, source: Source, file: Path) -> bool:
+async def bundled(lab: Lab, source: ProjectSource, file: Path) -> bool:
     """Write what came on top of the source's commit into `file`; False when nothing did."""
     bare = lab.at(REPOSITORY).bare
     if await bare.sha(RESULT) in {None, source.commit}:

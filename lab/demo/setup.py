@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,7 @@ async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
         REPOSITORY,
         {"README.md": "A copy is on its way.\n"} if stage.own else target_project.files(),
         collaborators={ENGINE: "write", REVIEWER: "write"},
-        check_command=None if stage.own else f"'{python_in(stage.environment)}' ci/check.py",
+        check_command=None if stage.own else shlex.join((str(python_in(stage.environment)), "ci/check.py")),
     )
     host = Host(lab, stage.root)
     host.sign_in(TWO)
@@ -84,7 +85,7 @@ def _repository(stage: Stage) -> dict[str, object]:
         "merge": "auto",
     }
     if not stage.own:
-        return settings | {"test_command": f"'{python_in(stage.environment)}' -m pytest -q"}
+        return settings | {"test_command": shlex.join((str(python_in(stage.environment)), "-m", "pytest", "-q"))}
     if stage.test_command is not None:
         settings["test_command"] = stage.test_command
     return settings | {"ci": {"none_is_green": True, "timeout": 2}}

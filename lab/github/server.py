@@ -37,7 +37,7 @@ from lab.github.repositories.ref_log import RefLog
 from lab.github.routes import BESIDE_REST, OPERATIONS
 from lab.github.site_actions import SiteActions
 from lab.github.webhooks.sending import Webhooks
-from lab.github.wire.site import Site
+from lab.github.wire.site import ServedRoot
 from lab.github.world import store
 from lab.github.world.hub import CORE_LIMIT, World
 from lab.github.world.issues import EventRecord
@@ -76,7 +76,7 @@ class Lab(SiteActions):
         self.attachments = Attachments()
         self.interludes = InterleavedActions()
         self.lag = Lag(self.clock.now, self._thread_events)
-        self.webhooks = Webhooks(lambda: Site(self.url, self.world))
+        self.webhooks = Webhooks(lambda: ServedRoot(self.url, self.world))
         self.admin_token = secrets.token_hex(16)
         self.ci: dict[int, Ci] = {}
         self._state_dir = state_dir.absolute()  # git runs elsewhere
@@ -97,7 +97,7 @@ class Lab(SiteActions):
                 self._connect(repository)
                 await catch_up(repository)
         self._host = Host(*self._listen)
-        self._service = Service(Site(self._host.url, self.world), self.exchanges)
+        self._service = Service(ServedRoot(self._host.url, self.world), self.exchanges)
         await self._host.start(self._application(self._service))
         return self
 

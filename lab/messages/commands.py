@@ -18,7 +18,7 @@ from shared.commands import (
     unavailable_commands,
     untrusted_comments,
 )
-from shared.commands.command_rules import Refused
+from shared.commands.command_rules import CommandRefused
 from shared.escalation import approvals
 from shared.github.labels import LOOKS
 from shared.reconcile import end_message
@@ -38,8 +38,10 @@ def messages() -> Iterator[Message]:
     yield Message("command_loop.stopped", command_loop.stopped("ada", "status:reviewing"))
     yield Message("notices.untrusted_label", one_time_replies.untrusted_label("status:ready", "mallory")[1])
     for what in ("plan", "merge", *approvals.HELD_UP):
-        yield Message(f"approvals.Asked, {what}", approvals.Asked(15, what, "", OPENED.at).sentence(24))
-    refused = {ruled.sentence: None for ruled in command_rules.TABLE.values() if isinstance(ruled, Refused)}
+        yield Message(
+            f"approvals.PendingDecision, {what}", approvals.PendingDecision(15, what, "", OPENED.at).sentence(24)
+        )
+    refused = {ruled.sentence: None for ruled in command_rules.TABLE.values() if isinstance(ruled, CommandRefused)}
     recorded = [
         command_rules.UNASKED.sentence,
         *refused,

@@ -1,4 +1,4 @@
-"""What the planner posts on a story."""
+"""What the planner posts: on a story, on an issue without a label, and as the reply to a question."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from lab.messages.samples import NAMES, STORY, UNTIL
 from lab.messages.text import Message
 from planner_agent import comments
 from planner_agent.approval import Approval
+from planner_agent.assistant import replies
 from planner_agent.plan import Ambiguity, Option, Plan, PlannedSpecification, PlanStep
 from planner_agent.specifications import Created
+from planner_agent.triage import proposal_comments
+from planner_agent.triage.proposal import Proposal, TriageKind
 from shared.errors import Blocked
 from shared.lock.record import Wait
+from shared.models import Account, Comment
+from shared.text import neutralise
 from shared.workflow import Stage
 
-MODULES = (comments,)
-UNPOSTED = frozenset[str]()
+MODULES = (comments, proposal_comments, replies)
+UNPOSTED = frozenset({"purpose"})
 
 _PLAN = Plan(
     summary="The directory can be read by login only. A search function reads it through its iterator.",
@@ -58,3 +63,29 @@ def messages() -> Iterator[Message]:
     failed = replace(STORY, stage=Stage.FAILED, round=3)
     error = Blocked("Three plans were sent back.")
     yield Message("comments.given_up", comments.given_up(failed, error, "status:planning", "no JSON"))
+    yield from _proposals()
+    yield from _replies()
+
+
+def _proposals() -> Iterator[Message]:
+    bug = Proposal(kind=TriageKind.BUG, reason="It says that an empty list ends the program.")
+    twin = Proposal(kind=TriageKind.DUPLICATE, reason="Both ask for a search by name.", duplicate_of=12)
+    vague = Proposal(kind=TriageKind.VAGUE, reason="It only says that it fails.", missing="The command that was given.")
+    for proposal, label in ((bug, "bug"), (twin, "duplicate"), (vague, "needs-info")):
+        shown = proposal_comments.proposed(proposal, label)
+        yield Message(f"proposal_comments.proposed, {proposal.kind}", shown)
+    yield Message("proposal_comments.accepted", proposal_comments.accepted(bug, "bug", "ada"))
+    yield Message("proposal_comments.rejected", proposal_comments.rejected(bug, "ada"))
+    yield Message("proposal_comments.overtaken", proposal_comments.overtaken("it has a label"))
+    yield Message("proposal_comments.failed", proposal_comments.failed(Blocked("The model declines this text.")))
+    outcomes = (proposal_comments.DECIDED, proposal_comments.NO_PROPOSAL)
+    yield Message("proposal_comments, in the record of commands", "\n".join(f"- {one}" for one in outcomes))
+
+
+def _replies() -> Iterator[Message]:
+    asked = Comment(7, 12, Account(1, "ada"), "@engine-bot why is the cache cleared twice?", UNTIL, UNTIL)
+    answer = "Once at the start, in `directory/store.py`, and once more by `Store.reload`, which calls it again."
+    yield Message("replies.answered", neutralise(replies.answered(asked, answer, "main")))
+    yield Message("replies.failed", neutralise(replies.failed(asked, Blocked("The model declines this text."))))
+    yield Message("replies.unanswered", neutralise(replies.unanswered(asked)))
+    yield Message("replies.limited", replies.limited(20))

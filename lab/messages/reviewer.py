@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.messages.samples import HEAD, NAMES, PULL, REVIEW, UNTIL
+from lab.messages.samples import BASE, HEAD, NAMES, PULL, REVIEW, UNTIL
 from lab.messages.text import Message
 from reviewer_agent import comments, errors
+from reviewer_agent.after_merge import messages as after_merge
+from reviewer_agent.after_merge.merge_commit import MergeCommit
+from reviewer_agent.after_merge.record import Answer
 from reviewer_agent.merge.blockers import WAITS, Blocker
 from reviewer_agent.review import text
-from reviewer_agent.review.answer import Answer, BreakingChange, CriterionAnswer, EarlierAnswer, FindingAnswer
+from reviewer_agent.review.answer import BreakingChange, CriterionAnswer, EarlierAnswer, FindingAnswer, ReviewAnswer
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.placement import Placed
-from reviewer_agent.review.questions import Answered, Kind, Question
+from reviewer_agent.review.questions import Answered, ChangeKind, Question
 from reviewer_agent.review.second_pass import Checked
+from shared.ci.triage import Failure
 from shared.lock.record import Wait
+from shared.models import Check, CheckOutcome
+from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage
 
-MODULES = (comments, text)
-UNPOSTED = frozenset({"inline", "line"})
+MODULES = (comments, text, after_merge)
+UNPOSTED = frozenset({"inline", "line", "is_about"})
 
 _FACTS = comments.Facts(
     lines=900,
@@ -38,7 +44,7 @@ _MET = CriterionAnswer(id="AC1", met=True, note="test_finds_a_part_of_the_name")
 _UNMET = CriterionAnswer(id="AC2", met=False, note="no test looks at the order")
 
 
-def _draft(answer: Answer, *, paths: tuple[str, ...] = ("directory/search.py",)) -> Draft:
+def _draft(answer: ReviewAnswer, *, paths: tuple[str, ...] = ("directory/search.py",)) -> Draft:
     placed = Placed((_FINDING,), (_FINDING.model_copy(update={"line": None}),))
     patch = Patch("", frozenset(paths), {"directory/search.py": frozenset({8})})
     return Draft(HEAD, 0, answer, placed if answer.verdict != "approved" else Placed((), ()), patch)
@@ -48,27 +54,42 @@ def messages() -> Iterator[Message]:
     """All of it, in the order of a pull request's life."""
     yield from _reviews()
     yield from _not_reviewed()
-    for hindrance in Blocker:
-        named = ("grace", "alan") if hindrance is Blocker.REMARKED else _FACTS.missing
+    for blocker in Blocker:
+        named = ("grace", "alan") if blocker is Blocker.REMARKED else _FACTS.missing
         yield Message(
-            f"comments.approved, {hindrance.name.casefold()}",
-            comments.approved(REVIEW, hindrance, NAMES, replace(_FACTS, missing=named)),
+            f"comments.approved, {blocker.name.casefold()}",
+            comments.approved(REVIEW, blocker, NAMES, replace(_FACTS, missing=named)),
         )
     yield Message("comments.merge_title", comments.merge_title(PULL))
     yield Message("comments.merge_message", comments.merge_message(PULL, ("Signed-off-by: Ada <ada@example.org>",)))
     yield Message("comments.merged", comments.merged(replace(REVIEW, stage=Stage.DONE)))
+    yield from _after_merge()
+
+
+def _after_merge() -> Iterator[Message]:
+    merge = MergeCommit(PULL, "9f8e7d6c" * 5, BASE)
+    red = (Failure(Check("test", CheckOutcome.FAILED), "FAILED tests/test_search.py::test_order"),)
+    voice = after_merge.Voice(NAMES, Keyring(1), "https://github.com/ada/directory")
+    yield Message("messages.issue_title", after_merge.issue_title(merge))
+    yield Message("messages.issue_body", after_merge.issue_body(merge, red, voice))
+    yield Message("messages.revert_title", after_merge.revert_title(merge))
+    yield Message("messages.revert_body", after_merge.revert_body(merge, red, voice))
+    yield Message("messages.revert_message", after_merge.revert_message(merge, red))
+    for answer in Answer:
+        yield Message(f"messages.told, {answer}", after_merge.told(merge, red, answer, 16, voice))
+    yield Message("messages.told, refused", after_merge.told(merge, red, Answer.ISSUE, 0, voice))
 
 
 def _reviews() -> Iterator[Message]:
     nothing = BreakingChange(breaks=False, why="")
-    good = Answer(
+    good = ReviewAnswer(
         verdict="approved",
         summary="It does what the criteria ask for.",
         findings=(),
         criteria=(_MET,),
         breaking_change=nothing,
     )
-    bad = Answer(
+    bad = ReviewAnswer(
         verdict="changes_requested",
         summary="The order is missing.",
         findings=(_FINDING,),
@@ -85,7 +106,7 @@ def _reviews() -> Iterator[Message]:
         }
     )
     made = _draft(careful, paths=("pyproject.toml",))
-    question = Answered(Question(Kind.CHANGED, "tests/test_search.py::test_order"))
+    question = Answered(Question(ChangeKind.CHANGED, "tests/test_search.py::test_order"))
     yield Message(
         "text.review_body, careful", text.review_body(replace(made, removed=("search.py: find",), replies=(question,)))
     )

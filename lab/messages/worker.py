@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from lab.messages.samples import AT, BASE, FAILED, HEAD, ISSUE, LATER, NAMES, OPENED, PULL, ROUND, WORK
 from lab.messages.text import Message
-from shared.ci.round import Reading
+from shared.ci.round import CiObservation
 from shared.errors import Misconfigured
-from shared.git.notes import Answer, ProofNote
+from shared.git.notes import ProofNote, RemarkAnswer
 from shared.models import Check, CheckOutcome
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
@@ -28,10 +28,10 @@ MODULES = (comments, branch, ci_comments, status_text, pull_request_body, text_b
 UNPOSTED = frozenset({"branch", "shown_head", "renewed", "circle_of"})
 """What stands there and makes no text of its own."""
 
-_RED = Reading((Check("unit tests", CheckOutcome.FAILED), Check("lint", CheckOutcome.PASSED)))
-_RUNNING = Reading((Check("unit tests", CheckOutcome.RUNNING),))
+_RED = CiObservation((Check("unit tests", CheckOutcome.FAILED), Check("lint", CheckOutcome.PASSED)))
+_RUNNING = CiObservation((Check("unit tests", CheckOutcome.RUNNING),))
 _TEST = "tests/test_search.py::test_finds_a_part_of_the_name"
-_ANSWERS = (Answer(("c1@1-a",), 1, "ada: Please name the order.", True, "the docstring names the order now."),)
+_ANSWERS = (RemarkAnswer(("c1@1-a",), 1, "ada: Please name the order.", True, "the docstring names the order now."),)
 _EVIDENCE = Evidence(
     base=BASE,
     head=HEAD,
@@ -52,7 +52,7 @@ _EVIDENCE = Evidence(
     later=((HEAD, "The docstring names the order now."),),
     tried=ProofNote(damages=6, noticed=5, unnoticed=("`limit + 1` became `limit + 2` in `search.py:31`",)),
 )
-_CHANGE = pull_request_body.Change(
+_CHANGE = pull_request_body.ChangeSummary(
     ISSUE,
     OPENED,
     "People can be found.",
@@ -107,7 +107,7 @@ def _about_ci() -> Iterator[Message]:
     )
     yield Message("ci_comments.base_red", ci_comments.base_red(OPENED, _RED))
     yield Message("ci_comments.overdue", ci_comments.overdue(OPENED, _RUNNING))
-    yield Message("ci_comments.overdue, no CI", ci_comments.overdue(OPENED, Reading(no_ci=True)))
+    yield Message("ci_comments.overdue, no CI", ci_comments.overdue(OPENED, CiObservation(no_ci=True)))
     yield Message(
         "ci_comments.overdue, required", ci_comments.overdue(OPENED, replace(_RUNNING, required=frozenset({"build"})))
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.model.script import Asked, Turn, call_id, turn_of
+from lab.model.script import ModelRequest, Turn, call_id, turn_of
 
 ANSWER_TOOL = "StructuredOutput"
 """The tool by which Claude Code wants an answer that fits a schema."""
@@ -29,7 +29,7 @@ _TYPES = {
 }
 
 
-def asked(body: Mapping[str, Any]) -> Asked:
+def asked(body: Mapping[str, Any]) -> ModelRequest:
     """What a request comes to."""
     messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
     blocks = [block for message in messages for block in _blocks(message.get("content"))]
@@ -40,7 +40,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
     about = [_text(body.get("system")), *(_text(message.get("content")) for message in messages)]
     where = _WHERE.search("\n".join(about))
     tools = [tool.get("name") for tool in body.get("tools", ()) if isinstance(tool, dict)]
-    return Asked(
+    return ModelRequest(
         text=text,
         cwd=where[1].strip() if where else ".",
         turn=turn_of(ids, said),

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.model.script import Asked, Turn, call_id, turn_of
+from lab.model.script import ModelRequest, Turn, call_id, turn_of
 
 _WHERE = re.compile(r"<cwd>([^<\n]+)</cwd>")
 
 _TYPES = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limit_exceeded"}
 
 
-def asked(body: Mapping[str, Any]) -> Asked:
+def asked(body: Mapping[str, Any]) -> ModelRequest:
     """What a request comes to."""
     given = body.get("input")
     items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
@@ -26,7 +26,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
     texts = [_text(item) for item in items if item.get("role") == "user"]
     text = given if isinstance(given, str) else "\n".join(texts)
     where = _WHERE.search(text)
-    return Asked(
+    return ModelRequest(
         text=text,
         cwd=where[1].strip() if where else ".",
         turn=turn_of(ids, said if not ids else 0),

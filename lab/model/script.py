@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from shared.errors import Misconfigured
 
 
-class Kind(StrEnum):
+class AnswerFault(StrEnum):
     """What can go wrong with an answer."""
 
     STATUS = "status"
@@ -53,7 +53,7 @@ class Trouble(_Part):
     `status` answers with `type` and `message` as the vendor words them, `slow` waits `seconds` first.
     """
 
-    kind: Kind
+    kind: AnswerFault
     status: int = 500
     type: str | None = None
     message: str = "scripted trouble"
@@ -143,7 +143,7 @@ def _faults(error: Exception) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """What both vendors' requests come to: the session's first text, where it is, how far it is."""
 
     text: str

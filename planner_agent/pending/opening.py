@@ -18,7 +18,7 @@ import structlog
 from anyio import to_thread
 
 from planner_agent.pending import issue_text
-from planner_agent.pending.register import Entry, Register
+from planner_agent.pending.register import PendingTest, Register
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.git.ports import Files
@@ -40,7 +40,7 @@ CHUNK = 40
 """Files that one git command reads; together they fit into what may be read at once."""
 
 
-class Source(Files, Protocol):
+class CodeFiles(Files, Protocol):
     """The repository's code."""
 
     async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]: ...
@@ -65,7 +65,7 @@ def _regular(pattern: str) -> str:
     return "".join(_PARTS.get(piece, re.escape(piece)) for piece in pieces)
 
 
-async def pending_tests(files: Source, commit: str, globs: Sequence[str], order: str) -> tuple[Marked, ...]:
+async def pending_tests(files: CodeFiles, commit: str, globs: Sequence[str], order: str) -> tuple[Marked, ...]:
     """Every pending test of a commit: by `order` ("globs": by pattern, then path; "path": by path), then by line."""
     wanted = Globs(globs)
     ranked = [(rank, path) for path in await files.paths(commit) if (rank := wanted.rank(path)) is not None]
@@ -79,7 +79,7 @@ async def pending_tests(files: Source, commit: str, globs: Sequence[str], order:
     return tuple(sorted(found, key=lambda one: (ranks[path_of(one.test)], path_of(one.test), one.line)))
 
 
-async def _read(files: Source, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
+async def _read(files: CodeFiles, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
     """All at once; where that is too much, one by one, without those that are too large."""
     try:
         return await files.contents(commit, paths)
@@ -144,7 +144,7 @@ class Writer:
 class Opening:
     """The issues about pending tests of one repository."""
 
-    def __init__(self, issues: Issues, source: Source, register: Register, writer: Writer, wanted: Wanted) -> None:
+    def __init__(self, issues: Issues, source: CodeFiles, register: Register, writer: Writer, wanted: Wanted) -> None:
         self._issues = issues
         self._source = source
         self._register = register
@@ -191,7 +191,7 @@ class Opening:
                 return await self._open(one)
         return None
 
-    async def _known(self, entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
+    async def _known(self, entries: Mapping[str, PendingTest]) -> Mapping[str, PendingTest]:
         """The entries with the issues that were created and not noted; once, all that were ever created count."""
         lost = [entry for entry in entries.values() if not entry.issue]
         if self._searched and not lost:
@@ -206,7 +206,7 @@ class Opening:
         self._searched = True
         return await self._register.read() if changed else entries
 
-    async def _in_the_way(self, entries: Mapping[str, Entry], listed: Mapping[int, Issue]) -> int:
+    async def _in_the_way(self, entries: Mapping[str, PendingTest], listed: Mapping[int, Issue]) -> int:
         """How many issues are still worked on. The newest are read singly where the list lacks them: it may lag."""
         numbers = [entry.issue for entry in entries.values() if entry.issue]
         newest, count = numbers[-self._wanted.open_at_once :], 0
@@ -251,6 +251,6 @@ class Opening:
         await self._register.append(self._entry(one.test, number))  # else the next look finds it by its line
         return number
 
-    def _entry(self, test: str, issue: int = 0) -> Entry:
+    def _entry(self, test: str, issue: int = 0) -> PendingTest:
         now = self._writer.server_time()
-        return Entry(test, self._writer.agent, secrets.token_hex(8), now, issue)
+        return PendingTest(test, self._writer.agent, secrets.token_hex(8), now, issue)

@@ -21,7 +21,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PendingTest:
     """A test that somebody is about to write an issue for, or has; `at` is server time, `run` unlike any other."""
 
     test: str
@@ -35,9 +35,9 @@ class Register:
     """Which tests of one repository have an issue, or are about to get one."""
 
     def __init__(self, fences: Refs, history: History) -> None:
-        self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
+        self._lines: Lines[PendingTest] = Lines(REF, fences, history, read, VERSION)
 
-    async def read(self) -> Mapping[str, Entry]:
+    async def read(self) -> Mapping[str, PendingTest]:
         """Test -> what is known of it, oldest first, as the server has it now. Raises `Transient`.
 
         Raises `Outdated` when a line cannot be read: the test that it names might get a second issue.
@@ -48,24 +48,24 @@ class Register:
                 f"The register of pending tests ({REF}) has lines of version {self._lines.newer}, and this agent reads "
                 f"version {VERSION}: it opens no issue for them. Upgrade this agent."
             )
-        known: dict[str, Entry] = {}
+        known: dict[str, PendingTest] = {}
         for line in self._lines.entries:
             if not (line.test in known and known[line.test].issue):
                 known[line.test] = line
         return known
 
-    async def append(self, entry: Entry) -> bool:
+    async def append(self, entry: PendingTest) -> bool:
         """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""
         return await self._lines.append(write(entry), entry)
 
 
-def write(entry: Entry) -> str:
+def write(entry: PendingTest) -> str:
     """One line."""
     line = {"v": VERSION, "test": entry.test, "agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}
     return json.dumps(line | ({"issue": entry.issue} if entry.issue else {}), sort_keys=True)
 
 
-def read(text: str) -> Entry | None:
+def read(text: str) -> PendingTest | None:
     """The entry that a line spells, of a newer version as far as it says the same; None for anything else."""
     try:
         line = json.loads(text)
@@ -74,6 +74,6 @@ def read(text: str) -> Entry | None:
         at = datetime.fromisoformat(line["at"])
         if at.tzinfo is None:
             return None
-        return Entry(str(line["test"]), str(line["agent"]), str(line["run"]), at, int(line.get("issue", 0)))
+        return PendingTest(str(line["test"]), str(line["agent"]), str(line["run"]), at, int(line.get("issue", 0)))
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return None

@@ -13,7 +13,7 @@ from planner_agent.context import PlanningContext
 from planner_agent.overlap import overlaps
 from planner_agent.plan import Plan, PlannedSpecification
 from shared.models import Issue
-from shared.specification import Kind
+from shared.specification import SpecificationKind
 from shared.text import clean, one_line, printable
 
 STORY_LINES = 12
@@ -94,7 +94,8 @@ def _facts(one: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
     yield ""
     yield from (f"[ ] AC{number}: {criterion}" for number, criterion in enumerate(one.criteria, 1))
     facts = {
-        "Kind": "" if one.kind is Kind.FEATURE else str(one.kind),
+        "Kind": "" if one.kind is SpecificationKind.FEATURE else str(one.kind),
+        "Size": str(one.size or ""),
         "Files": ", ".join(one.files),
         "Tests that may change": ", ".join(one.may_change),
         "Out of scope": "; ".join(one.out_of_scope),

@@ -1,4 +1,4 @@
-"""Why an approved pull request is not merged by the engine now, and what clears each reason."""
+"""The reasons why an approved pull request is not merged now, and what clears each; `merge_decision` picks one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ class Blocker(StrEnum):
     """Why an approved pull request is not merged by the engine now, or why a review is not begun."""
 
     NEVER = "merging is configured to be done by people"
+    REVERT = "it takes back a merge, so a maintainer merges it"
     FLAGGED = "a flag says that a person decides"
     RESOLVED = "a conflict was resolved in it, so a person looks at it"
     BARRED = "a label says that it is not to be merged"
@@ -94,6 +95,7 @@ UNANNOUNCED = PASSING | {
 
 TOLD_ANEW = ON_ORDER | frozenset(
     {
+        Blocker.REVERT,
         Blocker.UNSEEN,
         Blocker.REQUESTED,
         Blocker.BARRED,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.git.ports import Heads, Refs
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
@@ -37,7 +37,7 @@ class MergeTurn:
     pull_request: int
     branch: str
     tip: str
-    checks: Verdict
+    checks: CiVerdict
     at: datetime
     over: bool = False
 
@@ -68,7 +68,7 @@ class MergeTurn:
                 int(trailers["Pr"]),
                 trailers["Branch"],
                 trailers["Base"],
-                Verdict(trailers["Checks"]),
+                CiVerdict(trailers["Checks"]),
                 at,
                 over=trailers.get("Over") == "yes",
             )
@@ -76,14 +76,14 @@ class MergeTurn:
             return None
         return found if at.tzinfo is not None else None
 
-    def settling(self, branch: str, tip: str, checks: Verdict, *, now: datetime, seconds: float) -> bool:
+    def settling(self, branch: str, tip: str, checks: CiVerdict, *, now: datetime, seconds: float) -> bool:
         """Whether the last merge is so new that the checks of what it made of the base have not ended.
 
         None at all may only be late, if the base had some before.
         """
         if (self.branch, now - self.at < timedelta(seconds=seconds)) != (branch, True) or self.tip == tip:
             return False
-        return checks is Verdict.RUNNING or (checks is Verdict.NONE and self.checks is not Verdict.NONE)
+        return checks is CiVerdict.RUNNING or (checks is CiVerdict.NONE and self.checks is not CiVerdict.NONE)
 
 
 class MergeTurns:
@@ -96,7 +96,7 @@ class MergeTurns:
         self._mine: dict[int, tuple[str, MergeTurn]] = {}
         """Pull request -> the commit by which its turn was taken, and the turn."""
 
-    async def settling(self, branch: str, tip: str, checks: Verdict, *, seconds: float) -> bool:
+    async def settling(self, branch: str, tip: str, checks: CiVerdict, *, seconds: float) -> bool:
         """Whether the last merge made this tip of a branch, less than `seconds` ago, and its checks have not ended.
 
         Raises `Transient`, and `ForeignFence` where only a newer engine can tell.

@@ -11,12 +11,13 @@ import structlog
 
 from reviewer_agent import comments, links
 from reviewer_agent.actions import Actions
-from reviewer_agent.decide import Action, Snapshot, decide
+from reviewer_agent.decide import Action, decide
 from reviewer_agent.merge.merge_turns import FRESH_SECONDS, MergeTurn
-from reviewer_agent.merge.queue_exit import Entry, Next, Outside, cause, following
+from reviewer_agent.merge.queue_exit import Next, Outside, QueueEntry, cause, following
 from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
+from reviewer_agent.snapshot import Snapshot
 from reviewer_agent.stop_requests import order
 from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.github.errors import Refused
@@ -60,6 +61,8 @@ log = structlog.get_logger()
 class Finishing:
     """The pull request is merged and being tidied up: that it is closed is no order any more."""
 
+    unlabelled: bool = False
+
 
 class Merging:
     """Merges, and ends what a merge ends; every effect is convergent."""
@@ -88,7 +91,7 @@ class Merging:
         again = await self._observer.look(held.fence)
         if not self._is_same(held, seen, again, Action.ENQUEUE):
             return None
-        entry = Entry.of(held.fence)
+        entry = QueueEntry.of(held.fence)
         if entry.head == held.fence.work_head and not seen.called_back and seen.outside is None:
             place = await self._forge.queue.look(seen.pull_request.node_id, held)
             if place.holds:
@@ -96,16 +99,16 @@ class Merging:
             return await self._outside(held, seen, entry, place.left)
         return await self._enter(held, seen, entry)
 
-    async def _enter(self, held: Held, seen: Snapshot, entry: Entry) -> Step:
+    async def _enter(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Step:
         head, times = held.fence.work_head, 1 if seen.called_back else entry.times + 1
         try:
             await self._forge.queue.enter(seen.pull_request.node_id, head, held)
         except (Refused, NotAllowed) as refused:
             return await self._refusals.handle(held, seen, refused)
         log.info("enqueued", outcome="completed", sha=head, times=times)
-        return await self._handover.queued(held, seen, Entry(head, times, seen.base_tip))
+        return await self._handover.queued(held, seen, QueueEntry(head, times, seen.base_tip))
 
-    async def _outside(self, held: Held, seen: Snapshot, entry: Entry, left: QueueExit | None) -> Step:
+    async def _outside(self, held: Held, seen: Snapshot, entry: QueueEntry, left: QueueExit | None) -> Step:
         """The queue does not have it any more: on to whatever clears the way, or to a person with the reason."""
         repairable = not seen.sent_to_base and await self._observer.is_repairable(seen.pull_request)
         action = following(cause(left), entry, seen.base_tip, repairable=repairable)
@@ -168,15 +171,13 @@ class Merging:
         self._forge.inbox.dismiss(pull_request.number)
         held.memory.keep(Finishing())
         await self._say_merged(held, pull_request.number)
-        await self._forge.closing.unlabel(pull_request, held)
-        ours = self._policy.names.ours(pull_request.labels)
-        pull_request = replace(pull_request, labels=pull_request.labels.difference(ours))
         approved_by = by or held.fence.approved_by
         if not await self._end_together(held, pull_request, approved_by):
             try:
                 await self._tidy(held, pull_request)
             except Blocked as error:
                 log.warning("tidying_refused", outcome="skipped", error=str(error))
+            await self._forge.closing.unlabel(self._as_left(held, pull_request), held)
             await advance(held, FenceChange(stage=Stage.DONE, approved_by=approved_by))
         return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
 
@@ -246,10 +247,22 @@ class Merging:
     async def _tell(self, held: Held, fence: Fence | None, pull_request: PullRequest) -> None:
         """On the issue, as long as its worker's fence names this pull request and nobody works on it any more.
 
-        At `withdrawn` a person had stopped or closed it, and then had it reviewed all the same.
+        At `withdrawn` a person had stopped or closed it, and then had it reviewed all the same. The labels come off
+        the pull request in any case.
         """
+        left = self._as_left(held, pull_request)
         if fence is not None and fence.pr == pull_request.number and _is_at_rest(fence):
-            await self._forge.closing.merged(fence, pull_request, held)
+            await self._forge.closing.merged(fence, left, held)
+        else:
+            await self._forge.closing.unlabel(left, held)
+        held.memory.keep(Finishing(unlabelled=True))
+
+    def _as_left(self, held: Held, pull_request: PullRequest) -> PullRequest:
+        """The pull request with the labels that are still on it."""
+        if (done := held.memory.get(Finishing)) is None or not done.unlabelled:
+            return pull_request
+        ours = self._policy.names.ours(pull_request.labels)
+        return replace(pull_request, labels=pull_request.labels.difference(ours))
 
     async def _close_issue(self, held: Held, issue: int) -> None:
         """GitHub closes it itself when the base is the default branch."""

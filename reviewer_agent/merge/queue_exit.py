@@ -50,7 +50,7 @@ class Next(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class QueueEntry:
     """The last time that the engine put something in: which commit, how often so far, and onto which base."""
 
     head: str = ""
@@ -58,7 +58,7 @@ class Entry:
     base: str = ""
 
     @classmethod
-    def of(cls, fence: Fence) -> Entry:
+    def of(cls, fence: Fence) -> QueueEntry:
         """What the fence says; an older engine named the commit alone."""
         head, _, rest = dict(fence.more).get(QUEUED, "").partition(" ")
         times, _, base = rest.partition(" ")
@@ -124,7 +124,7 @@ def cause(left: QueueExit | None) -> Cause:
     return Cause.PERSON if left is not None and left.by_person else Cause.OTHER
 
 
-def following(why: Cause, entry: Entry, base: str, *, repairable: bool) -> Next:
+def following(why: Cause, entry: QueueEntry, base: str, *, repairable: bool) -> Next:
     """What follows for a commit that was put in as `entry` says, now that its base is at `base`.
 
     `repairable`: our worker can merge the base into it, and was not asked to for these two commits.

@@ -67,7 +67,7 @@ class BreakingChange(_Part):
     why: str = Field(description="which callers and how; empty when nothing breaks")
 
 
-class Answer(_Part):
+class ReviewAnswer(_Part):
     """A whole review."""
 
     verdict: Literal["approved", "changes_requested"]
@@ -89,7 +89,7 @@ class Answer(_Part):
         return tuple(one for one in self.earlier if not one.resolved)
 
 
-SCHEMA: Mapping[str, Any] = Answer.model_json_schema()
+SCHEMA: Mapping[str, Any] = ReviewAnswer.model_json_schema()
 """The JSON schema that a coder is given."""
 
 
@@ -114,7 +114,7 @@ def _only(made: dict[str, Any], field: str, part: tuple[str, str], ids: Sequence
 
 def parse(
     raw: Mapping[str, Any] | None, criteria: Sequence[str], listed: Sequence[str] = (), tests: Sequence[str] = ()
-) -> Answer:
+) -> ReviewAnswer:
     """The answer, when it is complete and does not contradict itself; raises `Unusable`.
 
     `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings, `tests` what was
@@ -123,7 +123,7 @@ def parse(
     if raw is None:
         raise Unusable(["The answer was not a JSON object."])
     try:
-        answer = Answer.model_validate_json(json.dumps(dict(raw)))
+        answer = ReviewAnswer.model_validate_json(json.dumps(dict(raw)))
     except (ValueError, TypeError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
         raise Unusable(sentences(error)) from error
     answer = answer.model_copy(update={"earlier": tuple(one for one in answer.earlier if one.id in listed)})
@@ -141,7 +141,7 @@ def sentences(error: Exception) -> list[str]:
     return [one_line(f"{'.'.join(map(str, e['loc'])) or 'answer'}: {e['msg']}", 200) for e in found[:10]]
 
 
-def _incomplete(answer: Answer, criteria: Sequence[str]) -> Iterator[str]:
+def _incomplete(answer: ReviewAnswer, criteria: Sequence[str]) -> Iterator[str]:
     checked = [criterion.id for criterion in answer.criteria]
     if missing := [id for id in criteria if id not in checked]:
         yield f"criteria: {', '.join(missing)} not checked"
@@ -157,7 +157,7 @@ def _incomplete(answer: Answer, criteria: Sequence[str]) -> Iterator[str]:
         yield "findings: one has no reason"
 
 
-def _unjudged(answer: Answer, listed: Sequence[str]) -> Iterator[str]:
+def _unjudged(answer: ReviewAnswer, listed: Sequence[str]) -> Iterator[str]:
     judged = [one.id for one in answer.earlier]
     if missing := [id for id in listed if id not in judged]:
         yield one_line(f"earlier: {', '.join(missing)} not judged", 200)
@@ -165,7 +165,7 @@ def _unjudged(answer: Answer, listed: Sequence[str]) -> Iterator[str]:
         yield "earlier: one is judged twice"
 
 
-def _contradictions(answer: Answer, tests: Sequence[str]) -> Iterator[str]:
+def _contradictions(answer: ReviewAnswer, tests: Sequence[str]) -> Iterator[str]:
     unmet, unresolved = answer.unmet, [one.id for one in answer.unresolved]
     unasked = set(tests) - {one.test for one in answer.expectations if one.asked == "yes"}
     if answer.verdict == "approved":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reviewer_agent.review.answer import HOLDING, Answer, FindingAnswer
+from reviewer_agent.review.answer import HOLDING, FindingAnswer, ReviewAnswer
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.placement import Placed
 from reviewer_agent.review.questions import Answered
@@ -24,7 +24,7 @@ class Draft:
 
     sha: str
     round: int
-    answer: Answer
+    answer: ReviewAnswer
     placed: Placed
     patch: Patch
     removed: tuple[str, ...] = ()

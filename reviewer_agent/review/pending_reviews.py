@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from reviewer_agent.decide import TO_BASE
 from reviewer_agent.observe import Observer
 from reviewer_agent.review import same_change
 from reviewer_agent.review.draft import Draft
@@ -14,6 +13,7 @@ from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInput, ReviewInputs
 from reviewer_agent.review.verdict import Judgement
+from reviewer_agent.snapshot import TO_BASE
 from shared.commands.retry_command import reviewed_again
 from shared.lock.hold import Held
 from shared.models import PullRequest

@@ -22,7 +22,7 @@ _REST = re.compile(r"\.\.\. and ([0-9]{1,6}) more")
 """The entry that counts what a list leaves out."""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What was done that a criterion has to ask for."""
 
     CHANGED = "changed expectation"
@@ -32,8 +32,8 @@ class Kind(StrEnum):
 
 
 _AS_IT_WAS = "Leave it as it was, or let a criterion of the specification ask for the change."
-_WISHES = dict.fromkeys(Kind, _AS_IT_WAS) | {
-    Kind.DOUBT: "Test what it does, or take it out, or let a criterion of the specification ask for exactly this."
+_WISHES = dict.fromkeys(ChangeKind, _AS_IT_WAS) | {
+    ChangeKind.DOUBT: "Test what it does, or take it out, or let a criterion of the specification ask for exactly this."
 }
 
 
@@ -41,7 +41,7 @@ _WISHES = dict.fromkeys(Kind, _AS_IT_WAS) | {
 class Question:
     """Does a criterion ask for this? `about` is the test or the file, `what` was seen of it."""
 
-    kind: Kind
+    kind: ChangeKind
     about: str
     what: str = ""
     diff: str = ""
@@ -60,10 +60,10 @@ class Question:
     def unasked(self) -> str:
         """The sentence that is told where the answer is no."""
         subject = {
-            Kind.CHANGED: f"a changed expectation of {self.name}",
-            Kind.REMOVED: f"the removed test {self.name}",
-            Kind.PINNED: f"the change of {self.name}, which steers the test run,",
-            Kind.DOUBT: f"what no test decides ({self.name})",
+            ChangeKind.CHANGED: f"a changed expectation of {self.name}",
+            ChangeKind.REMOVED: f"the removed test {self.name}",
+            ChangeKind.PINNED: f"the change of {self.name}, which steers the test run,",
+            ChangeKind.DOUBT: f"what no test decides ({self.name})",
         }[self.kind]
         return f"{subject} has no criterion that asks for it"
 
@@ -104,10 +104,10 @@ def asked(proofs: Sequence[ProofNote], claimed: ClaimedProof | None) -> tuple[Qu
     named = {(question.kind, question.about) for question in found}
     if claimed is not None:
         lists = {
-            Kind.CHANGED: claimed.changed_tests,
-            Kind.REMOVED: claimed.removed_tests,
-            Kind.PINNED: claimed.pinned,
-            Kind.DOUBT: claimed.doubts,
+            ChangeKind.CHANGED: claimed.changed_tests,
+            ChangeKind.REMOVED: claimed.removed_tests,
+            ChangeKind.PINNED: claimed.pinned,
+            ChangeKind.DOUBT: claimed.doubts,
         }
         for kind, entries in lists.items():
             known = sum(one is kind for one, _ in named)
@@ -116,10 +116,10 @@ def asked(proofs: Sequence[ProofNote], claimed: ClaimedProof | None) -> tuple[Qu
 
 
 def _of_note(proof: ProofNote) -> Iterator[Question]:
-    yield from (Question(Kind.CHANGED, one.test, one.what, one.diff) for one in proof.changed_tests)
-    yield from (Question(Kind.REMOVED, text) for text in proof.removed_tests)
-    yield from (Question(Kind.PINNED, path) for path in proof.pinned)
-    yield from (Question(Kind.DOUBT, text) for text in proof.doubts)
+    yield from (Question(ChangeKind.CHANGED, one.test, one.what, one.diff) for one in proof.changed_tests)
+    yield from (Question(ChangeKind.REMOVED, text) for text in proof.removed_tests)
+    yield from (Question(ChangeKind.PINNED, path) for path in proof.pinned)
+    yield from (Question(ChangeKind.DOUBT, text) for text in proof.doubts)
 
 
 def _unknown(entries: Sequence[str], known: int) -> Sequence[str]:

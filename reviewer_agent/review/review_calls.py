@@ -13,7 +13,7 @@ from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.placement import place
 from reviewer_agent.review.review_input import ReviewInput
 from reviewer_agent.review.second_pass import Checked
-from shared.llm.port import Call, Coder, Ending, Outcome, Request
+from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.retry.answer_retry import Unusable, asked
 from shared.retry.run_errors import completed
 from shared.text import excerpt
@@ -43,12 +43,12 @@ class ReviewCalls:
             "earlier": excerpt(material.earlier.text, EARLIER_BYTES),
             "since": "" if since is None else since.text,
         }
-        request = self._request(Call.REVIEW, "code-reviewer", material, round, answer.schema(listed, tests))
+        request = self._request(CoderCall.REVIEW, "code-reviewer", material, round, answer.schema(listed, tests))
         given = await asked(
             self._coder,
             request,
             lambda faults: self._prompts.render("review", **variables, problems=faults),
-            lambda outcome: answer.parse(_answered(outcome, Call.REVIEW), criteria, listed, tests),
+            lambda outcome: answer.parse(_answered(outcome, CoderCall.REVIEW), criteria, listed, tests),
             "The backend's review cannot be used, and its correction cannot either:",
         )
         counting, late = divided(given.findings, material.change, since)
@@ -62,7 +62,7 @@ class ReviewCalls:
     async def check(self, material: ReviewInput, draft: Draft) -> Draft:
         """The second pass: each criterion against the evidence. Raises as `examine`."""
         variables = _told(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
-        request = self._request(Call.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
+        request = self._request(CoderCall.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
         criteria = [id for id, _ in material.criteria]
         checked = await asked(
             self._coder,
@@ -74,7 +74,7 @@ class ReviewCalls:
         return replace(draft, checked=checked)
 
     def _request(
-        self, call: Call, role: str, material: ReviewInput, round: int, schema: Mapping[str, object]
+        self, call: CoderCall, role: str, material: ReviewInput, round: int, schema: Mapping[str, object]
     ) -> Request:
         issue = links.issue_of(material.pull_request)
         return Request(
@@ -100,11 +100,11 @@ def _told(material: ReviewInput) -> dict[str, str]:
     }
 
 
-def _check(outcome: Outcome, criteria: Sequence[str]) -> Checked:
-    return second_pass.parse(_answered(outcome, Call.CHECK_CRITERIA), criteria)
+def _check(outcome: RunOutcome, criteria: Sequence[str]) -> Checked:
+    return second_pass.parse(_answered(outcome, CoderCall.CHECK_CRITERIA), criteria)
 
 
-def _answered(outcome: Outcome, call: Call) -> Mapping[str, object] | None:
+def _answered(outcome: RunOutcome, call: CoderCall) -> Mapping[str, object] | None:
     if outcome.ending is Ending.MALFORMED:
         raise Unusable(["The answer was not JSON by the schema."])
     return completed(outcome, call).answer

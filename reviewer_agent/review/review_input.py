@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 import anyio.to_thread
 
-from reviewer_agent.ports import Records, Source
+from reviewer_agent.ports import GitObjects, Records
 from reviewer_agent.review import patch
 from reviewer_agent.review.convergence import Earlier
 from reviewer_agent.review.patch import Patch
@@ -37,7 +37,7 @@ class NothingToReview(Blocked):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ReviewSubject:
     """What a change is judged against: an issue, or the pull request's own description, and what that claims.
 
     `text` tells which text of an issue that is, see `verdict.text_key`.
@@ -56,7 +56,7 @@ class ReviewInput:
     `removed` are public names that are gone, as `path: name`; `recorded` is what the engine itself knows of its tests.
     """
 
-    subject: Subject
+    subject: ReviewSubject
     pull_request: PullRequest
     change: Patch
     earlier: Earlier
@@ -74,7 +74,7 @@ class ReviewInput:
 class ReviewInputs:
     """Reads a change from the repository's copy on this machine."""
 
-    def __init__(self, source: Source, records: Records, diff_bytes: int) -> None:
+    def __init__(self, source: GitObjects, records: Records, diff_bytes: int) -> None:
         self.source = source
         self._records = records
         self._diff_bytes = diff_bytes
@@ -92,7 +92,7 @@ class ReviewInputs:
                 raise Gone(f"The commit {pull_request.head_sha[:12]} is not in the repository any more.") from error
         return base
 
-    async def gather(self, pull_request: PullRequest, subject: Subject, earlier: Earlier) -> ReviewInput:
+    async def gather(self, pull_request: PullRequest, subject: ReviewSubject, earlier: Earlier) -> ReviewInput:
         """Everything that is judged. Raises `NothingToReview`, `Blocked`, `Gone` and `Transient`."""
         base, head = await self.bring(pull_request), pull_request.head_sha
         diff = await self._diff(base, head)

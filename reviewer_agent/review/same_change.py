@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewer_agent.review.answer import Answer, BreakingChange
+from reviewer_agent.review.answer import BreakingChange, ReviewAnswer
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.placement import Placed
 from reviewer_agent.review.review_input import ReviewInput
@@ -14,7 +14,7 @@ def again(material: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
     pull = material.pull_request
     summary = f"The change is the one that was approved at {earlier.sha[:12]}: only its base was merged into it."
     nothing_breaks = BreakingChange(breaks=False, why="")
-    answer = Answer(verdict="approved", summary=summary, findings=(), criteria=(), breaking_change=nothing_breaks)
+    answer = ReviewAnswer(verdict="approved", summary=summary, findings=(), criteria=(), breaking_change=nothing_breaks)
     return Draft(
         pull.head_sha,
         round,

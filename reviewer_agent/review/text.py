@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reviewer_agent.review.answer import Answer, CriterionAnswer, EarlierAnswer, FindingAnswer
+from reviewer_agent.review.answer import CriterionAnswer, EarlierAnswer, FindingAnswer, ReviewAnswer
 from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.questions import Answered
 from reviewer_agent.review.verdict import Judgement, PersonOnly
@@ -59,7 +59,7 @@ def finding_body(finding: FindingAnswer) -> str:
     return f"{body}\n\n**Suggestion:** {suggestion}" if suggestion else body
 
 
-def _criteria(answer: Answer) -> list[str]:
+def _criteria(answer: ReviewAnswer) -> list[str]:
     return [
         f"- **{_word(c.id)}** {'met' if c.met else '**not met**'}: {line(c.note, NOTE_CHARS)}" for c in answer.criteria
     ]

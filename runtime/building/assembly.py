@@ -27,23 +27,27 @@ from runtime.telemetry.observed_agent import ObservedAgent
 from runtime.telemetry.observed_people import ObservedStatus
 from runtime.telemetry.observed_port import ObservedPort
 from shared.clock import Clock
+from shared.commands.start_signals import NewIssues
 from shared.commands.text_history import Texts
 from shared.commands.untrusted_comments import UntrustedComments
 from shared.escalation.delivery import Outbox
+from shared.git import object_readers
 from shared.git.active_agents import ActiveAgents
 from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.fences import Fences
 from shared.git.mirror import Mirror
 from shared.git.names import mirror_path
+from shared.git.object_readers import ObjectReaders
 from shared.github.base_branch import BaseBranch
 from shared.github.inbox import Inbox, Ties
 from shared.github.status import StatusBoard
-from shared.llm.port import Coder, Limits
+from shared.llm.port import Coder, RunLimits
 from shared.lock.claimant import Claimant
 from shared.lock.gateway import Gateway
 from shared.lock.port import Port
-from shared.models import Issue
+from shared.loop.polling_loop import Beside
+from shared.models import Account, Issue
 from shared.outgoing.outbound_filter import Outgoing
 from shared.reconcile.end_message import Closing, Spent
 from shared.reconcile.end_message import Sources as ClosingSources
@@ -52,6 +56,7 @@ from shared.reconcile.orphans import ReconcileRules
 from shared.reconcile.sweep import Sources, Sweep
 from shared.reconcile.watch import Hints, Watch
 from shared.sandbox.confinement import Confinement
+from shared.scheduling.account_work import AccountWork
 from shared.scheduling.items import Agent
 from shared.telemetry.event_recorder import EventRecorder
 from shared.text.comment_signatures import Keyring
@@ -91,8 +96,13 @@ class Parts(Hub):
     only: int | None = None
     """The one item to work on; None means all."""
     texts: Texts = field(default_factory=Texts)
+    new_issues: NewIssues = field(default_factory=NewIssues)
     choices: dict[str, str] = field(default_factory=dict)
     """Which backend a person has chosen for which item that is held."""
+    account_work: AccountWork | None = None
+    """What the account has in work over all repositories of the process; None where that is not asked."""
+    beside: list[Beside] = field(default_factory=list)
+    """What runs beside the loop of the repository."""
 
     @property
     def closing(self) -> Closing:
@@ -102,7 +112,7 @@ class Parts(Hub):
             return StatusBoard(self.comments, Role.WORKER, accounts, self.keys)
 
         sources = ClosingSources(self.keys, self.claimant.accounts, self.spent, self.server_time)
-        return Closing(self.issues, self.comments, self.labels, board, self.names, sources)
+        return Closing(self.issues, self.comments, self.labels.changes, board, self.names, sources)
 
     @property
     def base(self) -> BaseBranch:
@@ -111,11 +121,11 @@ class Parts(Hub):
         return BaseBranch(configured or own, default=own, ask=None if configured else self.people.repository)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """What one run of a coding backend may take."""
         one = self.configured
         minutes = (one.run_timeout_minutes, one.stall_timeout_minutes)
-        return Limits(one.max_turns, self.settings.budgets.run, *(60 * each for each in minutes))
+        return RunLimits(one.max_turns, self.settings.budgets.run, *(60 * each for each in minutes))
 
     @property
     def page(self) -> str:
@@ -125,10 +135,11 @@ class Parts(Hub):
     def inbox(
         self,
         labels: Iterable[str | Stage],
-        trade: ReconcileRules,
+        rules: ReconcileRules,
         concerns: Callable[[Issue], bool] = lambda issue: True,
+        assignee: Account | None = None,
     ) -> Watch:
-        """What is open under these labels and can concern the agent, and what only its fences know of."""
+        """What is open under these labels or assigned, and can concern the agent, and what only its fences know of."""
         named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
         hints = Hints(self.names)
         left_alone = ExcludedItems(self.configured.name, self.role, self.names, self.configured.labels)
@@ -136,17 +147,18 @@ class Parts(Hub):
         def noticed(listed: Sequence[Issue]) -> None:
             hints.give(listed)
             self.texts.note(listed)
+            self.new_issues.note(listed)
             left_alone.note(listed)
 
-        ties = Ties(trade.needs_followup, trade.belongs)
+        ties = Ties(rules.needs_followup, rules.belongs, assignee)
         lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, ties=ties)
-        sources = Sources(self.roll, self.issues, self.lost_labels(trade), self.status, self.server_time)
-        self.chronicle.vitals.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
-        return Watch(lists, Sweep(trade, sources, self.port, self.claimant, self.clock))
+        sources = Sources(self.roll, self.issues, self.lost_labels(rules), self.status, self.server_time)
+        self.chronicle.health.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
+        return Watch(lists, Sweep(rules, sources, self.port, self.claimant, self.clock))
 
-    def lost_labels(self, trade: ReconcileRules) -> LostLabels:
+    def lost_labels(self, rules: ReconcileRules) -> LostLabels:
         """What tells a label that a person took off from one that was lost."""
-        return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, trade.before)
+        return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, rules.before)
 
 
 @asynccontextmanager
@@ -169,12 +181,13 @@ async def reached(process: Process) -> AsyncIterator[PartsOf]:
     confined = await confinement(process.settings, process.environment)
     log.info("limits_held", by="watchdog" if confined.groups is None else "cgroup")
     coders = {one.name: await backend(process, one, confined) for one in configured}
-    async with process.connections.line(process.settings, process.environment, process.outgoing) as line:
+    connected = process.connections.line(process.settings, process.environment, process.outgoing)
+    async with connected as line, object_readers.opened() as readers:
         with ExitStack() as stack:
-            identities = Identities(process, line, stack)
+            identities = Identities(process, line, stack, keeps=True)
 
             async def parts_of(one: RepositorySettings) -> Parts:
-                return await _parts(process, await identities.of(one.name), one, coders[one.name], confined)
+                return await _parts(process, await identities.of(one.name), one, coders[one.name], confined, readers)
 
             try:
                 yield parts_of
@@ -187,11 +200,16 @@ PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
 
 
 async def _parts(
-    process: Process, me: SignedIn, configured: RepositorySettings, coder: Coder, confined: Confinement
+    process: Process,
+    me: SignedIn,
+    configured: RepositorySettings,
+    coder: Coder,
+    confined: Confinement,
+    readers: ObjectReaders,
 ) -> Parts:
     event_recorder = process.chronicle.tells(configured.name, me.github)
     seen = observed_hub(await hub(process.role, me, configured), me.github, event_recorder)
-    mirror = mirror_of(process, me.answers, configured.name)
+    mirror = mirror_of(process, me.answers, configured.name, readers)
     await mirror.ensure()
     identity = Identity(seen.account.login, f"{seen.account.id}+{seen.account.login}@users.noreply.github.com")
     fences = Fences(mirror, identity)
@@ -235,28 +253,29 @@ async def _parts(
         spent=spending.spent,
         plays=process.plays,
         choices=process.choices[configured.name],
+        account_work=process.work.setdefault(seen.account.id, AccountWork(process.clock.boot)),
     )
 
 
 def _noted(process: Process, me: SignedIn, name: str) -> Callable[[Mapping[str, float]], None]:
     """What hears who works in a repository; where a share is configured, nobody does."""
-    vitals, pace = process.chronicle.vitals, me.pace
-    vitals.share = lambda: pace.pacing.share
+    health, pace = process.chronicle.health, me.pace
+    health.share = lambda: pace.pacing.share
     return partial(pace.presence.note, name) if pace.presence is not None else lambda agents: None
 
 
-def mirror_of(process: Process, answers: Credentials, name: str) -> Mirror:
-    """A repository's mirror, which need not exist yet; git signs in with `answers`."""
+def mirror_of(process: Process, answers: Credentials, name: str, readers: ObjectReaders | None = None) -> Mirror:
+    """A repository's mirror, which need not exist yet; git signs in with `answers`. `readers` end before the agent."""
     settings = process.settings
     server = git_server(settings.github.api_url)
     path = mirror_path(settings.state_dir / "mirrors", urlsplit(server).netloc, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     surroundings = {**child_environment(), **process.environment}  # git itself takes no more than it may
-    git = Git(path, surroundings, credentials=answers, hide=process.outgoing.hide)
+    git = Git(path, surroundings, credentials=answers, hide=process.outgoing.hide, readers=readers)
     return Mirror(git, f"{server}/{name}.git")
 
 
 def observed(agent: Agent, parts: Parts) -> Agent:
     """`agent`, whose ticks and runs are told."""
-    parts.chronicle.vitals.join(parts.configured.name, parts.configured.poll_interval)
-    return ObservedAgent(agent, parts.event_recorder, parts.chronicle.vitals)
+    parts.chronicle.health.join(parts.configured.name, parts.configured.poll_interval)
+    return ObservedAgent(agent, parts.event_recorder, parts.chronicle.health)

@@ -10,6 +10,7 @@ from config.environment import child_environment
 from config.proxies import proxy_for
 from runtime.building import confinement
 from runtime.telemetry.observed_coder import ObservedCoder
+from shared.errors import Misconfigured
 from shared.llm import cli_backends, cli_spec, coder
 from shared.llm.backend import CliSpec, Program, Setup
 from shared.llm.circuit_breaker import Breaker, CircuitBreaker
@@ -19,14 +20,14 @@ from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import newest
 from shared.llm.concurrency_limit import ConcurrencyLimit
 from shared.llm.endpoint import Endpoints
-from shared.llm.port import Call, Coder
+from shared.llm.port import Coder, CoderCall
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.metered import Metered
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import OFFICIAL, Upstream
 from shared.llm.recorder import Recorder
-from shared.llm.role_router import RoleOverride, RoleRouter
+from shared.llm.role_router import RoleOverride, RoleRouter, Rung
 from shared.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -50,9 +51,13 @@ async def backend(process: Process, configured: RepositorySettings, tests: Confi
         seconds = None if own.timeout_minutes is None else 60 * own.timeout_minutes
         other = built[own.backend] if own.backend is not None else None
         parts[role] = RoleOverride(other, own.model, own.max_turns, own.budget, seconds)
-    phases = {Call(call): role for call, role in settings.phases.items()}
+    for rung in configured.ladder:
+        if rung.backend is not None and rung.backend not in built:
+            built[rung.backend] = await _bounded(process, configured, rung.backend, tests)
+    ladder = tuple(Rung(built[one.backend] if one.backend else None, one.model) for one in configured.ladder)
+    phases = {CoderCall(call): role for call, role in settings.phases.items()}
     known = {str(name): one for name, one in built.items()}
-    return RoleRouter(built[usual], parts, phases, known, process.choices[configured.name])
+    return RoleRouter(built[usual], parts, phases, known, process.choices[configured.name], ladder)
 
 
 async def _bounded(process: Process, configured: RepositorySettings, name: str, tests: Confinement) -> Coder:
@@ -83,6 +88,8 @@ async def _program(process: Process, name: str, spec: CliSpec, tests: Confinemen
     calls = confinement.calls(settings)
     directory.sweep(calls, spared=_lent_logins(process))
     confined = await confinement.for_backends(tests, process.environment)
+    if lacking := modelless(settings, name, spec):
+        raise Misconfigured(lacking)
     launcher = Launcher(
         wrap=confined.wrap,
         clock=process.clock,
@@ -98,7 +105,15 @@ async def _program(process: Process, name: str, spec: CliSpec, tests: Confinemen
         process.endpoints[name] = endpoints(process, name, spec)
         if not spec.reports_cost and (models := unpriced(settings)):
             log.warning("models_without_price", backend=name, models=models, sentence=UNPRICED)
-    return Program(chosen.path, launcher, process.endpoints[name], _prices(settings))
+    model = settings.llm.models.get(name)
+    return Program(chosen.path, launcher, process.endpoints[name], _prices(settings), model)
+
+
+def modelless(settings: Settings, name: str, spec: CliSpec) -> str:
+    """What is missing where a backend has no model of its own, and none is configured; empty when nothing is."""
+    if not spec.needs_model or settings.llm.models.get(name):
+        return ""
+    return f"The {name} backend has no model of its own: name the server's one under `llm.models.{name}`."
 
 
 def _lent_logins(process: Process) -> tuple[Path, ...]:
@@ -133,7 +148,8 @@ def unpriced(settings: Settings) -> list[str]:
     """The models that no list prices and that roles ask of a backend which does not report its costs itself."""
     silent = {name for name, spec in cli_backends().items() if not spec.reports_cost}
     usual = {repository.llm_backend for repository in settings.repositories}
-    asked = {
+    named = {model for name, model in settings.llm.models.items() if name in silent & settings.backends()}
+    asked = named | {
         role.model
         for role in settings.roles.values()
         if role.model is not None and silent & ({role.backend} if role.backend is not None else usual)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from runtime.building.sign_in import git_server
 from shared.budget.budgeted_coder import BudgetedCoder
-from shared.budget.budgets import Limits
+from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import BudgetCheck, Ledger
 from shared.budget.unpriced_runs import Unpriced
 from shared.llm import cli_spec
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN
-from shared.llm.proxy.account import Reading
+from shared.llm.proxy.account import MeasuredRun
 from shared.llm.proxy.metered import UNSEEN
 from shared.llm.proxy.server import ModelProxy
 
@@ -57,7 +57,7 @@ class Money:
         return BudgetedCoder(coder, self.ledger, unpriced, partial(reading, tuple(process.endpoints.values())))
 
 
-def reading(endpoints: Sequence[Endpoints], run: str) -> Reading | None:
+def reading(endpoints: Sequence[Endpoints], run: str) -> MeasuredRun | None:
     """What the proxy of whichever backend made the run has seen; None of one by a login: nothing more is known.
 
     A run that no backend was opened for, as when it ended while it waited for its turn, has cost nothing.
@@ -69,7 +69,7 @@ def reading(endpoints: Sequence[Endpoints], run: str) -> Reading | None:
     if len(proxies) == len(endpoints):
         return UNSEEN
     begun = any(one.given(run) for one in endpoints if isinstance(one, Fixed))
-    return None if begun else Reading(NOT_RUN)
+    return None if begun else MeasuredRun(NOT_RUN)
 
 
 def money(
@@ -81,6 +81,6 @@ def money(
 ) -> Money:
     """The money of one repository, by the configured budgets; a backend that is no program costs nothing."""
     own = process.settings.budgets
-    limits = Limits(own.issue, own.day, own.week, own.warn, own.unknown_run)
+    limits = BudgetLimits(own.issue, own.day, own.week, own.warn, own.unknown_run)
     costs = any(cli_spec(name) for name in process.settings.backends(configured))
     return Money(Ledger(fences, mirror, server_time, limits, process.role) if costs else None, own.run)

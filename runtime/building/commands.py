@@ -11,6 +11,7 @@ from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
 from shared.commands.one_time_replies import Replies
 from shared.commands.recovery import Recovery
+from shared.commands.start_signals import StartRules, StartSignals, StartSources
 from shared.commands.text_unchanged import TextUnchanged
 from shared.escalation.approvals import Approvals
 from shared.escalation.diagnosis import Diagnosis
@@ -20,16 +21,19 @@ from shared.workflow import Role
 
 if TYPE_CHECKING:
     from runtime.building.assembly import Parts
+    from shared.reconcile.watch import Watch
     from shared.scheduling.items import Agent
 
 
-def attended(parts: Parts, agent: Agent, lists: Lists) -> Agent:
-    """The agent with its desk; `lists` is its inbox. One that works on a single chosen item takes no commands."""
+def attended(parts: Parts, agent: Agent, lists: Lists, starts: StartSignals | None = None) -> Agent:
+    """The agent with its desk; one that works on a single chosen item takes no commands.
+
+    `lists` is its inbox, and `starts` finds orders on issues that are not in it.
+    """
     if parts.only is not None:
         return agent
-    people = CommandServices(
-        desk(parts), alarm(parts), Diagnosis(parts.coder, parts.issues, parts.limits), parts.choices
-    )
+    diagnosis = Diagnosis(parts.coder, parts.issues, parts.limits)
+    people = CommandServices(desk(parts), alarm(parts), diagnosis, parts.choices, starts)
     return CommandedAgent(agent, people, lists, parts.port, parts.claimant)
 
 
@@ -51,21 +55,51 @@ def replies(parts: Parts) -> Replies:
 
 def desk(parts: Parts) -> CommandLoop:
     """The desk of the agent that `parts` are for."""
-    login, owner = parts.account.login.removesuffix("[bot]"), parts.configured.name.partition("/")[0]
     return CommandLoop(
         CommandProfile(
             parts.role,
             TextUnchanged(parts.texts, parts.people),
             parts.settings.backends(parts.configured),
-            "" if login.casefold() == owner.casefold() else login,
+            mentioned_as(parts),
             _left_to_people(parts),
+            parts.configured.start.mentioned,
+            parts.configured.triage.per_day > 0,
+            parts.configured.assistant.per_day > 0,
         ),
-        CommandReader(parts.comments, parts.people, parts.status, parts.clock.boot),
-        docket(parts),
+        reader(parts),
+        targets(parts),
         recovery(parts),
         parts.status,
         replies(parts),
     )
+
+
+def reader(parts: Parts) -> CommandReader:
+    """What finds commands in threads."""
+    return CommandReader(parts.comments, parts.people, parts.status, parts.clock.boot)
+
+
+def start_signals(parts: Parts, lists: Watch) -> StartSignals:
+    """What finds orders on items that the worker or the reviewer does not follow yet; `lists` is its inbox."""
+    start, labels = parts.configured.start, parts.configured.labels
+    rules = StartRules(login=mentioned_as(parts))
+    if parts.role is Role.WORKER:
+        rules = StartRules(
+            frozenset(start.labels),
+            parts.account if start.assigned else None,
+            frozenset(labels.include),
+            frozenset(labels.exclude),
+            rules.login,
+        )
+    sources = StartSources(parts.issues, parts.comments, parts.people, parts.new_issues, lists, parts.role)
+    answers = TextUnchanged(parts.texts, parts.people), replies(parts)
+    return StartSignals(rules, sources, targets(parts), recovery(parts), answers)
+
+
+def mentioned_as(parts: Parts) -> str:
+    """The login by which the engine is mentioned; empty where its account is a person's."""
+    login, owner = parts.account.login.removesuffix("[bot]"), parts.configured.name.partition("/")[0]
+    return "" if login.casefold() == owner.casefold() else login
 
 
 def _left_to_people(parts: Parts) -> frozenset[Verb]:
@@ -75,7 +109,7 @@ def _left_to_people(parts: Parts) -> frozenset[Verb]:
     return frozenset(left | ({Verb.APPROVE} if parts.role is Role.PLANNER and one.approval == "terminal" else set()))
 
 
-def docket(parts: Parts) -> CommandTargets:
+def targets(parts: Parts) -> CommandTargets:
     """What tells which item a command is about."""
     return CommandTargets(parts.issues, parts.pulls, parts.port, parts.names, parts.configured.max_attempts)
 

@@ -10,7 +10,7 @@ from config.environment import child_environment
 from config.settings import Settings
 from shared.sandbox import cgroup, self_test
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.limits import GIB, Limits
+from shared.sandbox.limits import GIB, ProcessLimits
 
 
 async def confinement(settings: Settings, environment: Mapping[str, str]) -> Confinement:
@@ -28,10 +28,10 @@ async def for_backends(tests: Confinement, environment: Mapping[str, str]) -> Co
     return replace(tests, wrap=await self_test.for_backends(tests.wrap, child_environment(environment)))
 
 
-def limits(settings: Settings) -> Limits:
+def limits(settings: Settings) -> ProcessLimits:
     """The configured limits in bytes and seconds."""
     one = settings.sandbox_limits
-    return Limits(
+    return ProcessLimits(
         memory_bytes=int(one.memory_gib * GIB),
         processes=one.processes,
         disk_bytes=int(one.disk_gib * GIB),

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 import aiohttp
 
+from config.engine import GitHubSettings
 from config.proxies import proxy_for
-from config.settings import GitHubSettings, Settings
+from config.settings import Settings
 from shared.clock import Clock
 from shared.git.active_agents import Presence
 from shared.github.client import GitHub, TokenSource
@@ -40,7 +41,7 @@ class Pace:
 
 
 @dataclass
-class Line:
+class Connection:
     """One session, and what was built upon it; `gates` are those of the agents that use it."""
 
     session: aiohttp.ClientSession
@@ -86,14 +87,16 @@ class Connections:
     """What the agents of one process have in common at GitHub. A reload gets a session of its own, with new tokens."""
 
     def __init__(self) -> None:
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, Connection] = {}
         self._paces: dict[Who, Pace] = {}
 
     @asynccontextmanager
-    async def line(self, settings: Settings, environment: Mapping[str, str], gate: Outgoing) -> AsyncIterator[Line]:
+    async def line(
+        self, settings: Settings, environment: Mapping[str, str], gate: Outgoing
+    ) -> AsyncIterator[Connection]:
         """The session of all agents that run by the very same settings; the last one closes it."""
         key = id(settings)  # held by this call, so that no other object gets it
-        line = self._lines.get(key) or Line(web_session(settings, environment))
+        line = self._lines.get(key) or Connection(web_session(settings, environment))
         self._lines[key] = line
         line.users += 1
         line.gates.append(gate)

@@ -12,7 +12,7 @@ from runtime.building.nonces import NonceBook
 from runtime.building.sign_in import pace_of, siblings_of
 from runtime.building.start_message import beginning
 from shared.lock.breaker import Breaker
-from shared.lock.claimant import BudgetCheck, Claimant, Terms
+from shared.lock.claimant import BudgetCheck, Claimant, LockTimes
 from shared.text.comment_signatures import Key, Keyring
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = 
     lock = process.settings.lock
     signing = tuple(Key.of(secret) for secret in process.secrets.signing())
     keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
-    terms = Terms(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
+    terms = LockTimes(lock.timeout, lock.self_fence, lock.heartbeat, lock.settle)
     siblings = siblings_of(process, seen.account)
     accounts = siblings | {seen.account.id}
     pacing = pace_of(process).pacing
@@ -60,7 +60,7 @@ def _attempts(process: Process, seen: Hub) -> int:
 
 def _telling(process: Process, seen: Hub) -> Callable[[str, float], None]:
     """One warning when the git server begins to refuse fences, one line when it takes them again, and a metric."""
-    refusing = process.chronicle.vitals.refusing
+    refusing = process.chronicle.health.refusing
 
     def tell(why: str, seconds: float) -> None:
         if not why:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 import aiohttp
 
 from config.credentials import webhook_secret
+from config.engine import NotifySettings
 from config.proxies import proxy_for
-from config.settings import NotifySettings, Settings
+from config.settings import Settings
 from shared.clock import Clock
 from shared.escalation.channels import Mail, Webhook
 from shared.escalation.delivery import Channel, Outbox

@@ -21,6 +21,7 @@ from shared.escalation.delivery import Outbox
 from shared.llm.circuit_breaker import Breaker
 from shared.llm.endpoint import Endpoints
 from shared.outgoing.outbound_filter import Outgoing
+from shared.scheduling.account_work import AccountWork
 from shared.telemetry.events import EventLog
 from shared.workflow import Role
 
@@ -73,6 +74,11 @@ class Process:
     @cached_property
     def breakers(self) -> dict[str, Breaker]:
         """The breaker of each backend: its failures in a row, over all repositories."""
+        return {}
+
+    @cached_property
+    def work(self) -> dict[int, AccountWork]:
+        """What each account has in work over all repositories, by the account's id."""
         return {}
 
     @cached_property

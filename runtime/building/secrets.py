@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from config.collector import collector_secrets
 from config.credentials import app_key, credentials, hook_secret, signing_keys, webhook_secret
-from config.settings import GitHubApp, LockSettings, Settings
+from config.engine import GitHubApp, LockSettings
+from config.settings import Settings
 from shared import llm
 from shared.errors import Misconfigured, Unauthorized
 from shared.workflow import Role

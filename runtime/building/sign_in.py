@@ -11,12 +11,15 @@ from urllib.parse import urlsplit
 
 import anyio
 
+from config.credentials import OF_GH, TOKEN_ORIGIN, replacement
+from config.engine import GitHubApp
 from config.environment import for_gh
-from config.settings import GitHubApp, Settings
-from runtime.building.connections import Announced, Line, Pace
-from shared.errors import Transient
+from config.settings import Settings
+from runtime.building.connections import Announced, Connection, Pace
+from shared.errors import Transient, Unauthorized
 from shared.git.credentials import Credentials
 from shared.github.client import GitHub, TokenSource
+from shared.github.kept_answers import KeptAnswers
 from shared.github.people import People
 from shared.github.tokens import Installation, Kept, Proof, bot, of_gh
 from shared.models import Account
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
     import aiohttp
 
     from runtime.building.process import Process
+
+
+ANSWERS = Path("answers") / "answers.db"
+"""Where the state directory keeps what GitHub answered; all agents of a machine use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str
         return environment
     host = urlsplit(git_server(github.api_url)).netloc
     token = anyio.run(of_gh, settings.gh_cli, host, for_gh(environment))
-    return {**environment, github.token_env: token} if token else environment
+    return {**environment, github.token_env: token, TOKEN_ORIGIN: OF_GH} if token else environment
 
 
 def siblings_of(process: Process, me: Account) -> frozenset[int]:
@@ -64,15 +71,16 @@ async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIt
     """
     names = [one.name for one in process.settings.repositories]
     with ExitStack() as stack:
-        identities = Identities(process, Line(session, [process.outgoing]), stack)
+        identities = Identities(process, Connection(session, [process.outgoing]), stack)
         yield {name: await identities.of(name) for name in names}
 
 
 class Identities:
     """Who an agent is in each repository: signed in when it is first asked for, as an App once for each owner."""
 
-    def __init__(self, process: Process, line: Line, stack: ExitStack) -> None:
-        """The token files for git are removed with `stack`."""
+    def __init__(self, process: Process, line: Connection, stack: ExitStack, *, keeps: bool = False) -> None:
+        """The token files for git are removed with `stack`. `keeps`: GitHub's answers are kept over a restart."""
+        self._keeps = keeps and process.secrets.app is None  # an App's token is another one every hour
         self._process, self._line, self._stack = process, line, stack
         self._acting = process.secrets.app
         self._groups = _groups(process, by_owner=self._acting is not None)
@@ -99,19 +107,38 @@ class Identities:
 
         token, github = self._line.client((*who, group), source, self._client)
         self._tokens[group] = token
-        account = await (People(github, names[0]).me() if app is None else bot(app, github))
+        account = await (self._me(github, names[0]) if app is None else bot(app, github))
         answers = Credentials(_place(process, group), git_server(process.settings.github.api_url), token, token.renew)
         self._stack.callback(answers.remove)
         return SignedIn(github, answers, account, pace, app)
+
+    async def _me(self, github: GitHub, name: str) -> Account:
+        """Whose token it is; a refusal also says where that token came from, and how to get another one."""
+        process = self._process
+        try:
+            return await People(github, name).me()
+        except Unauthorized as error:
+            settings, reviewer = process.settings.github, process.role is Role.REVIEWER
+            server = git_server(settings.api_url)
+            then = replacement(settings, process.environment, reviewer=reviewer, server=server)
+            raise Unauthorized(f"{str(error).rstrip('.')}. {then}", told=error.told) from error
 
     def _as_app(self) -> GitHub | None:
         if self._acting is not None and self._app is None:
             self._app = _app(self._process, self._acting, self._client)
         return self._app
 
+    def _kept(self) -> KeptAnswers:
+        """Whose answers they are is told by the token."""
+        process = self._process
+        token = process.secrets.token().get_secret_value()
+        kept = KeptAnswers(process.settings.state_dir / ANSWERS, token, process.clock)
+        self._stack.callback(kept.close)
+        return kept
+
     def _client(self, token: TokenSource) -> GitHub:
         process = self._process
-        return GitHub(
+        github = GitHub(
             self._line.session,
             token=token,
             api_url=process.settings.github.api_url,
@@ -119,6 +146,9 @@ class Identities:
             pacing=pace_of(process).pacing,
             outgoing=process.outgoing,
         )
+        if self._keeps:
+            github.remember(self._kept())
+        return github
 
 
 def identity(process: Process) -> tuple[str, ...]:

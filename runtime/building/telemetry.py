@@ -58,8 +58,8 @@ class ProcessTelemetry:
         """`agent` is an id; `hide` takes secrets out of a text."""
         self.trail, self._traces = trails.trail, trails.traces
         self.tallies = Tallies()
-        self.vitals = HealthState(clock)
-        self.vitals.untraced = lambda: self._traces.dropped
+        self.health = HealthState(clock)
+        self.health.untraced = lambda: self._traces.dropped
         self._teller = Telemetry(agent, role, clock, trails.told, self.tallies, hide=hide)
         self._scribes: dict[str, EventRecorder] = {}
 
@@ -68,10 +68,10 @@ class ProcessTelemetry:
         return self._scribes.setdefault(repository, EventRecorder(self._teller, repository))
 
     def tells(self, repository: str, github: GitHub) -> EventRecorder:
-        """The scribe of a repository at which GitHub can be asked now, for its time and its limits."""
+        """The event recorder of a repository at which GitHub can be asked now, for its time and its limits."""
         event_recorder = self.event_recorder(repository)
         event_recorder.server_time = lambda: github.server_time
-        self.vitals.budgets[repository] = lambda: github.budget
+        self.health.budgets[repository] = lambda: github.budget
         return event_recorder
 
     @asynccontextmanager
@@ -85,7 +85,7 @@ class ProcessTelemetry:
             return
         from shared.telemetry.health import Health  # a server is more than an agent without one should load
 
-        health = Health(self._teller.agent, self._teller.role, self.tallies, self.vitals, self.trail)
+        health = Health(self._teller.agent, self._teller.role, self.tallies, self.health, self.trail)
         async with health.served(wanted.host, wanted.port) as port:
             yield port
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 import anyio
@@ -24,6 +25,7 @@ from shared.errors import EngineError
 from shared.filesystem.disk_space import DiskSpace
 from shared.process import CommandFailed
 from shared.scheduling.admission import Admission, Tell
+from shared.scheduling.quiet_hours import quiet
 from shared.telemetry.logging import bind_agent, hide_also
 
 log = structlog.get_logger()
@@ -38,8 +40,8 @@ CHANGED = "the configuration has changed: it goes on from here"
 class AgentLifecycle:
     """One agent. A new configuration waits for the phases in work, and if it does not work the old one comes back."""
 
-    def __init__(self, job: Job, process: Process, arguments: Arguments, orders: Orders, bells: WebhookHints) -> None:
-        self.job, self._process, self._arguments, self._orders, self._bells = job, process, arguments, orders, bells
+    def __init__(self, job: Job, process: Process, arguments: Arguments, orders: Orders, hints: WebhookHints) -> None:
+        self.job, self._process, self._arguments, self._orders, self._hints = job, process, arguments, orders, hints
         self.live = False
         """Whether it polls."""
         self.has_lived = False
@@ -64,6 +66,11 @@ class AgentLifecycle:
     def used(self) -> Settings | None:
         """What it polls by just now."""
         return self._process.settings if self.live else None
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What is in work or waits, as `owner/repo#3`."""
+        return self._rounds.held if self.live and self._rounds is not None else ()
 
     def renew(self, settings: Settings) -> None:
         """Go on with other settings as soon as the phases in work have ended."""
@@ -90,17 +97,17 @@ class AgentLifecycle:
         """What it is doing, in a few words."""
         if not self.live or self._rounds is None:
             return f"{self.job.role}: starting"
-        vitals, work = self._process.chronicle.vitals, self._rounds
-        share = f", {vitals.share():.0%} of the account's limits" if vitals.share() < 1 else ""
-        aside = f", set aside: {', '.join(vitals.aside)}" if vitals.aside else ""
+        health, work = self._process.chronicle.health, self._rounds
+        share = f", {health.share():.0%} of the account's limits" if health.share() < 1 else ""
+        aside = f", set aside: {', '.join(health.aside)}" if health.aside else ""
         held_back = f", {why}" if (why := self._admission.holding_back) else ""
-        refused = f", {next(iter(vitals.refused.values()))}" if vitals.refused else ""
+        refused = f", {next(iter(health.refused.values()))}" if health.refused else ""
         done = f"{work.in_work} in work, {work.waiting} waiting"
         return f"{self.job.role}: {done}{held_back}{refused}{share}{aside}"
 
     def stuck(self) -> str:
         """Why it does not live, in one sentence; empty when it does."""
-        return self._process.chronicle.vitals.stuck()
+        return self._process.chronicle.health.stuck()
 
     def stuck_or_status(self) -> str:
         """What there is to say of it, in one line."""
@@ -160,7 +167,7 @@ class AgentLifecycle:
                 await stack.enter_async_context(furniture)
             if self._ordered_away:
                 return False
-            self._rounds = rounds = RepositoryLoops(self.job, process, site, self._bells)
+            self._rounds = rounds = RepositoryLoops(self.job, process, site, self._hints)
             self._admission = admission_of(process, rounds.tell)
             await rounds.open(stack, self._admission)
             log.info("started", repositories=[one.configured.name for one in site.parts])
@@ -186,10 +193,12 @@ class AgentLifecycle:
 
 def admission_of(process: Process, tell: Tell) -> Admission:
     """The orders that hold for all repositories of one agent; `tell` hears that they have changed."""
-    settings = process.settings
+    settings, clock = process.settings, process.clock
+    spans = [one.span() for one in settings.quiet_hours]
     return Admission(
         DiskSpace((settings.state_dir, settings.work_dir)),
         pause_file=settings.state_dir / PAUSE_FILE,
+        quiet=lambda: quiet(spans, datetime.fromtimestamp(clock.now(), UTC)),
         tell=tell,
     )
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import anyio
 
+from config.engine import DEFAULT_STATE_DIR
 from config.loading import read, source
 from config.running_agents import RunningAgent, residents
-from config.settings import DEFAULT_STATE_DIR
 from config.state import replace_file
 from runtime.daemon.agent_lifecycle import PAUSE_FILE
 from runtime.launch import FAILED, NOTHING_TO_DO, OK, complain

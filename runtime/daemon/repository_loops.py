@@ -10,32 +10,36 @@ import structlog
 from anyio.abc import TaskGroup
 
 from runtime.building.assembly import Parts, Process, observed
-from runtime.daemon.start import Job, Site, loop_of, slots_of
+from runtime.daemon.start import Job, UsableRepositories, loop_of, slots_of
 from runtime.daemon.webhook_hints import WebhookHints
 from shared.errors import EngineError, Transient
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.process import CommandFailed
 from shared.reconcile.definitions import restore
 from shared.scheduling.admission import Admission
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 
 log = structlog.get_logger()
 
 AGAIN_SECONDS = 300.0
 """A repository that was set aside is tried again so often; nobody waits for it meanwhile."""
 
+DEFINED_SECONDS = 1.0
+"""The label definitions of the next repository are looked at so much later: hundreds are no burden to a start."""
+
 
 class RepositoryLoops:
     """What an agent polls. A repository that it cannot use is set aside: said once, tried again, and no more."""
 
-    def __init__(self, job: Job, process: Process, site: Site, bells: WebhookHints) -> None:
-        self._job, self._process, self._site, self._bells = job, process, site, bells
+    def __init__(self, job: Job, process: Process, site: UsableRepositories, hints: WebhookHints) -> None:
+        self._job, self._process, self._site, self._hints = job, process, site, hints
         self._slots = slots_of(process.settings)
-        self._vitals = process.chronicle.vitals
-        self._vitals.aside.clear()
+        self._health = process.chronicle.health
+        self._health.aside.clear()
         self._polled: list[tuple[Parts, Loop]] = []
         self._running = 0
         self._trying = anyio.CancelScope()
+        self._pausing = anyio.CancelScope()
 
     @property
     def in_work(self) -> int:
@@ -46,6 +50,11 @@ class RepositoryLoops:
     def waiting(self) -> int:
         """How many items are held and wait."""
         return sum(len(loop.resting) for _, loop in self._polled)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What is in work or waits, as `owner/repo#3`."""
+        return tuple(one for _, loop in self._polled for one in loop.held)
 
     async def open(self, stack: AsyncExitStack, admission: Admission) -> None:
         """Get ready to poll, until `stack` is left."""
@@ -59,9 +68,9 @@ class RepositoryLoops:
         """Poll until all loops have ended."""
         async with anyio.create_task_group() as group:
             for parts, loop in tuple(self._polled):
-                group.start_soon(restore, parts.labels, parts.configured.name)
                 self._running += 1
                 group.start_soon(self._poll, parts, loop)
+            group.start_soon(self._define_labels, [parts for parts, _ in self._polled])
             group.start_soon(self._try_again, group)
 
     def tell(self, state: str, reason: str = "") -> None:
@@ -71,8 +80,8 @@ class RepositoryLoops:
     @asynccontextmanager
     async def _opened(self, parts: Parts) -> AsyncIterator[Loop]:
         loop = loop_of(parts, observed(self._job.build(parts), parts), self._slots, self._admission)
-        async with loop.open():
-            with self._bells.answered_by({parts.configured.name: loop}):
+        async with loop.open(parts.beside):
+            with self._hints.answered_by({parts.configured.name: loop}):
                 self._polled.append((parts, loop))
                 yield loop
 
@@ -81,26 +90,37 @@ class RepositoryLoops:
         try:
             await loop.run(anyio.Event(), most_ticks=self._process.settings.max_iterations)
         finally:
-            self._vitals.left(parts.configured.name)
+            self._health.left(parts.configured.name)
             self._running -= 1
             if not self._running:
                 self._trying.cancel()
+                self._pausing.cancel()
+
+    async def _define_labels(self, all_parts: Sequence[Parts]) -> None:
+        """One repository after the other; an agent that polls a fixed number of times first defines those of all."""
+        for place, parts in enumerate(all_parts):
+            if place and self._running:
+                with anyio.CancelScope() as self._pausing:
+                    await self._process.clock.sleep(DEFINED_SECONDS)
+            if not (self._running or self._process.settings.max_iterations):
+                return  # it was told to stop
+            await restore(parts.labels, parts.configured.name)
 
     def _set_aside(self, name: str, error: Exception) -> None:
-        if str(error) == self._vitals.aside.get(name):
+        if str(error) == self._health.aside.get(name):
             return
-        self._vitals.aside[name] = str(error)
+        self._health.aside[name] = str(error)
         log.error(
             "repository_set_aside", outcome="retrying", repo=name, error=str(error), next_try_seconds=AGAIN_SECONDS
         )
-        self._process.chronicle.event_recorder(name).tell(Kind.AGENT, state="set_aside", reason=str(error))
+        self._process.chronicle.event_recorder(name).tell(EventKind.AGENT, state="set_aside", reason=str(error))
 
     async def _try_again(self, group: TaskGroup) -> None:
         """Take up what was set aside as soon as it can be used; ends with the last loop."""
         with self._trying:
-            while self._vitals.aside:
+            while self._health.aside:
                 await self._process.clock.sleep(AGAIN_SECONDS)
-                for name in tuple(self._vitals.aside):
+                for name in tuple(self._health.aside):
                     await self._try(name, group)
 
     async def _try(self, name: str, group: TaskGroup) -> None:
@@ -111,9 +131,9 @@ class RepositoryLoops:
         except (EngineError, CommandFailed, OSError) as error:  # this machine's disk may be in its way, too
             self._set_aside(name, error)
             return
-        del self._vitals.aside[name]
+        del self._health.aside[name]
         log.info("repository_taken_up", outcome="completed", repo=name)
-        parts.event_recorder.tell(Kind.AGENT, state="taken_up")
+        parts.event_recorder.tell(EventKind.AGENT, state="taken_up")
         self._running += 1
         group.start_soon(self._join, parts)
 
@@ -126,4 +146,4 @@ class RepositoryLoops:
 def tell(all_parts: Sequence[Parts], state: str, reason: str = "") -> None:
     """An event of the process stands in the trails of these repositories."""
     for parts in all_parts:
-        parts.event_recorder.tell(Kind.AGENT, state=state, reason=reason or None)
+        parts.event_recorder.tell(EventKind.AGENT, state=state, reason=reason or None)

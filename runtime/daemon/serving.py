@@ -97,7 +97,7 @@ AGAIN_SECONDS = 60.0
 
 
 async def serve(
-    lives: Sequence[AgentLifecycle], configuration: Configuration, orders: Orders, bells: WebhookHints, process: Process
+    lives: Sequence[AgentLifecycle], configuration: Configuration, orders: Orders, hints: WebhookHints, process: Process
 ) -> None:
     """Run them until all have ended. What keeps one from its start ends all; later failures are its own."""
     supervisor = Supervisor(notify(process.environment), process.clock)
@@ -115,7 +115,7 @@ async def serve(
             supervisor.ready()
 
     orders.on_reload.append(partial(renew, anew=True))
-    async with _hearing(process, bells), anyio.create_task_group() as beside:
+    async with _reader(process, hints), anyio.create_task_group() as beside:
         beside.start_soon(supervisor.attend, partial(_status, lives), partial(_stuck, lives))
         beside.start_soon(configuration.watch, renew, process.clock)
         beside.start_soon(_doing(lives, process).keep, process.clock)
@@ -140,7 +140,7 @@ async def _alive(
 
 
 @asynccontextmanager
-async def _hearing(process: Process, bells: WebhookHints) -> AsyncIterator[None]:
+async def _reader(process: Process, hints: WebhookHints) -> AsyncIterator[None]:
     """Take webhooks while the block runs, where that is configured."""
     wanted = process.settings.webhook
     if wanted.port is None:
@@ -148,7 +148,7 @@ async def _hearing(process: Process, bells: WebhookHints) -> AsyncIterator[None]
         return
     from runtime.daemon.webhook import Webhook  # a server is more than an agent without one should load
 
-    webhook = Webhook(hook_secret(wanted, process.environment), bells.ring, process.clock)
+    webhook = Webhook(hook_secret(wanted, process.environment), hints.ring, process.clock)
     async with webhook.served(wanted.host, wanted.port):
         yield
 

@@ -26,7 +26,7 @@ from shared.clock import Clock
 from shared.errors import Blocked, EngineError, Transient, Unauthorized
 from shared.git.probe import try_repository, try_server
 from shared.lock.write_permit import OperatorPermit
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.process import CommandFailed
 from shared.scheduling.admission import Admission
 from shared.scheduling.items import Agent
@@ -143,7 +143,7 @@ async def patiently(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class UsableRepositories:
     """What one process works with: the repositories that can be used, and why others cannot be used just now."""
 
     parts: Sequence[Parts]
@@ -152,7 +152,9 @@ class Site:
     """Try a repository (full name) again; raises what keeps it from being used."""
 
 
-async def furnished(process: Process, arguments: Arguments, prepare: Prepare | None) -> tuple[AsyncExitStack, Site]:
+async def furnished(
+    process: Process, arguments: Arguments, prepare: Prepare | None
+) -> tuple[AsyncExitStack, UsableRepositories]:
     """What one process works with, as far as GitHub has a say in it, and what closes it again.
 
     A repository that cannot be used is set aside, as long as there is another one. Raises `Transient`, `Unauthorized`,
@@ -177,7 +179,7 @@ async def furnished(process: Process, arguments: Arguments, prepare: Prepare | N
         if not usable:
             first = next(iter(aside.values()))
             raise first if isinstance(first, EngineError) else Blocked(str(first)) from first
-        return stack.pop_all(), Site(usable, aside, furnish)
+        return stack.pop_all(), UsableRepositories(usable, aside, furnish)
 
 
 async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[T]]) -> dict[str, T | Exception]:

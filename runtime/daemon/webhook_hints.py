@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 
 
 class WebhookHints:

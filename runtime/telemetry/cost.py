@@ -8,7 +8,7 @@ from datetime import datetime
 
 from shared.budget import ledger_lines
 from shared.budget.ledger_lines import Entry
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 
 NOT_MADE = "not made"
 """How an event says that a call was refused before it cost anything."""
@@ -38,7 +38,7 @@ def reckoned(
     The ledger decides about dollars, because a killed process can lose events; a coder that costs nothing is not
     in it. Only events tell tokens.
     """
-    calls = [one.data for one in events if one.kind is Kind.LLM_CALL and one.data.get("ending") != NOT_MADE]
+    calls = [one.data for one in events if one.kind is EventKind.LLM_CALL and one.data.get("ending") != NOT_MADE]
     runs = ledger_lines.runs(entries, now, unknown_run) if entries else []
     told = [call.get("cost_usd") for call in calls]
     usd = sum(run.usd for run in runs) if runs else sum(cost for cost in told if cost is not None)

@@ -1,4 +1,4 @@
-"""An agent with eyes: its ticks are the sign that the process lives, its runs end in events."""
+"""Emits an agent's events: its ticks are the sign that the process lives, its runs end in events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.scheduling.items import Agent, Candidate, Ended, Result, Skip, Step
 from shared.telemetry.event_recorder import EventRecorder, working_on
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.telemetry.health_state import HealthState
 from shared.workflow import Role, Stage
 
@@ -21,8 +21,8 @@ from shared.workflow import Role, Stage
 class ObservedAgent:
     """Passes everything on; satisfies `shared.scheduling.items.Agent`."""
 
-    def __init__(self, agent: Agent, event_recorder: EventRecorder, vitals: HealthState) -> None:
-        self._agent, self._scribe, self._vitals = agent, event_recorder, vitals
+    def __init__(self, agent: Agent, event_recorder: EventRecorder, health: HealthState) -> None:
+        self._agent, self._recorder, self._health = agent, event_recorder, health
         self._ends: dict[int, Ended] = {}
         self._refused = False
 
@@ -38,8 +38,8 @@ class ObservedAgent:
 
     async def discover(self) -> Sequence[Candidate]:
         """Everything that may have work; that it could be asked is the sign that GitHub answers."""
-        self._vitals.ticked(self.repository)
-        self._scribe.look_at_pace()
+        self._health.ticked(self.repository)
+        self._recorder.look_at_pace()
         try:
             with heard(self._waits):
                 found = await self._agent.discover()
@@ -47,19 +47,19 @@ class ObservedAgent:
             self._note_token(str(error))
             raise
         self._note_token("")
-        self._vitals.answered(self.repository)
+        self._health.answered(self.repository)
         return found
 
     def _waits(self) -> None:
         """The tick waits for its turn to write: that lives."""
-        self._vitals.ticked(self.repository)
+        self._health.ticked(self.repository)
 
     def _note_token(self, refusal: str) -> None:
         if bool(refusal) is not self._refused:
             self._refused = bool(refusal)
-            self._vitals.refused = {self.repository: refusal} if refusal else {}
+            self._health.refused = {self.repository: refusal} if refusal else {}
             state = "token_refused" if refusal else "token_accepted"
-            self._scribe.tell(Kind.AGENT, state=state, reason=refusal or None)
+            self._recorder.tell(EventKind.AGENT, state=state, reason=refusal or None)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at one candidate closely and try to get it."""
@@ -91,7 +91,7 @@ class ObservedAgent:
         finally:
             usual = Ended(Result.WITHDRAWN if fence.stage is Stage.WITHDRAWN else Result.PARKED, "")
             ended = self._ends.pop(number, usual)
-            self._scribe.tell(Kind.ENDED, fence, status=outside or ended.result, sentence=ended.sentence or None)
+            self._recorder.tell(EventKind.ENDED, fence, status=outside or ended.result, sentence=ended.sentence or None)
 
     async def step(self, held: Held) -> Step:
         """Observe, decide, act - once."""
@@ -120,4 +120,4 @@ class ObservedAgent:
         await self._agent.fail(held, error)
         self._ends[held.fence.key.number] = Ended(Result.FAILED, str(error))
         retried = bool(before.failures)
-        self._scribe.tell(Kind.ESCALATION, before, category=error.category, sentence=str(error), retried=retried)
+        self._recorder.tell(EventKind.ESCALATION, before, category=error.category, sentence=str(error), retried=retried)

@@ -1,42 +1,43 @@
-"""A coding backend with eyes: each call becomes one event with its tokens, its cost and its ending."""
+"""Emits the events of a coding backend: each call becomes one event with its tokens, its cost and its ending."""
 
 from __future__ import annotations
 
 from shared.clock import Clock
 from shared.errors import EngineError
-from shared.llm.port import Coder, Outcome, Request, Usage
+from shared.llm.port import Coder, Ending, Request, RunOutcome
 from shared.telemetry.event_recorder import EventRecorder
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 
 
 class ObservedCoder:
     """Passes calls on; satisfies `shared.llm.port.Coder`."""
 
     def __init__(self, coder: Coder, event_recorder: EventRecorder, clock: Clock) -> None:
-        self._coder, self._scribe, self._clock = coder, event_recorder, clock
+        self._coder, self._recorder, self._clock = coder, event_recorder, clock
 
     @property
     def name(self) -> str:
         """The configured word."""
         return self._coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call. One that did not end by itself is told as `cut off`; what it cost, only the ledger knows."""
         begun = self._clock.boot()
         try:
             outcome = await self._coder.run(request)
         except EngineError:
-            self._tell(request, "not made", Usage(), begun)
+            self._tell(request, RunOutcome(Ending.CONFIG), begun, "not made")
             raise
         except BaseException:
-            self._tell(request, "cut off", Usage(), begun)
+            self._tell(request, RunOutcome(Ending.KILLED), begun, "cut off")
             raise
-        self._tell(request, str(outcome.ending), outcome.usage, begun)
+        self._tell(request, outcome, begun, str(outcome.ending))
         return outcome
 
-    def _tell(self, request: Request, ending: str, usage: Usage, begun: float) -> None:
-        self._scribe.tell(
-            Kind.LLM_CALL,
+    def _tell(self, request: Request, outcome: RunOutcome, begun: float, ending: str) -> None:
+        usage = outcome.usage
+        self._recorder.tell(
+            EventKind.LLM_CALL,
             call=request.call,
             role=request.role,
             backend=self.name,
@@ -53,4 +54,5 @@ class ObservedCoder:
             round=request.round,
             retry=request.retry,
             ledger_run=request.run or None,
+            resumed_tokens=outcome.resumed,
         )

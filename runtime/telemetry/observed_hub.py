@@ -1,42 +1,55 @@
-"""GitHub's adapters with eyes: labels that were changed, reviews that were submitted, what CI says anew."""
+"""Emits events of what the GitHub adapters change and see: labels, reviews, and what CI says anew."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from shared.ci.verdict import Verdict, failed, fold
+from shared.ci.verdict import CiVerdict, failed, fold, unfinished
 from shared.github.checks import Checks
 from shared.github.client import GitHub
-from shared.github.labels import LabelBoard
+from shared.github.item_changes import ItemChange, ItemChanges, Names
 from shared.github.reviews import Reviews
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Check, Finding, Review, ReviewState
 from shared.telemetry.event_recorder import EventRecorder
-from shared.telemetry.events import Kind
-from shared.workflow.labels import Labels
+from shared.telemetry.events import EventKind
 
 MOST_COMMITS = 1024
 """Commits of which the last verdict is remembered."""
 
 
-class ObservedLabels(LabelBoard):
-    """Tells each change that it made."""
+class ObservedChanges(ItemChanges):
+    """Tells each change of labels that it made."""
 
-    def __init__(self, github: GitHub, repository: str, names: Labels, event_recorder: EventRecorder) -> None:
-        super().__init__(github, repository, names)
-        self._scribe = event_recorder
+    def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
+        super().__init__(github, repository)
+        self._recorder = event_recorder
 
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
+    async def at_once(
+        self, changes: Sequence[ItemChange], permit: WritePermit
+    ) -> tuple[tuple[Names, Names], ...] | None:
+        """All of them in one request, or None where REST has to do it."""
+        made = await super().at_once(changes, permit)
+        for one in changes if made is not None else ():
+            self._tell(one.number, "added", one.on)
+            self._tell(one.number, "removed", one.off)
+        return made
+
+    async def add_labels(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
         """Add labels in one request; return all labels of the item."""
-        there = await super().add(number, names, permit)
-        self._scribe.tell(Kind.LABEL, number=number, change="added", labels=sorted(names))
+        there = await super().add_labels(number, names, permit)
+        self._tell(number, "added", names)
         return there
 
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
+    async def remove_label(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label; one that is not there is fine."""
-        await super().remove(number, name, permit)
-        self._scribe.tell(Kind.LABEL, number=number, change="removed", labels=[name])
+        await super().remove_label(number, name, permit)
+        self._tell(number, "removed", [name])
+
+    def _tell(self, number: int, change: str, names: Collection[str]) -> None:
+        if names:
+            self._recorder.tell(EventKind.LABEL, number=number, change=change, labels=sorted(names))
 
 
 class ObservedReviews(Reviews):
@@ -44,15 +57,15 @@ class ObservedReviews(Reviews):
 
     def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
         super().__init__(github, repository)
-        self._scribe = event_recorder
+        self._recorder = event_recorder
 
     async def submit(
         self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
     ) -> Review:
         """Submit one review; `shown` is what GitHub made of it."""
         review = await super().submit(number, sha, state, body, findings, held)
-        self._scribe.tell(
-            Kind.REVIEW, verdict=state.lower(), shown=review.state.lower(), commit=sha, findings=len(findings)
+        self._recorder.tell(
+            EventKind.REVIEW, verdict=state.lower(), shown=review.state.lower(), commit=sha, findings=len(findings)
         )
         return review
 
@@ -62,8 +75,8 @@ class ObservedChecks(Checks):
 
     def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
         super().__init__(github, repository)
-        self._scribe = event_recorder
-        self._said: dict[str, Verdict] = {}
+        self._recorder = event_recorder
+        self._said: dict[str, CiVerdict] = {}
 
     async def of(self, sha: str) -> tuple[Check, ...]:
         """The newest run of each check and the newest status of each context."""
@@ -74,5 +87,13 @@ class ObservedChecks(Checks):
                 self._said.pop(next(iter(self._said)))
             self._said[sha] = verdict
             red = [check.name for check in failed(found)]
-            self._scribe.tell(Kind.CI, verdict=verdict, commit=sha, checks=len(found), failed=red or None)
+            awaited = unfinished(found) if verdict is CiVerdict.RUNNING else ()
+            self._recorder.tell(
+                EventKind.CI,
+                verdict=verdict,
+                commit=sha,
+                checks=len(found),
+                failed=red or None,
+                unfinished=awaited or None,
+            )
         return found

@@ -1,4 +1,4 @@
-"""What people and agents say to each other, with eyes: commands that were recorded, decisions that were asked for."""
+"""Emits events of what people and agents say to each other: commands recorded, decisions asked for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.escalation.notifier import Sink
 from shared.github.status import StatusBoard
 from shared.lock.write_permit import WritePermit
 from shared.telemetry.event_recorder import EventRecorder
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.workflow import Role
 
 MOST_TOLD = 1024
@@ -22,11 +22,11 @@ MOST_TOLD = 1024
 class ObservedStatus(StatusBoard):
     """Tells each command as it is recorded, with what became of it."""
 
-    _scribe: EventRecorder | None = None
+    _recorder: EventRecorder | None = None
 
     def observed_by(self, event_recorder: EventRecorder) -> Self:
         """The same board, which tells `event_recorder`."""
-        self._scribe = event_recorder
+        self._recorder = event_recorder
         return self
 
     async def note(
@@ -39,17 +39,17 @@ class ObservedStatus(StatusBoard):
     ) -> None:
         """Record commands and what was ignored."""
         await super().note(number, permit, commands=commands, ignored=ignored)
-        if self._scribe is None:
+        if self._recorder is None:
             return
         for one in commands:
-            self._scribe.tell(Kind.COMMAND, number=number, **{str(name): value for name, value in one.items()})
+            self._recorder.tell(EventKind.COMMAND, number=number, **{str(name): value for name, value in one.items()})
 
 
 class ObservedSink:
     """Tells the decisions that are asked for and those that nobody made in time; the rest other eyes see."""
 
     def __init__(self, sink: Sink, event_recorder: EventRecorder, role: Role) -> None:
-        self._sink, self._scribe, self._role = sink, event_recorder, role
+        self._sink, self._recorder, self._role = sink, event_recorder, role
         self._told: deque[str] = deque(maxlen=MOST_TOLD)
 
     def put(self, escalation: Escalation) -> None:
@@ -61,4 +61,4 @@ class ObservedSink:
         state = "timed_out" if late else "requested" if merge else ""
         if state and escalation.id not in self._told:
             self._told.append(escalation.id)
-            self._scribe.tell(Kind.APPROVAL, number=escalation.number, what=APPROVALS[self._role], state=state)
+            self._recorder.tell(EventKind.APPROVAL, number=escalation.number, what=APPROVALS[self._role], state=state)

@@ -1,4 +1,4 @@
-"""The lock's port with eyes: every move of a fence becomes the events that it stands for."""
+"""Emits the lock's events: every move of a fence becomes the events that it stands for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, Port, PostComment, ReadFence, Reply
 from shared.lock.record import Fence
 from shared.telemetry.event_recorder import EventRecorder
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.workflow import Role, Stage
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class ObservedPort:
     """Passes everything on, and tells what it did; satisfies `shared.lock.port.Port`."""
 
     def __init__(self, port: Port, event_recorder: EventRecorder) -> None:
-        self._port, self._scribe = port, event_recorder
+        self._port, self._recorder = port, event_recorder
         self._known: dict[ItemKey, Fence | None] = {}
         self._unsure: dict[ItemKey, Fence] = {}
 
@@ -58,13 +58,15 @@ class ObservedPort:
             case ReadFence(key):
                 self._read(key, cast("Fence | None", reply.value))
             case AdvanceFence(fence) if reply.value is None:
-                self._scribe.tell(Kind.LOCK, fence, event="refused")
+                self._recorder.tell(EventKind.LOCK, fence, event="refused")
             case AdvanceFence(fence):
                 self._moved(fence)
                 if operation.other is not None:
-                    self._scribe.tell(Kind.PHASE, operation.other, stage=operation.other.stage, event="concluded")
+                    self._recorder.tell(
+                        EventKind.PHASE, operation.other, stage=operation.other.stage, event="concluded"
+                    )
             case PostComment(number):
-                self._scribe.tell(Kind.LOCK, event="asked", number=number)
+                self._recorder.tell(EventKind.LOCK, event="asked", number=number)
             case _:
                 return
 
@@ -78,7 +80,7 @@ class ObservedPort:
     def _moved(self, fence: Fence) -> None:
         before = self._known.get(fence.key)
         for kind, data in moves(before, fence):
-            self._scribe.tell(kind, fence, **data)
+            self._recorder.tell(kind, fence, **data)
         self._keep(fence.key, fence)
 
     def _keep(self, key: ItemKey, fence: Fence | None) -> None:
@@ -88,50 +90,53 @@ class ObservedPort:
         self._known[key] = fence
 
 
-def moves(before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, Any]]]:
+def moves(before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, dict[str, Any]]]:
     """What it means that the fence of an item went from one value to the next (pure)."""
     stage, phase = (before.stage, before.phase) if before else (Stage.NEW, "")
     if before is None or _epoch(before) != _epoch(after):
-        yield Kind.LOCK, {"event": "won", "before": before.agent if before else None}
+        yield EventKind.LOCK, {"event": "won", "before": before.agent if before else None}
         yield (
-            Kind.CLAIM,
+            EventKind.CLAIM,
             {"stage": after.stage, "attempt": after.attempt, "round": after.round, "first": before is None},
         )
     if (stage, phase) != (after.stage, after.phase):
-        yield Kind.PHASE, {"was": phase or stage, "stage": after.stage, "attempt": after.attempt, "round": after.round}
+        yield (
+            EventKind.PHASE,
+            {"was": phase or stage, "stage": after.stage, "attempt": after.attempt, "round": after.round},
+        )
     if before is not None and (after.attempt, after.round) > (before.attempt, before.round):
-        yield Kind.ITERATION, {"attempt": after.attempt, "round": after.round}
+        yield EventKind.ITERATION, {"attempt": after.attempt, "round": after.round}
     yield from _retries(before, after)
     yield from _approvals(stage, before, after)
     if after.free and (before is None or not before.free or _epoch(before) != _epoch(after)):
-        yield Kind.LOCK, {"event": "released"}
+        yield EventKind.LOCK, {"event": "released"}
 
 
-def _retries(before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, Any]]]:
+def _retries(before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, dict[str, Any]]]:
     failures = before.failures if before else ""
     if before is None or failures == after.failures:
         return
     if after.failures:
         wait = after.wait
         until = {"reason": wait.reason, "until": wait.until.isoformat()} if wait else {}
-        yield Kind.RETRY, {"state": "failed", "failures": after.failures, **until}
+        yield EventKind.RETRY, {"state": "failed", "failures": after.failures, **until}
     else:
-        yield Kind.RETRY, {"state": "succeeded", "phase": before.phase or str(before.stage)}
+        yield EventKind.RETRY, {"state": "succeeded", "phase": before.phase or str(before.stage)}
 
 
-def _approvals(stage: Stage, before: Fence | None, after: Fence) -> Iterator[tuple[Kind, dict[str, Any]]]:
+def _approvals(stage: Stage, before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, dict[str, Any]]]:
     asked, asks = stage is Stage.AWAITING_APPROVAL, after.stage is Stage.AWAITING_APPROVAL
     what = APPROVALS[after.key.kind]
     if asks and not asked:
-        yield Kind.APPROVAL, {"what": what, "state": "requested"}
+        yield EventKind.APPROVAL, {"what": what, "state": "requested"}
     known, by = _approver(before), _approver(after)
     if by and by != known:
-        yield Kind.APPROVAL, {"what": what, "state": "granted", "by": by}
+        yield EventKind.APPROVAL, {"what": what, "state": "granted", "by": by}
     elif asked and not asks:
         done = after.stage in {Stage.TESTING, Stage.SPECIFIED}
         granted = done and not known
         if granted or not done:
-            yield Kind.APPROVAL, {"what": what, "state": "granted" if granted else "sent back"}
+            yield EventKind.APPROVAL, {"what": what, "state": "granted" if granted else "sent back"}
 
 
 def _approver(fence: Fence | None) -> str:

@@ -6,7 +6,8 @@ What the agents of a task are doing, in sentences for a person who watches.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,16 +17,24 @@ from rich.status import Status
 from rich.text import Text
 
 from runtime.building.telemetry import EVENTS
-from runtime.output import say
+from runtime.output import columns_of, laid_out, on_terminal, say
 from runtime.telemetry.cost import NOT_MADE, TaskCost, lasting, spelled
+from shared.ci.verdict import CiVerdict
 from shared.clock import Clock
-from shared.llm.port import Call, Ending
-from shared.telemetry.events import Event, Kind, Query
+from shared.llm.port import CoderCall, Ending
+from shared.telemetry.events import Event, EventKind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.text import one_line, printable
+from shared.workflow import Role, Stage
 
 MOST = 100_000
 """Events of one reading; a task has some dozens."""
+
+MOST_COMMITS = 1024
+"""Commits of which it is remembered what was last told of their checks."""
+
+_BESIDE_TIME = 10
+"""Columns of the time and of what is set in beside it: what goes on in the next line stands below the words."""
 
 
 class Trail:
@@ -48,12 +57,24 @@ class Trail:
 class Progress:
     """Tells on standard error; nothing of it is a result."""
 
-    def __init__(self, clock: Clock, *, attempts: int = 0, numbered: bool = False, detailed: bool = False) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        attempts: int = 0,
+        numbered: bool = False,
+        detailed: bool = False,
+        awaited: Collection[Role] = (),
+        ci: bool = True,
+    ) -> None:
         """`attempts` an item may have, 0: not told; `numbered`: of several items, each line names its own;
-        `detailed`: the steps of the lock and of labels are told too.
+        `detailed`: the steps of the lock and of labels are told too; `awaited`: when all these have started is told;
+        `ci`: a CI is waited for.
         """
         self._clock = clock
         self.attempts, self._numbered, self._detailed = attempts, numbered, detailed
+        self._awaited, self._ci = set(awaited), ci
+        self._checked: dict[str, object] = {}
         self._began = clock.boot()
         self._doing = ""
         self._begun: dict[int, tuple[str, object]] = {}
@@ -66,21 +87,23 @@ class Progress:
         return self._clock.boot() - self._began
 
     def say(self, sentence: str) -> None:
-        """One or more lines, as they are."""
+        """One or more lines, without the time."""
         self._write(printable(sentence))
 
     def tell(self, sentence: str) -> None:
         """Something that has just happened, with the time since the start."""
         if sentence:
             minutes, seconds = divmod(round(self.seconds), 60)
-            self._write(f"{minutes:3d}:{seconds:02d}  {printable(sentence)}")
+            self._write(f"{minutes:3d}:{seconds:02d}  {printable(sentence)}", indent=_BESIDE_TIME)
 
     def follow(self, events: list[Event]) -> None:
         """Tell what agents have done and begun."""
         for event in events:
+            if self._is_known(event):
+                continue
             item = event.issue or event.pull
             cost = event.data.get("cost_usd")
-            if event.kind is Kind.LLM_CALL and isinstance(cost, int | float):
+            if event.kind is EventKind.LLM_CALL and isinstance(cost, int | float):
                 self._spent[item] = self._spent.get(item, 0.0) + cost
             if self._detailed and (step := detail(event)):
                 self._of_item(item, step)
@@ -89,9 +112,26 @@ class Progress:
                 if sentence:
                     self._of_item(item, sentence)
 
+            self._join(event)
+
+    def _is_known(self, event: Event) -> bool:
+        """Whether another agent has told the same of CI already: the worker and the reviewer look at one commit."""
+        commit, verdict = event.data.get("commit"), event.data.get("verdict")
+        if event.kind is not EventKind.CI or not isinstance(commit, str):
+            return False
+        known = self._checked.get(commit) == verdict
+        self._checked = dict([*self._checked.items(), (commit, verdict)][-MOST_COMMITS:])
+        return known
+
+    def _join(self, event: Event) -> None:
+        """Tell when the last of several agents has started."""
+        if event.kind is EventKind.AGENT and event.data.get("state") == "started" and event.role in self._awaited:
+            self._awaited.discard(event.role)
+            self.tell("" if self._awaited else "Looking for work.")
+
     def _begin(self, event: Event, item: int) -> None:
         """Tell what a coder has begun to do, each time once."""
-        begun = doing(event, usd=self._spent.get(item, 0.0), attempts=self.attempts)
+        begun = doing(event, usd=self._spent.get(item, 0.0), attempts=self.attempts, ci=self._ci)
         this = (event.phase, event.data.get("attempt"))
         if begun and self._begun.get(item) != this:
             self._begun[item] = this
@@ -120,7 +160,9 @@ class Progress:
             finally:
                 self._live = None
 
-    def _write(self, lines: str) -> None:
+    def _write(self, lines: str, indent: int | None = None) -> None:
+        if on_terminal(sys.stderr):
+            lines = laid_out(lines, columns_of(sys.stderr), indent=indent)
         if self._live is None:
             say(lines, error=True)
         else:
@@ -155,15 +197,17 @@ _DOING: Mapping[str, str] = {
 """By an item's phase, where a coder works."""
 
 _ABOUT: Mapping[str, str] = {
-    Call.WRITE_TESTS: "the tests",
-    Call.IMPLEMENT: "the code",
-    Call.REFACTOR: "the refactoring",
-    Call.FIX_CI: "the repair",
-    Call.RESOLVE_CONFLICT: "a conflict",
-    Call.SUMMARISE: "the summary",
-    Call.REVIEW: "the review",
-    Call.CHECK_CRITERIA: "the criteria",
-    Call.DIAGNOSE: "the cause",
+    CoderCall.WRITE_TESTS: "the tests",
+    CoderCall.IMPLEMENT: "the code",
+    CoderCall.REFACTOR: "the refactoring",
+    CoderCall.FIX_CI: "the repair",
+    CoderCall.RESOLVE_CONFLICT: "a conflict",
+    CoderCall.SUMMARISE: "the summary",
+    CoderCall.TRIAGE: "a proposal for an issue",
+    CoderCall.ANSWER: "an answer to a question",
+    CoderCall.REVIEW: "the review",
+    CoderCall.CHECK_CRITERIA: "the criteria",
+    CoderCall.DIAGNOSE: "the cause",
 }
 
 _VERDICTS: Mapping[str, str] = {
@@ -172,14 +216,23 @@ _VERDICTS: Mapping[str, str] = {
 }
 
 
-def doing(event: Event, *, usd: float = 0.0, attempts: int = 0) -> str:
+def doing(event: Event, *, usd: float = 0.0, attempts: int = 0, ci: bool = True) -> str:
     """What a coder has begun to do; empty when the event is no such beginning.
 
-    `usd` is what the item has cost so far, `attempts` how many it may have; 0 is not told.
+    `usd` is what the item has cost so far, `attempts` how many it may have; 0 is not told. Without `ci` none is waited
+    for.
     """
-    sentence = _DOING.get(event.phase, "") if event.kind in {Kind.PHASE, Kind.CLAIM, Kind.ITERATION} else ""
+    sentence = _begun(event, ci=ci) if event.kind in {EventKind.PHASE, EventKind.CLAIM, EventKind.ITERATION} else ""
     about = [*_tries(event, attempts), *([f"${usd:.2f}"] if usd else [])]
     return f"{sentence.removesuffix('.')} ({', '.join(about)})." if sentence and about else sentence
+
+
+def _begun(event: Event, *, ci: bool) -> str:
+    if ci and event.data.get("stage") == Stage.TESTING:
+        if not event.pull:
+            return "Opening a pull request, then waiting for its CI."
+        return f"Waiting for CI of pull request #{event.pull}."
+    return _DOING.get(event.phase, "")
 
 
 def _tries(event: Event, attempts: int) -> list[str]:
@@ -192,40 +245,54 @@ def _tries(event: Event, attempts: int) -> list[str]:
 def told(event: Event) -> str:
     """What has been done; empty for what a person need not know."""
     match event.kind:
-        case Kind.LLM_CALL:
+        case EventKind.LLM_CALL:
             return _call(event.data)
-        case Kind.TEST_RUN:
+        case EventKind.TEST_RUN:
             return _tests(event.data)
-        case Kind.REVIEW:
+        case EventKind.REVIEW:
             return _review(event.data)
-        case Kind.CI if event.data.get("verdict") in _CHECKED:
+        case EventKind.CI if event.data.get("verdict") == CiVerdict.RUNNING and event.data.get("unfinished"):
+            where = f" on #{event.pull}" if event.pull else ""
+            return f"  CI runs{where}: {_named(event.data['unfinished'])}"
+        case EventKind.CI if event.data.get("verdict") in _CHECKED:
             return _ci(event.data)
-        case Kind.RETRY if event.data.get("state") == "failed":
-            return f"A call failed ({one_line(str(event.data.get('reason', '')), 80)}) and is repeated."
+        case EventKind.RETRY if event.data.get("state") == "failed":
+            return _repeated(event.data)
         case _:
             return ""
+
+
+def _repeated(data: Mapping[str, object]) -> str:
+    """What failed, and when it is tried again; the words of a wait are those of the fence."""
+    reason, until = one_line(str(data.get("reason", "")), 80), str(data.get("until", ""))
+    why = "" if reason in {"", "backoff"} else f" ({reason})"
+    when = f" at {until[11:19]} UTC" if until[10:11] == "T" else ""
+    return f"GitHub, git or the coding backend did not answer as it should{why}; it is tried again{when}."
 
 
 _CHECKED = {"green": "passed", "red": "failed", "infrastructure": "failed for a reason of its own"}
 
 
 def _ci(data: Mapping[str, object]) -> str:
-    red = data.get("failed")
-    names = f" ({one_line(', '.join(map(str, red)), 80)})" if isinstance(red, list | tuple) and red else ""
-    return f"  CI {_CHECKED[str(data['verdict'])]}{names}"
+    names = _named(data.get("failed"))
+    return f"  CI {_CHECKED[str(data['verdict'])]}{f' ({names})' if names else ''}"
+
+
+def _named(checks: object) -> str:
+    return one_line(", ".join(map(str, checks)), 80) if isinstance(checks, list | tuple) else ""
 
 
 def detail(event: Event) -> str:
     """A step that a person hears of who asks why; empty for all others."""
     data = event.data
     match event.kind:
-        case Kind.CLAIM:
+        case EventKind.CLAIM:
             return f"  #{event.issue or event.pull} is claimed at {data.get('stage', '')}"
-        case Kind.LOCK if data.get("event") in {"refused", "released"}:
+        case EventKind.LOCK if data.get("event") in {"refused", "released"}:
             return f"  the lock of #{event.issue or event.pull} is {data['event']}"
-        case Kind.LABEL:
+        case EventKind.LABEL:
             return f"  #{data.get('number', 0)}: {data.get('change', '')} {', '.join(map(str, data.get('labels', ())))}"
-        case Kind.PHASE:
+        case EventKind.PHASE:
             return f"  {data.get('was', '')} -> {event.phase or data.get('stage', '')}"
         case _:
             return ""
@@ -233,7 +300,7 @@ def detail(event: Event) -> str:
 
 def ended(event: Event) -> str:
     """How an item ended; empty for every other event."""
-    if event.kind is not Kind.ENDED:
+    if event.kind is not EventKind.ENDED:
         return ""
     sentence = one_line(str(event.data.get("sentence", "")), 160)
     return f"{event.data.get('status', 'ended')}: {sentence}".removesuffix(": ")
@@ -254,9 +321,27 @@ def _call(data: Mapping[str, object]) -> str:
 
 def _tests(data: Mapping[str, object]) -> str:
     counts = [f"{data[name]} {name.replace('_', ' ')}" for name in _COUNTED if data.get(name)]
-    where = "the tests before the work" if data.get("place") == "base" else "the tests"
-    return f"  {where}: {', '.join(counts) or 'none'}"
+    purpose, number, of = str(data.get("purpose", "")), data.get("number"), data.get("of")
+    which = f" {number} of at most {of}" if number and of else ""
+    if purpose in _DAMAGED:
+        return f"  {_DAMAGED[purpose]}{which}: {_NOTICED.get(str(data.get('outcome')), 'not finished')}"
+    what = _RUNS.get(purpose, "the tests before the work" if data.get("place") == "base" else "the tests")
+    return f"  {what}{which}: {', '.join(counts) or 'none'}"
 
+
+_DAMAGED = {"damage": "damaged code", "expectations": "damaged expectations"}
+"""What was damaged, to see whether the tests notice."""
+
+_NOTICED = {"failed": "the tests notice it", "timed out": "the tests notice it", "passed": "no test notices it"}
+"""What is damaged is well tested when tests fail."""
+
+_RUNS = {
+    "taken back": "the tests with a part of the change taken back",
+    "old tests": "the old tests",
+    "elsewhere": "the tests in another place, order and time",
+    "again": "the tests once more",
+}
+"""Runs of a proof in which nothing was damaged, by their purpose."""
 
 _COUNTED = ("passed", "failed", "skipped", "not_collected")
 

@@ -10,13 +10,13 @@ from datetime import datetime
 import anyio
 import structlog
 
-from shared.budget.budgets import Refusal
+from shared.budget.budgets import BudgetRefusal
 from shared.budget.ledger import Ledger
 from shared.budget.ledger_lines import Played
 from shared.budget.unpriced_runs import Unpriced
 from shared.errors import EngineError, RunFailed
-from shared.llm.port import Coder, Outcome, Request, Usage, money
-from shared.llm.proxy.account import ESTIMATED, METERED, Reading
+from shared.llm.port import Coder, Request, RunOutcome, Usage, money
+from shared.llm.proxy.account import ESTIMATED, METERED, MeasuredRun
 from shared.llm.role_router import RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
@@ -45,7 +45,7 @@ class BudgetedCoder:
         coder: Coder,
         ledger: Ledger,
         unpriced: Unpriced,
-        reading: Callable[[str], Reading | None],
+        reading: Callable[[str], MeasuredRun | None],
     ) -> None:
         """`reading` is what the model proxy knows of a run, None without one: all there is of one that is cut off.
 
@@ -62,7 +62,7 @@ class BudgetedCoder:
         """The configured word."""
         return self._coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call within the limits. Raises `BudgetWait` or `RunEnded` instead of a call, and `Transient`."""
         run = secrets.token_hex(8)
         await self._catch_up()
@@ -83,7 +83,8 @@ class BudgetedCoder:
             raise
         self._reading(run)
         cost = self._cost(outcome.backend or self.name, outcome.usage, limits.budget_usd)
-        await self._settle(run, cost, Played(outcome.role, outcome.backend, outcome.ending))
+        played = Played(outcome.role, outcome.backend, outcome.ending, outcome.rung, outcome.resumed)
+        await self._settle(run, cost, played)
         return outcome
 
     def _meant(self, request: Request) -> str:
@@ -117,7 +118,7 @@ class BudgetedCoder:
             self._unsettled.pop(run, None)  # another item may have done it meanwhile
 
 
-def _refusal(refused: Refusal) -> Exception:
+def _refusal(refused: BudgetRefusal) -> Exception:
     if refused.until is None:
         return RunEnded(refused.sentence, Category.BUDGET, "Raise the limit under `budgets`, or finish it by hand.")
     return BudgetWait(refused.sentence, refused.until)

@@ -19,7 +19,7 @@ class Period(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BudgetLimits:
     """US dollars; `warn` is the fraction of a limit from which a warning is given."""
 
     issue: float = 25.0
@@ -50,7 +50,7 @@ class Books:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LimitState:
     """One limit as it stands. `resets_at` is when the first of its runs no longer counts; None for issues."""
 
     period: Period
@@ -71,7 +71,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class BudgetRefusal:
     """A run may not begin. `until` is when there is room again; None when only a person can make room.
 
     `period` None: no limit is reached, but nobody can tell.
@@ -82,30 +82,30 @@ class Refusal:
     until: datetime | None
 
 
-def lines(books: Books, item: str, limits: Limits, now: datetime) -> tuple[Line, ...]:
+def lines(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple[LimitState, ...]:
     """The three limits for `item` at server time `now`."""
     of_item = [run for run in books.runs if run.item == item]
     spent = books.before.get(item, 0.0) + sum(run.usd for run in of_item)
-    found = [Line(Period.ISSUE, spent, limits.issue, len(of_item))]
+    found = [LimitState(Period.ISSUE, spent, limits.issue, len(of_item))]
     for period, span, limit in ((Period.DAY, DAY, limits.day), (Period.WEEK, WEEK, limits.week)):
         recent = [run for run in books.runs if now - run.at < span]
         first = min((run.at for run in recent), default=None)
         resets_at = None if first is None else first + span
-        found.append(Line(period, sum(run.usd for run in recent), limit, len(recent), resets_at))
+        found.append(LimitState(period, sum(run.usd for run in recent), limit, len(recent), resets_at))
     return tuple(found)
 
 
-def refusal(books: Books, item: str, wanted: float, limits: Limits, now: datetime) -> Refusal | None:
+def refusal(books: Books, item: str, wanted: float, limits: BudgetLimits, now: datetime) -> BudgetRefusal | None:
     """Why `wanted` US dollars more may not be reserved for `item`; None when they may."""
     for line in lines(books, item, limits, now):
         if line.used + wanted <= line.limit + _CENT:
             continue
         until = None if line.period is Period.ISSUE else _room(books, line, wanted, now)
-        return Refusal(line.period, _sentence(line, item, wanted, until), until)
+        return BudgetRefusal(line.period, _sentence(line, item, wanted, until), until)
     return None
 
 
-def warnings(books: Books, item: str, limits: Limits, now: datetime, added: float) -> tuple[Line, ...]:
+def warnings(books: Books, item: str, limits: BudgetLimits, now: datetime, added: float) -> tuple[LimitState, ...]:
     """The limits that have just come to their warning by the last `added` US dollars."""
     bound = limits.warn
     return tuple(
@@ -113,7 +113,7 @@ def warnings(books: Books, item: str, limits: Limits, now: datetime, added: floa
     )
 
 
-def table(found: Iterable[Line], limits: Limits, now: datetime) -> str:
+def table(found: Iterable[LimitState], limits: BudgetLimits, now: datetime) -> str:
     """The credit table as Markdown, with a sentence above it as soon as a limit is near or used up."""
     found = tuple(found)
     return "\n".join((*_headline(found, limits), *_rows(found, now)))
@@ -123,7 +123,7 @@ _CENT = 1e-6
 """Sums of floats: a limit may be used up exactly."""
 
 
-def _room(books: Books, line: Line, wanted: float, now: datetime) -> datetime | None:
+def _room(books: Books, line: LimitState, wanted: float, now: datetime) -> datetime | None:
     """When enough of the runs of the period have left it; None when the limit is smaller than the wish."""
     span = DAY if line.period is Period.DAY else WEEK
     used = line.used
@@ -134,7 +134,7 @@ def _room(books: Books, line: Line, wanted: float, now: datetime) -> datetime | 
     return None
 
 
-def _sentence(line: Line, item: str, wanted: float, until: datetime | None) -> str:
+def _sentence(line: LimitState, item: str, wanted: float, until: datetime | None) -> str:
     what = f"issue {item}" if line.period is Period.ISSUE else f"the last {line.period}"
     said = f"The budget of {what} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${wanted:.2f}"
     if until is not None:
@@ -142,7 +142,7 @@ def _sentence(line: Line, item: str, wanted: float, until: datetime | None) -> s
     return f"{said}."
 
 
-def _headline(found: Sequence[Line], limits: Limits) -> Iterator[str]:
+def _headline(found: Sequence[LimitState], limits: BudgetLimits) -> Iterator[str]:
     out = [line.period for line in found if line.used >= line.limit - _CENT]
     near = [line.period for line in found if line.share >= limits.warn and line.period not in out]
     if out:
@@ -152,7 +152,7 @@ def _headline(found: Sequence[Line], limits: Limits) -> Iterator[str]:
     yield "**Budget**" if not (out or near) else ""
 
 
-def _rows(found: Sequence[Line], now: datetime) -> Iterator[str]:
+def _rows(found: Sequence[LimitState], now: datetime) -> Iterator[str]:
     yield ""
     yield "| Period | Usage | Limit | Remaining | Used | Runs | Reset in |"
     yield "|---|---:|---:|---:|---:|---:|---:|"

@@ -12,7 +12,7 @@ import anyio
 import structlog
 
 from shared.budget import budgets, ledger_lines
-from shared.budget.budgets import Books, Limits, Refusal
+from shared.budget.budgets import Books, BudgetLimits, BudgetRefusal
 from shared.budget.ledger_lines import UNTOLD, Entry, Played, Reservation, Settlement
 from shared.errors import Transient
 from shared.git.lines import History, Lines
@@ -43,7 +43,7 @@ class Ledger:
     """What the agents of one repository have spent, and what they may."""
 
     def __init__(
-        self, fences: Refs, history: History, server_time: Callable[[], datetime], limits: Limits, kind: str
+        self, fences: Refs, history: History, server_time: Callable[[], datetime], limits: BudgetLimits, kind: str
     ) -> None:
         """`kind` is the word of the agent that writes: planner, worker or reviewer."""
         self.limits = limits
@@ -61,7 +61,7 @@ class Ledger:
         """The runs for `item` are counted to `account`, another item."""
         self._counted[item] = account
 
-    async def reserve(self, run: str, item: str, usd: float, seconds: float) -> Refusal | None:
+    async def reserve(self, run: str, item: str, usd: float, seconds: float) -> BudgetRefusal | None:
         """Set `usd` aside for a run that ends within `seconds`; the refusal when a limit forbids it.
 
         Raises `Transient` when it cannot be written down: then nothing may be paid.
@@ -93,7 +93,7 @@ class Ledger:
                     return
         raise Transient("The ledger of costs is written by many at once; a run is settled later.")
 
-    async def refusal(self, item: str, usd: float) -> Refusal | None:
+    async def refusal(self, item: str, usd: float) -> BudgetRefusal | None:
         """Why `usd` could not be reserved for `item`, as far as known some seconds ago. Raises `Transient`."""
         async with self._writing:
             if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
@@ -126,14 +126,16 @@ class Ledger:
     def _books(self, now: datetime) -> Books:
         return ledger_lines.books(self._lines.entries, now, self.limits.unknown_run)
 
-    def _outdated(self, now: datetime) -> Refusal | None:
+    def _outdated(self, now: datetime) -> BudgetRefusal | None:
         """Nothing may be spent beside runs whose cost cannot be read: what is left would be less than it seems.
 
         Whoever can read them goes on at once, because such a wait only informs.
         """
         if not self._lines.newer:
             return None
-        return Refusal(None, OUTDATED.format(version=self._lines.newer, known=ledger_lines.VERSION), now + UPGRADE)
+        return BudgetRefusal(
+            None, OUTDATED.format(version=self._lines.newer, known=ledger_lines.VERSION), now + UPGRADE
+        )
 
     async def _append(self, entry: Entry) -> bool:
         """Whether it stands there now; when it is not known, the next reading shows it."""

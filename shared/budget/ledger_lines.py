@@ -1,9 +1,10 @@
 """The lines of the ledger: what each commit of `refs/ack/ledger` says, and the books that they add up to (pure).
 
 A line is JSON: `{"v": 1, "run", "kind": "worker", "item": "#42", "reserve_usd", "until", "at"}` before a
-call, `{"v": 1, "run", "actual_usd", "source", "at"}` after it, with `role`, `backend` and `ending` where they
-are known. Once a day the first of them carries a balance as well: `"before": at, "items": {"#42": [usd, days
-since 1970]}`, everything older than `at` added up, so that no reader needs lines from before it.
+call, `{"v": 1, "run", "actual_usd", "source", "at"}` after it, with `role`, `backend`, `ending` and `rung` where they
+are known, and `resumed` for a run that went on in a session: tokens of that which came from the vendor's cache. Once
+a day the first of them carries a balance as well: `"before": at, "items": {"#42": [usd, days since 1970]}`,
+everything older than `at` added up, so that no reader needs lines from before it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from shared.budget.budgets import WEEK, Books, Run
 from shared.llm.port import MOST_USD, money
+from shared.llm.prices import MOST_TOKENS
 
 VERSION = 1
 
@@ -64,6 +66,10 @@ class Played:
     role: str = ""
     backend: str = ""
     ending: str = ""
+    rung: str = ""
+    """The step of the repository's ladder, as in "2 of 3: sonnet"; empty without one."""
+    resumed: int | None = None
+    """Tokens of a session that it went on in, read from the vendor's cache; None for a run that began anew."""
 
 
 UNTOLD = Played()
@@ -89,7 +95,7 @@ def write(entry: Entry) -> str:
     line: dict[str, Any] = {"v": VERSION, "run": entry.run, "at": _text(entry.at)}
     if isinstance(entry, Settlement):
         line |= {"actual_usd": round(entry.usd, 6), "source": entry.source}
-        line |= {name: word for name, word in asdict(entry.played).items() if word}
+        line |= {name: word for name, word in asdict(entry.played).items() if word or word == 0}
     else:
         line |= {"kind": entry.kind, "item": entry.item, "reserve_usd": entry.usd, "until": _text(entry.until)}
         if entry.balance is not None:
@@ -113,7 +119,8 @@ def read(text: str) -> Entry | None:
             usd = money(line["actual_usd"])
             if usd is None:
                 return None
-            played = Played(*(str(line.get(name, "")) for name in ("role", "backend", "ending")))
+            role, backend, ending, rung = (str(line.get(name, "")) for name in ("role", "backend", "ending", "rung"))
+            played = Played(role, backend, ending, rung, _tokens(line.get("resumed")))
             return Settlement(str(line["run"]), usd, str(line["source"]), _time(line["at"]), played)
         return Reservation(
             run=str(line["run"]),
@@ -220,6 +227,12 @@ def _balance(line: Mapping[str, Any]) -> Balance | None:
     if not all(0 <= usd <= MOST_BALANCE_USD and 0 <= day <= _day(before) for usd, day in items.values()):
         return None
     return Balance(before, items)
+
+
+def _tokens(value: object) -> int | None:
+    """A count of tokens that can be; anything else tells nothing."""
+    believed = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+    return value if believed and isinstance(value, int) else None
 
 
 def _number(value: object) -> float:

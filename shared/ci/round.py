@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from shared.ci.triage import OURS, Cause, Diagnosis
-from shared.ci.verdict import Verdict, fold, is_green
+from shared.ci.verdict import CiVerdict, fold, is_green
 from shared.models import Check, CheckOutcome
 
 SETTLING_SECONDS = 60.0
@@ -34,7 +34,7 @@ class Next(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CiLimits:
     """How often a red commit is repaired, how many seconds CI may take, and what no checks at all mean."""
 
     fixes: int = 3
@@ -43,7 +43,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CiObservation:
     """What one look at CI showed of a commit; `rerunnable`: GitHub can run its failed jobs once more.
 
     `no_ci`: there is no check, and the repository has never had one, nor has a workflow.
@@ -56,7 +56,7 @@ class Reading:
     no_ci: bool = False
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CiVerdict:
         """All of it in one word."""
         return fold(self.checks, self.required)
 
@@ -75,7 +75,7 @@ SENT_BACK = "ci-red"
 BASE_MOVED = "base"
 """The phase of a reviewer's fence at `changes-requested` whose branch needs its base merged in, and no other change."""
 
-NO_READING = Reading()
+NO_READING = CiObservation()
 """CI was not looked at."""
 
 
@@ -86,7 +86,7 @@ class Round:
     `no_ci` whether the repository has no CI at all.
     """
 
-    verdict: Verdict
+    verdict: CiVerdict
     seconds: float
     cause: Cause = Cause.TESTS
     rerunnable: bool = False
@@ -95,29 +95,29 @@ class Round:
     no_ci: bool = False
 
 
-def decide(round: Round, limits: Limits) -> Next:
+def decide(round: Round, limits: CiLimits) -> Next:
     """What to do now. Only a repair spends an attempt; nothing is passed on without a warning unless it is green."""
     overdue = round.seconds > limits.seconds
     patience = Next.PASS_UNCHECKED if overdue else Next.WAIT
     match round.verdict:
-        case Verdict.RED:
+        case CiVerdict.RED:
             return _red(round, limits, patience)
-        case Verdict.NONE if round.seconds < _settling(round, limits):
+        case CiVerdict.NONE if round.seconds < _settling(round, limits):
             return Next.WAIT
-        case Verdict.NONE if round.no_ci and not limits.none_is_green:
+        case CiVerdict.NONE if round.no_ci and not limits.none_is_green:
             return Next.PASS_UNCHECKED
         case verdict:
             return Next.PASS if is_green(verdict, none_is_green=limits.none_is_green) else patience
 
 
-def _settling(round: Round, limits: Limits) -> float:
+def _settling(round: Round, limits: CiLimits) -> float:
     """So many seconds no checks at all may only be late ones."""
     if round.no_ci:
         return min(NO_CI_SECONDS, limits.seconds)
     return min(SETTLING_SECONDS, limits.seconds) if limits.none_is_green else 0.0
 
 
-def _red(round: Round, limits: Limits, patience: Next) -> Next:
+def _red(round: Round, limits: CiLimits, patience: Next) -> Next:
     if round.cause in OURS:
         return Next.REPAIR if round.fixes < limits.fixes else Next.GIVE_UP
     if round.cause is Cause.BASE:

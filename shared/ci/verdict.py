@@ -8,7 +8,7 @@ from enum import StrEnum
 from shared.models import Check, CheckOutcome
 
 
-class Verdict(StrEnum):
+class CiVerdict(StrEnum):
     """All checks and statuses of one commit in one word."""
 
     NONE = "none"
@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     """Something ended without passing or failing: a person has to let it go on."""
 
 
-def fold(checks: Iterable[Check], required: Collection[str] = ()) -> Verdict:
+def fold(checks: Iterable[Check], required: Collection[str] = ()) -> CiVerdict:
     """One failed check is red at once; no checks at all is `NONE`, which is not green.
 
     What the branch requires and nobody has reported yet counts as running: GitHub expects it. So does what went
@@ -28,16 +28,16 @@ def fold(checks: Iterable[Check], required: Collection[str] = ()) -> Verdict:
     found = tuple(checks)
     outcomes = {check.outcome for check in found}
     if CheckOutcome.FAILED in outcomes:
-        return Verdict.RED
+        return CiVerdict.RED
     if CheckOutcome.RUNNING in outcomes:
-        return Verdict.RUNNING
+        return CiVerdict.RUNNING
     if CheckOutcome.UNKNOWN in outcomes:
-        return Verdict.UNKNOWN
+        return CiVerdict.UNKNOWN
     if missing(found, required):
-        return Verdict.RUNNING
+        return CiVerdict.RUNNING
     if required or CheckOutcome.PASSED in outcomes:
-        return Verdict.GREEN
-    return Verdict.RUNNING if CheckOutcome.STALE in outcomes else Verdict.NONE
+        return CiVerdict.GREEN
+    return CiVerdict.RUNNING if CheckOutcome.STALE in outcomes else CiVerdict.NONE
 
 
 def missing(checks: Iterable[Check], required: Collection[str]) -> tuple[str, ...]:
@@ -58,6 +58,6 @@ def unfinished(checks: Sequence[Check], required: Collection[str] = ()) -> tuple
     return tuple(sorted(found or {c.name for c in checks if c.outcome is CheckOutcome.STALE}))
 
 
-def is_green(verdict: Verdict, *, none_is_green: bool) -> bool:
+def is_green(verdict: CiVerdict, *, none_is_green: bool) -> bool:
     """Whether a commit may be merged, and is handed over without a warning: what both agents mean by green."""
-    return verdict is Verdict.GREEN or (none_is_green and verdict is Verdict.NONE)
+    return verdict is CiVerdict.GREEN or (none_is_green and verdict is CiVerdict.NONE)

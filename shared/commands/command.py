@@ -15,6 +15,7 @@ from shared.text.markdown import lines
 class Verb(StrEnum):
     """What can be ordered."""
 
+    START = "start"
     APPROVE = "approve"
     REJECT = "reject"
     EDIT = "edit"
@@ -83,6 +84,19 @@ def mentions(body: str, login: str) -> bool:
     """Whether a comment calls `login`, outside of quotes and code."""
     called = re.compile(rf"(?<![\w`/])@{re.escape(login)}(?![\w-])", re.IGNORECASE)
     return called.search(spoken_text(body)) is not None
+
+
+def asks_for_work(comment: Comment, login: str) -> bool:
+    """Whether a comment that was never edited calls `login` and holds no question."""
+    edited = comment.updated_at > comment.created_at
+    return bool(login) and not edited and mentions(comment.body, login) and "?" not in spoken_text(comment.body)
+
+
+def asks_a_question(comment: Comment, login: str) -> bool:
+    """Whether a comment that was never edited calls `login` with a question, and gives no command."""
+    edited = comment.updated_at > comment.created_at
+    called = bool(login) and not edited and mentions(comment.body, login)
+    return called and "?" in spoken_text(comment.body) and _command(comment) is None
 
 
 def spoken_text(body: str) -> str:

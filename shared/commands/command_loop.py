@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Protocol
 
 import structlog
 
 from shared.commands.approval_words import consents
-from shared.commands.command import Command, Verb, mentions
+from shared.commands.command import Command, Verb, asks_a_question, asks_for_work, mentions
 from shared.commands.command_reader import EDITED, CommandReader, NewCommands
-from shared.commands.command_rules import Effect, Refused, Ruling, offered, ruling
-from shared.commands.command_target import CommandTargets, Target
+from shared.commands.command_rules import CommandRefused, Effect, Ruling, offered, ruling
+from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.discussion import read_until
 from shared.commands.one_time_replies import Replies
 from shared.commands.recovery import Recovery
@@ -73,6 +74,12 @@ class CommandProfile:
     """By which it is mentioned; empty where its account is a person's, who is mentioned for other reasons."""
     unavailable: frozenset[Verb] = frozenset()
     """Commands that the configuration leaves to people."""
+    starts_by_mention: bool = False
+    """Whether a mention that asks nothing is `/start` on an issue that was never begun."""
+    triage: bool = False
+    """Whether planners propose what issues without a label are."""
+    answers: bool = False
+    """Whether planners answer questions, so that whoever asks one is pointed to no command."""
 
 
 class CommandLoop:
@@ -80,18 +87,21 @@ class CommandLoop:
 
     def __init__(
         self,
-        trade: CommandProfile,
-        hearing: CommandReader,
-        docket: CommandTargets,
+        rules: CommandProfile,
+        reader: CommandReader,
+        targets: CommandTargets,
         recovery: Recovery,
         record: Record,
         replies: Replies,
     ) -> None:
-        self._role, self._backends, self._unedited = trade.role, trade.backends, trade.unedited
-        self._login = trade.login
-        self._unavailable = trade.unavailable
-        self._hearing = hearing
-        self._docket = docket
+        self._role, self._backends, self._unedited = rules.role, rules.backends, rules.unedited
+        self._login = rules.login
+        self._unavailable = rules.unavailable
+        self._starts_by_mention = rules.starts_by_mention
+        self._triage = rules.triage
+        self._answers = rules.answers
+        self._reader = reader
+        self._targets = targets
         self._recovery = recovery
         self._record = record
         self._replies = replies
@@ -101,7 +111,7 @@ class CommandLoop:
         """Items at rest with comments that nobody has read; their version is how many there are."""
         for item in known.values():
             number = self._number_of(item)
-            if number not in busy and self._rests(item) and self._hearing.has_news(item):
+            if number not in busy and self._rests(item) and self._reader.has_news(item):
                 yield Candidate(number, f"{SAID}{item.comments} in #{item.number} at {item.updated_at.isoformat()}")
 
     def _number_of(self, item: Issue) -> int:
@@ -120,7 +130,7 @@ class CommandLoop:
 
     def has_news(self, number: int, known: Mapping[int, Issue]) -> bool:
         """Whether somebody may have given a command about an item; asks nobody."""
-        return any(self._number_of(one) == number and self._hearing.has_news(one) for one in known.values())
+        return any(self._number_of(one) == number and self._reader.has_news(one) for one in known.values())
 
     async def attend(self, number: int, known: Mapping[int, Issue], free: Callable[[], Awaitable[bool]]) -> str:
         """Carry out what was ordered in the item's own thread, and for a worker in that of its pull request.
@@ -129,13 +139,13 @@ class CommandLoop:
         """
         done: list[str] = []
         for item in tuple(known.values()):
-            if self._number_of(item) == number and self._hearing.has_news(item):
+            if self._number_of(item) == number and self._reader.has_news(item):
                 done += await self._attend(item, free)
         return "; ".join(done)
 
     async def _attend(self, item: Issue, free: Callable[[], Awaitable[bool]]) -> list[str]:
-        heard = await self._hearing.hear(item, None)
-        heard = replace(heard, talk=await self._hearing.by_writers(heard.talk))
+        heard = await self._reader.hear(item, None)
+        heard = replace(heard, talk=await self._reader.by_writers(heard.talk))
         track, shown = self._track(item), self._names.read(item.labels)
         stage = shown.stage or Stage.NEW
         orders = [
@@ -146,34 +156,45 @@ class CommandLoop:
         try:
             if await free():
                 return await self._at_rest(item, heard)
-            self._hearing.forget(item.number)  # its holder answers, or once that is dead whoever looks next
+            self._reader.forget(item.number)  # its holder answers, or once that is dead whoever looks next
             return []
         except Gone:
             return []
         except BaseException:
-            self._hearing.forget(item.number)
+            self._reader.forget(item.number)
             raise
 
     async def _at_rest(self, item: Issue, before: NewCommands) -> list[str]:
-        matter = await self._docket.matter(item.number)
+        matter = await self._targets.matter(item.number)
         if matter.owner is not self._role:
             return []
         done: list[str] = []
         if matter.case.fence is not None and matter.case.fence.stage is Stage.READY and self._halted(matter):
             await self._recovery.show(matter.case, OperatorPermit("finish what a command began"))
             done.append("labels follow a command")
-        heard = await self._hearing.hear(item, matter.case.fence)
-        return done + await self._answer(replace(heard, unknown=before.unknown, talk=before.talk), matter)
+        heard = await self._reader.hear(item, matter.case.fence)
+        calls = self._calls_to_start(before.talk, matter)
+        called = {one.comment_id for one in calls}
+        talk = tuple(one for one in before.talk if one.id not in called)
+        heard = replace(heard, orders=(*heard.orders, *calls), unknown=before.unknown, talk=talk)
+        return done + await self._answer(heard, matter)
+
+    def _calls_to_start(self, talk: Sequence[Comment], matter: CommandTarget) -> tuple[Command, ...]:
+        """The first mention by somebody who may write that asks for work rather than a question."""
+        if not self._starts_by_mention or matter.track is not Track.SPECIFICATION or matter.stage is not Stage.NEW:
+            return ()
+        found = (one for one in talk if asks_for_work(one, self._login))
+        return tuple(Command(one.id, one.author, Verb.START, "", one.created_at) for one in islice(found, 1))
 
     def _track(self, item: Issue) -> Track:
         if item.is_pull_request:
             return Track.PULL_REQUEST
         return Track.STORY if self._role is Role.PLANNER else Track.SPECIFICATION
 
-    def _halted(self, matter: Target) -> bool:
+    def _halted(self, matter: CommandTarget) -> bool:
         return bool(self._names.read(matter.case.thread.labels).stages & HALTED)
 
-    async def _answer(self, heard: NewCommands, matter: Target) -> list[str]:
+    async def _answer(self, heard: NewCommands, matter: CommandTarget) -> list[str]:
         """Carry out each order in turn; after one that moved something the rest is looked at anew."""
         number, told, done = matter.case.thread.number, refusals(heard), list[str]()
         for order in heard.orders:
@@ -182,7 +203,7 @@ class CommandLoop:
                 told.append(entry(order, outcome))
             if moved:
                 done.append(f"{order}: {outcome}")
-                matter = await self._docket.matter(number)
+                matter = await self._targets.matter(number)
         late = await self._late(heard.talk, matter)
         await self._note(number, told, heard, late)
         await self._explain(number, heard, matter.track, matter.stage)
@@ -190,23 +211,25 @@ class CommandLoop:
 
     def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
         """What an order leads to here, by the configuration as well."""
-        ruled = ruling(order.verb, track, stage, edited=edited)
+        ruled = ruling(order.verb, track, stage, edited=edited, triage=self._triage)
         here = order.verb in self._unavailable and ruled is Effect.DECIDE
         return BY_CONFIGURATION[order.verb] if here else ruled
 
     async def _is_called(self, talk: Sequence[Comment]) -> bool:
-        return bool(await self._hearing.by_writers(one for one in talk if mentions(one.body, self._login)))
+        called = (one for one in talk if mentions(one.body, self._login))
+        meant = (one for one in called if not (self._answers and asks_a_question(one, self._login)))
+        return bool(await self._reader.by_writers(meant))
 
     def _asks(self, stage: Stage) -> bool:
         return self._role is Role.PLANNER and stage in {Stage.PLANNING, Stage.AWAITING_APPROVAL}
 
-    async def _late(self, talk: Sequence[Comment], matter: Target) -> list[dict[str, Any]]:
+    async def _late(self, talk: Sequence[Comment], matter: CommandTarget) -> list[dict[str, Any]]:
         """What was said of a specification that no call follows by itself, and how one comes about."""
         fence = matter.case.fence
         if fence is not None and matter.stage is Stage.APPROVED and matter.case.issue is not None:
             why = f"{UNREVIEWED}: set `{self._names.of(Stage.CHANGES_REQUESTED)}` to have it worked on"
             new = [one for one in talk if one.created_at > fence.at]
-            return [{"id": one.id, "why": why} for one in await self._hearing.by_writers(new)]
+            return [{"id": one.id, "why": why} for one in await self._reader.by_writers(new)]
         if self._role is not Role.WORKER or matter.track is not Track.SPECIFICATION or fence is None:
             return []
         if matter.stage is Stage.REVIEWING and fence.pr:
@@ -217,18 +240,18 @@ class CommandLoop:
             return []
         given = read_until(fence)
         new = [one for one in talk if one.id > given]
-        return [{"id": one.id, "why": f"{LATE}: {why}"} for one in await self._hearing.by_writers(new)]
+        return [{"id": one.id, "why": f"{LATE}: {why}"} for one in await self._reader.by_writers(new)]
 
-    async def _carry_out(self, order: Command, matter: Target) -> tuple[str, bool]:
+    async def _carry_out(self, order: Command, matter: CommandTarget) -> tuple[str, bool]:
         """What became of it, and whether anything was moved; no words for what its agent reads itself."""
         ruled = self._ruled(order, matter.track, matter.stage, edited=matter.edited)
-        if isinstance(ruled, Refused):
+        if isinstance(ruled, CommandRefused):
             return ruled.sentence, False
         if ruled is Effect.DECIDE:
             merges = order.verb is Verb.MERGE
             return not_merged(await self._record.data(matter.case.thread.number)) if merges else "", False
         backend = wanted(order.verb, order.text, self._backends)
-        if isinstance(backend, Refused):
+        if isinstance(backend, CommandRefused):
             return backend.sentence, False
         case = matter.case_for(ruled)
         if case is None:
@@ -249,7 +272,7 @@ class CommandLoop:
         numbers = {held.fence.key.number, held.fence.pr} if self._role is Role.WORKER else {held.fence.key.number}
         for number in sorted(numbers - {0}):
             listed = known.get(number)
-            if listed is not None and self._hearing.has_news(listed):
+            if listed is not None and self._reader.has_news(listed):
                 reason = await self._interrupted(held, listed)
                 if reason:
                     return reason
@@ -259,9 +282,9 @@ class CommandLoop:
         if listed.is_pull_request and self._role is Role.WORKER and not held.fence.round:
             return None  # it is heard when the work rests
         try:
-            return await self._heed(held, listed, await self._hearing.hear(listed, held.fence, held=True))
+            return await self._heed(held, listed, await self._reader.hear(listed, held.fence, held=True))
         except BaseException:
-            self._hearing.forget(listed.number)
+            self._reader.forget(listed.number)
             raise
 
     async def _heed(self, held: Held, listed: Issue, heard: NewCommands) -> str | None:
@@ -277,11 +300,11 @@ class CommandLoop:
 
     async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
         ruled = self._ruled(order, self._track(listed), held.fence.stage)
-        if isinstance(ruled, Refused):
+        if isinstance(ruled, CommandRefused):
             return ruled.sentence, False
         if ruled not in {Effect.PAUSE, Effect.STOP}:
             return ("" if ruled is Effect.DECIDE else "it is being worked on"), False
-        case = (await self._docket.matter(listed.number)).case.without_fence()  # its holder ends it
+        case = (await self._targets.matter(listed.number)).case.without_fence()  # its holder ends it
         return await self._recovery.carry_out(ruled, case, OperatorPermit(str(order))), True
 
     async def _note(
@@ -308,7 +331,7 @@ class CommandLoop:
         ordered = any(order.verb in {Verb.APPROVE, Verb.REJECT, Verb.EDIT} for order in heard.orders)
         if stage is not Stage.AWAITING_APPROVAL or ordered:
             return
-        if await self._hearing.by_writers(one for one in heard.talk if consents(one.body)):
+        if await self._reader.by_writers(one for one in heard.talk if consents(one.body)):
             how = BY_CONFIGURATION[Verb.APPROVE].sentence if Verb.APPROVE in self._unavailable else APPROVE
             await self._replies.once(number, "approve-by-command", how)
 
@@ -318,7 +341,7 @@ def refusals(heard: NewCommands) -> list[dict[str, Any]]:
     return [entry(order, EDITED) | {"id": name} for order, name in heard.edited]
 
 
-def _leads_on(target: Target) -> Stage:
+def _leads_on(target: CommandTarget) -> Stage:
     """What has it go on by its label, which every agent finds, whenever it was started."""
     if target.track is Track.STORY:
         return Stage.PLANNING

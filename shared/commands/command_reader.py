@@ -47,7 +47,7 @@ class NewCommands:
     edited: tuple[tuple[Command, int | str], ...] = ()
     """Orders that stand in comments which were edited, and how those are named in the record: they are refused."""
     talk: tuple[Comment, ...] = ()
-    """What was said beside commands since the last hearing, by whomever: see `CommandReader.by_writers`."""
+    """What was said beside commands since they were last read, by whomever: see `CommandReader.by_writers`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class CommandReader:
         self._heard: dict[int, _Baseline] = {}
 
     def has_news(self, listed: Issue) -> bool:
-        """Whether somebody else than the engine may have spoken there since the last hearing; asks nobody."""
+        """Whether somebody else than the engine may have spoken there since they were last read; asks nobody."""
         number = listed.number
         heard, known = self._heard.get(number), self._threads.known(number)
         if heard is None:
@@ -100,7 +100,7 @@ class CommandReader:
         return self._is_doubtful(listed, heard, known or ())
 
     def _is_doubtful(self, listed: Issue, heard: _Baseline, known: Iterable[Comment]) -> bool:
-        """Whether a comment may have been edited, or taken another's place, since the last hearing."""
+        """Whether a comment may have been edited, or taken another's place, since they were last read."""
         before = heard.listed
         if listed.updated_at <= before.updated_at:
             return False

@@ -15,6 +15,7 @@ class Effect(StrEnum):
 
     DECIDE = "decide"
     """The agent that asked for the decision reads it itself."""
+    START = "start"
     PAUSE = "pause"
     RESUME = "resume"
     STOP = "stop"
@@ -25,13 +26,13 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class CommandRefused:
     """Why a command means nothing there, in one sentence."""
 
     sentence: str
 
 
-Ruling = Effect | Refused
+Ruling = Effect | CommandRefused
 
 _AGAIN = HALTED | {Stage.WITHDRAWN}
 _IN_WORK = frozenset({Stage.PLANNING, Stage.IMPLEMENTING, Stage.TESTING, Stage.IN_REVIEW})
@@ -42,11 +43,14 @@ _THING = {
 }
 
 
-def ruling(verb: Verb, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
+def ruling(verb: Verb, track: Track, stage: Stage, *, edited: bool = False, triage: bool = False) -> Ruling:
     """What `verb` leads to at `stage` of `track`; defined for every combination.
 
-    `edited` says that the text is not the one that was approved: only then does `/approve` answer a failure.
+    `edited` says that the text is not the one that was approved: only then does `/approve` answer a failure. With
+    `triage` what has not begun may have a planner's proposal, which `/approve` and `/reject` decide.
     """
+    if triage and verb in {Verb.APPROVE, Verb.REJECT} and (track, stage) == (Track.SPECIFICATION, Stage.NEW):
+        return Effect.DECIDE
     ruled = TABLE[verb, track, stage]
     return UNASKED if verb is Verb.APPROVE and ruled is Effect.RETRY and not edited else ruled
 
@@ -61,13 +65,14 @@ def fitting(track: Track, stage: Stage, *, paused: bool = False, without: Collec
         verb
         for verb in Verb
         if verb not in without
-        and not isinstance(ruling(verb, track, stage), Refused)
+        and not isinstance(ruling(verb, track, stage), CommandRefused)
         and (verb is Verb.RESUME) <= paused
         and (verb is Verb.PAUSE) <= (stage in _IN_WORK and not paused)
     )
 
 
 _SAYS = {
+    Verb.START: "begins the work",
     Verb.APPROVE: "approves it",
     Verb.REJECT: "`<reason>` asks for another version",
     Verb.EDIT: "`<what to change>` asks for another version",
@@ -88,15 +93,17 @@ def offered(track: Track, stage: Stage, *, without: Collection[Verb] = ()) -> st
     return f"**Commands:** {told}." if told else ""
 
 
-UNASKED = Refused("The issue's text is already approved; use `/retry` to continue.")
+UNASKED = CommandRefused("The issue's text is already approved; use `/retry` to continue.")
 
 
-def _refused(sentence: str) -> Refused:
-    return Refused(sentence)
+def _refused(sentence: str) -> CommandRefused:
+    return CommandRefused(sentence)
 
 
 def _rule(verb: Verb, track: Track, stage: Stage) -> Ruling:
     match verb:
+        case Verb.START:
+            return _start(track, stage)
         case Verb.APPROVE | Verb.REJECT | Verb.EDIT:
             return _decision(verb, track, stage)
         case Verb.MERGE:
@@ -107,6 +114,18 @@ def _rule(verb: Verb, track: Track, stage: Stage) -> Ruling:
             return _retry(track, stage)
         case Verb.RESET_ATTEMPTS | Verb.SPEC_REVIEW | Verb.CLOSE_AND_RESET:  # pragma: no branch
             return _recovery(verb, track, stage)
+
+
+def _start(track: Track, stage: Stage) -> Ruling:
+    if stage in _AGAIN:
+        return _refused("It was begun before: use `/retry` to continue.")
+    if stage in TERMINAL:
+        return _refused(f"This {_THING[track]} is finished.")
+    if track is Track.STORY:
+        return _refused("A story needs no command: a planner plans it as soon as one is free.")
+    if stage is Stage.NEW:
+        return Effect.START
+    return _refused(f"This {_THING[track]} is at '{stage}' already.")
 
 
 def _decision(verb: Verb, track: Track, stage: Stage) -> Ruling:

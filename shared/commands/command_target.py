@@ -25,7 +25,7 @@ _OF_THE_ISSUE = frozenset({Effect.SPEC_REVIEW, Effect.CLOSE_AND_RESET})
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CommandTarget:
     """A thread as commands see it. `owner` is the kind of agent whose fence, if there is one, says the stage."""
 
     case: Case
@@ -60,21 +60,21 @@ class CommandTargets:
         self._names = names
         self._attempts = attempts
 
-    async def matter(self, number: int) -> Target:
+    async def matter(self, number: int) -> CommandTarget:
         """The thread `number` as it is now; raises `Transient`, and `Gone` for what does not exist."""
         thread = await self._issues.issue(number)
         return await (self._of_pull_request if thread.is_pull_request else self._of_issue)(thread)
 
-    async def _of_issue(self, thread: Issue) -> Target:
+    async def _of_issue(self, thread: Issue) -> CommandTarget:
         story = self._names.read(thread.labels).story
         fence = await self._fence(Role.PLANNER if story else Role.WORKER, thread.number)
         if story:
-            return Target(Case(thread, fence, thread), Track.STORY, self._stage(thread, fence), Role.PLANNER)
+            return CommandTarget(Case(thread, fence, thread), Track.STORY, self._stage(thread, fence), Role.PLANNER)
         pull_request = await self._pulls.pull_request(fence.pr) if fence is not None and fence.pr else None
         case = Case(thread, fence, thread, pull_request, self._attempts)
-        return Target(case, Track.SPECIFICATION, self._stage(thread, fence), Role.WORKER)
+        return CommandTarget(case, Track.SPECIFICATION, self._stage(thread, fence), Role.WORKER)
 
-    async def _of_pull_request(self, thread: Issue) -> Target:
+    async def _of_pull_request(self, thread: Issue) -> CommandTarget:
         pull_request = await self._pulls.pull_request(thread.number)
         named = issue_of_branch(pull_request.head_branch) if pull_request.from_own_branch else None
         working = await self._fence(Role.WORKER, named) if named else None
@@ -87,7 +87,7 @@ class CommandTargets:
             owner, fence = Role.WORKER, working
         attempts = self._attempts if owner is Role.WORKER else 0  # a review has none
         case = Case(thread, fence, issue, pull_request, attempts)
-        return Target(case, Track.PULL_REQUEST, self._stage(thread, fence), owner, working)
+        return CommandTarget(case, Track.PULL_REQUEST, self._stage(thread, fence), owner, working)
 
     def _stage(self, thread: Issue, fence: Fence | None) -> Stage:
         """The fence's word; without one the label's."""

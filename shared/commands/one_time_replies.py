@@ -25,14 +25,18 @@ class Replies:
 
         Raises `Transient`, `Blocked`.
         """
-        for comment in await self._comments.thread(number):
-            if comment.author.id in self._accounts and self._is(number, purpose, comment.body):
-                return False
+        if await self.given(number, purpose):
+            return False
         body = f"{comment_signatures.render(MARK, {'n': str(number), 'purpose': purpose})}\n{neutralise(text)}"
         if mention:
             body += f"\n\n{' '.join(f'@{login}' for login in mention)}"
         await self._comments.post(number, self._keys.sign(_signed(purpose), number, body), Notice(number, purpose))
         return True
+
+    async def given(self, number: int, purpose: str) -> bool:
+        """Whether the thread has one of this purpose. Raises `Transient`."""
+        thread = await self._comments.thread(number)
+        return any(one.author.id in self._accounts and self._is(number, purpose, one.body) for one in thread)
 
     def _is(self, number: int, purpose: str, body: str) -> bool:
         mark = comment_signatures.find(body.partition("\n")[0])

@@ -78,6 +78,8 @@ class Recovery:
     async def carry_out(self, effect: Effect, case: Case, permit: OperatorPermit) -> str:
         """Do it; the sentence that says what was done. Raises `Transient`, `Blocked`."""
         match effect:
+            case Effect.START:
+                return await self._unbegun(case, permit)
             case Effect.PAUSE:
                 await self._labels.add(case.thread.number, [self._names.of(Flag.PAUSED)], permit)
                 return f"paused: `{self._names.of(Flag.PAUSED)}` is set"

@@ -6,28 +6,28 @@ import re
 from collections.abc import Collection
 
 from shared.commands.command import Verb
-from shared.commands.command_rules import Refused
+from shared.commands.command_rules import CommandRefused
 from shared.text import one_line
 
 _WANTED = re.compile(r"backend=(\S+)")
 
 
-def wanted(verb: Verb, text: str, backends: Collection[str]) -> str | Refused:
+def wanted(verb: Verb, text: str, backends: Collection[str]) -> str | CommandRefused:
     """The backend that a command asks for, empty for the usual one; `backends` are those that are configured."""
     if verb is not Verb.RETRY or not text:
         return ""
     found = _WANTED.fullmatch(text)
     if found is None:
-        return Refused(f"`/retry` takes nothing but `backend=NAME`, and '{one_line(text, 40)}' is not that")
+        return CommandRefused(f"`/retry` takes nothing but `backend=NAME`, and '{one_line(text, 40)}' is not that")
     return named(found[1], backends)
 
 
-def named(backend: str, backends: Collection[str]) -> str | Refused:
+def named(backend: str, backends: Collection[str]) -> str | CommandRefused:
     """`backend`, if it is one of those that are configured."""
     if backend in backends:
         return backend
     known = ", ".join(sorted(backends))
-    return Refused(f"no backend '{one_line(backend, 40)}' is configured for this repository: there is {known}")
+    return CommandRefused(f"no backend '{one_line(backend, 40)}' is configured for this repository: there is {known}")
 
 
 def reviewed_again(head: str) -> str:

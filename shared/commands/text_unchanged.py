@@ -10,8 +10,8 @@ from shared.github.ports import People
 from shared.specification import body_sha256
 from shared.workflow import HALTED, TERMINAL, Role
 
-RENEWING = frozenset({Effect.RETRY, Effect.RESET_ATTEMPTS, Effect.CLOSE_AND_RESET})
-"""What binds a fence to the issue's text as it is read then."""
+RENEWING = frozenset({Effect.START, Effect.RETRY, Effect.RESET_ATTEMPTS, Effect.CLOSE_AND_RESET})
+"""What binds the work to the issue's text as it is read then."""
 
 MAY_BE_EDITED = "the text may have been edited after your command; read it and give it again"
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.commands.command import Verb
-from shared.commands.command_rules import Refused
+from shared.commands.command_rules import CommandRefused
 
-BY_CONFIGURATION: Mapping[Verb, Refused] = {
-    Verb.MERGE: Refused("Maintainers merge here (`merge: never` is configured): use the merge button."),
-    Verb.APPROVE: Refused("Plans are approved at a terminal here: run `planner-agent` for this repository."),
+BY_CONFIGURATION: Mapping[Verb, CommandRefused] = {
+    Verb.MERGE: CommandRefused("Maintainers merge here (`merge: never` is configured): use the merge button."),
+    Verb.APPROVE: CommandRefused("Plans are approved at a terminal here: run `planner-agent` for this repository."),
 }
 """Of a command that the configuration leaves to people."""
 

@@ -72,7 +72,7 @@ _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingDecision:
     """A decision that is waited for since `at`: of a plan, a refactoring or a merge; or what has held it up since then.
 
     `epoch` names what it is about.
@@ -118,10 +118,10 @@ class Approvals:
         self._status = status
         self.hours = hours
         self._barring = barring
-        self._seen: dict[int, tuple[datetime, datetime, Asked | None]] = {}
+        self._seen: dict[int, tuple[datetime, datetime, PendingDecision | None]] = {}
         self._settled: set[tuple[int, str]] = set()
 
-    async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[Asked]:
+    async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[PendingDecision]:
         """The decisions that have waited longer than configured, at server time `now`."""
         late = timedelta(hours=self.hours)
         waiting = {n: item for n, item in known.items() if now - item.created_at >= late and self._may_wait(item)}
@@ -136,7 +136,7 @@ class Approvals:
             if now - asked.at >= late:
                 yield asked
 
-    def settle(self, late: Asked) -> None:
+    def settle(self, late: PendingDecision) -> None:
         """It was escalated: no more of this occasion."""
         self._settled.add((late.number, late.epoch))
 
@@ -150,7 +150,7 @@ class Approvals:
             return not labels.story
         return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
 
-    async def _read(self, item: Issue, now: datetime) -> Asked | None:
+    async def _read(self, item: Issue, now: datetime) -> PendingDecision | None:
         """What an item waits for; one that cannot be read keeps nobody from being called to another."""
         try:
             return await self._asked(item, now)
@@ -158,7 +158,7 @@ class Approvals:
             log.warning("approvals_not_looked_at", outcome="retrying", number=item.number, error=str(error))
             return None
 
-    async def _asked(self, item: Issue, now: datetime) -> Asked | None:
+    async def _asked(self, item: Issue, now: datetime) -> PendingDecision | None:
         number = item.number
         if self._role is Role.WORKER and item.is_pull_request:
             found = _CLOSES.search(item.body)
@@ -175,13 +175,13 @@ class Approvals:
         overdue = now - fence.at >= timedelta(hours=self.hours)  # before that, its thread need not be read
         return await self._of_review(fence, decision) if shown and overdue else None
 
-    async def _of_review(self, fence: Fence, merge: Asked | None) -> Asked | None:
+    async def _of_review(self, fence: Fence, merge: PendingDecision | None) -> PendingDecision | None:
         why = await self._why(fence)
         if why == "head_moved" or (merge is not None and why in HELD_UP):
             return _of(fence, why)
         return merge if why in BY_ORDER else None
 
-    async def wanted(self, fence: Fence) -> Asked | None:
+    async def wanted(self, fence: Fence) -> PendingDecision | None:
         """The decision that an item waits for: of a merge only where its status comment says that one is missing.
 
         Raises `Transient`, `Blocked`.
@@ -198,16 +198,16 @@ class Approvals:
         return str(waiting.get("why", "")) if isinstance(waiting, Mapping) else ""
 
 
-def held_up(fence: Fence) -> Asked | None:
+def held_up(fence: Fence) -> PendingDecision | None:
     """What a fence waits for that may never come, and that nobody is asked about; None when there is no such thing."""
     return _of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in _BY_FENCE else None
 
 
-def _of(fence: Fence, what: str) -> Asked:
-    return Asked(fence.key.number, what, f"{what}-{fence.work_head[:12]}", fence.at)
+def _of(fence: Fence, what: str) -> PendingDecision:
+    return PendingDecision(fence.key.number, what, f"{what}-{fence.work_head[:12]}", fence.at)
 
 
-def asked(fence: Fence) -> Asked | None:
+def asked(fence: Fence) -> PendingDecision | None:
     """The decision that a fence at rest may wait for; None when it waits for none."""
     what = {
         (Role.PLANNER, Stage.AWAITING_APPROVAL): "plan",
@@ -216,4 +216,8 @@ def asked(fence: Fence) -> Asked | None:
     }.get((fence.key.kind, fence.stage))
     if what is None:
         return None
-    return Asked(fence.key.number, what, f"plan-{fence.attempt}", fence.at) if what == "plan" else _of(fence, what)
+    return (
+        PendingDecision(fence.key.number, what, f"plan-{fence.attempt}", fence.at)
+        if what == "plan"
+        else _of(fence, what)
+    )

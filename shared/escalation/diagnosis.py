@@ -11,7 +11,7 @@ import structlog
 
 from shared.errors import Blocked, EngineError
 from shared.github.ports import SingleIssues
-from shared.llm.port import Call, Coder, Ending, Limits, Request
+from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits
 from shared.llm.scenario import Unscripted
 from shared.lock.hold import Held
 from shared.lock.record import Fence
@@ -45,7 +45,7 @@ _SCHEMA: Mapping[str, Any] = {
 class Diagnosis:
     """Asks once per lease; whatever goes wrong becomes a sentence, because giving up must not fail for it."""
 
-    def __init__(self, coder: Coder, issues: SingleIssues, limits: Limits) -> None:
+    def __init__(self, coder: Coder, issues: SingleIssues, limits: RunLimits) -> None:
         self._coder = coder
         self._issues = issues
         self._limits = replace(
@@ -85,7 +85,7 @@ class Diagnosis:
         )
         outcome = await self._coder.run(
             Request(
-                call=Call.DIAGNOSE,
+                call=CoderCall.DIAGNOSE,
                 item=f"#{number}",
                 title=issue.title,
                 role=ROLE,

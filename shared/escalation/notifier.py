@@ -11,7 +11,7 @@ import structlog
 
 from shared.commands.command_rules import fitting
 from shared.errors import Blocked, Transient, Unexplained
-from shared.escalation.approvals import Approvals, Asked
+from shared.escalation.approvals import Approvals, PendingDecision
 from shared.escalation.delivery import Escalation
 from shared.github.ports import Replies
 from shared.lock.hold import Held
@@ -80,7 +80,7 @@ class Notifier:
         self._put(wanted.number, wanted.epoch, "approval", sentence, (held.fence.stage, "approval", commands))
         await self._mention(wanted.number, wanted.epoch, sentence)
 
-    async def _wanted(self, held: Held) -> Asked | None:
+    async def _wanted(self, held: Held) -> PendingDecision | None:
         """What is not known is not told now: `watch` still escalates it."""
         try:
             return await self._approvals.wanted(held.fence)
@@ -93,7 +93,7 @@ class Notifier:
         async for late in self._approvals.overdue(known, self._server_time()):
             await self._overdue(late)
 
-    async def _overdue(self, late: Asked) -> None:
+    async def _overdue(self, late: PendingDecision) -> None:
         self._approvals.settle(late)
         sentence = late.sentence(self._approvals.hours)
         self._put(late.number, late.epoch, "overdue", sentence, ("", late.category, ()))

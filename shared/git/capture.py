@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio.to_thread
 
@@ -15,7 +16,7 @@ from shared.filesystem import directories
 from shared.git import objects
 from shared.git.command import Git
 from shared.git.output import fields, joined
-from shared.git.patch_policy import GITLINK, SYMLINK, PatchRefused, Refusal
+from shared.git.patch_policy import GITLINK, SYMLINK, PatchRefusal, PatchRefused
 from shared.process import CommandFailed
 
 ISSUE_IMAGES = ".issue-images"
@@ -40,35 +41,48 @@ async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
     """
     index = scratch / "index"
     await git.run("read-tree", base, index=index)
-    await _pin_submodules(git, tree, index)
-    sizes = await _sizes(git, base)
-    await anyio.to_thread.run_sync(_weigh_growth, tree, sizes)
+    listed = await _listed(git, base)
+    await _pin_submodules(git, tree, listed, index)
+    await anyio.to_thread.run_sync(_weigh_growth, tree, _sizes(listed))
     await _record(git, "add", "--update", tree=tree, index=index)
     new = await _untracked(git, tree, index)
-    kept = await _not_ignored(git, new, base, scratch)
+    kept = await _not_ignored(git, new, listed, scratch)
     await anyio.to_thread.run_sync(_weigh, tree, kept)
     await _stage(git, kept, base, tree, index)
     return (await git.run("write-tree", index=index)).text
 
 
-async def _pin_submodules(git: Git, tree: Path, index: Path) -> None:
+class _Entry(NamedTuple):
+    """One file, link or submodule of the base; a submodule has no size."""
+
+    mode: str
+    oid: str
+    size: str
+    path: str
+
+
+async def _listed(git: Git, base: str) -> list[_Entry]:
+    """Everything that the base holds, as the index that was made of it does."""
+    rows = fields((await git.settled("ls-tree", "-r", "-l", "-z", "--full-tree", base)).stdout)
+    split = [(facts.split(), path) for facts, _, path in (row.partition("\t") for row in rows)]
+    return [_Entry(mode, oid, size, path) for (mode, _, oid, size), path in split]
+
+
+async def _pin_submodules(git: Git, tree: Path, listed: Sequence[_Entry], index: Path) -> None:
     """Keep git away from a submodule's directory.
 
     `git add` would look for changes in there by a `git status` of its own, which obeys the
     submodule's configuration: a `filter.*.clean` written by a child would run as us.
     """
-    entries = fields((await git.run("ls-files", "--stage", "-z", index=index)).stdout)
-    pinned = [entry.partition("\t")[2] for entry in entries if entry.startswith(GITLINK)]
+    pinned = [entry.path for entry in listed if entry.mode == GITLINK]
     if pinned:
         verb = ("update-index", "--skip-worktree", "-z", "--stdin")
         await git.run(*verb, stdin=joined(pinned), work_tree=tree, index=index)
 
 
-async def _sizes(git: Git, base: str) -> dict[str, int]:
+def _sizes(listed: Sequence[_Entry]) -> dict[str, int]:
     """The bytes of every file and link of the base."""
-    rows = fields((await git.run("ls-tree", "-r", "-l", "-z", "--full-tree", base)).stdout)
-    facts = {path: row.split() for row, _, path in (entry.partition("\t") for entry in rows)}
-    return {path: int(size) for path, (mode, _, _, size) in facts.items() if mode != GITLINK}
+    return {entry.path: int(entry.size) for entry in listed if entry.mode != GITLINK}
 
 
 async def _untracked(git: Git, tree: Path, index: Path) -> tuple[str, ...]:
@@ -78,10 +92,10 @@ async def _untracked(git: Git, tree: Path, index: Path) -> tuple[str, ...]:
     return fields(finished.stdout)
 
 
-async def _not_ignored(git: Git, paths: Sequence[str], base: str, scratch: Path) -> list[str]:
+async def _not_ignored(git: Git, paths: Sequence[str], listed: Sequence[_Entry], scratch: Path) -> list[str]:
     """Those that the base commit's ignore files, laid out in a directory of ours, do not exclude."""
     rules = scratch / "rules"
-    await _lay_out_rules(git, base, rules)
+    await _lay_out_rules(git, listed, rules)
     # A directory that is not there has no type; a file inside it makes git see one.
     asked = {f"{path}x" if path.endswith("/") else path: path for path in paths}
     verb = ("check-ignore", "--no-index", "-z", "--stdin")
@@ -90,11 +104,9 @@ async def _not_ignored(git: Git, paths: Sequence[str], base: str, scratch: Path)
     return [path for question, path in asked.items() if question not in ignored]
 
 
-async def _lay_out_rules(git: Git, base: str, rules: Path) -> None:
-    rows = fields((await git.run("ls-tree", "-r", "-z", "--full-tree", base)).stdout)
-    listed = [row.partition("\t") for row in rows if row.endswith(".gitignore")]
-    found = {path: facts.split(" ")[2] for facts, _, path in listed if not facts.startswith(SYMLINK)}
-    wanted = {path: oid for path, oid in found.items() if path.rpartition("/")[2] == ".gitignore"}
+async def _lay_out_rules(git: Git, listed: Sequence[_Entry], rules: Path) -> None:
+    named = [entry for entry in listed if entry.path.rpartition("/")[2] == ".gitignore"]
+    wanted = {entry.path: entry.oid for entry in named if entry.mode not in (SYMLINK, GITLINK)}
     contents = await objects.read(git, list(wanted.values()))
     await anyio.to_thread.run_sync(directories.renew, rules)
     for path, content in zip(wanted, contents, strict=True):
@@ -114,7 +126,7 @@ async def _stage(git: Git, paths: Sequence[str], base: str, tree: Path, index: P
     taken = set(fields((await git.run("ls-files", "-z", index=index)).stdout))
     left = [path for path in (*files, *embedded) if path not in taken]
     if left:
-        raise PatchRefused([Refusal(path, "git refuses to record this path.") for path in left])
+        raise PatchRefused([PatchRefusal(path, "git refuses to record this path.") for path in left])
 
 
 async def _record(git: Git, *verb: str, tree: Path, index: Path, stdin: bytes = b"") -> None:
@@ -122,20 +134,20 @@ async def _record(git: Git, *verb: str, tree: Path, index: Path, stdin: bytes = 
         await git.run(*verb, stdin=stdin, work_tree=tree, index=index)
     except CommandFailed as error:  # a pipe where a file was, a file that may not be read
         said = error.finished.stderr.decode("utf-8", "replace").strip()
-        raise PatchRefused([Refusal("", f"git cannot record the tree: {said[-500:]}")]) from error
+        raise PatchRefused([PatchRefusal("", f"git cannot record the tree: {said[-500:]}")]) from error
 
 
 def _weigh(tree: Path, paths: Sequence[str]) -> None:
     size = sum((tree / path).lstat().st_size for path in paths)
     if size > MAX_NEW_BYTES:
-        raise PatchRefused([Refusal("", f"New files of {size} bytes are more than {MAX_NEW_BYTES}.")])
+        raise PatchRefused([PatchRefusal("", f"New files of {size} bytes are more than {MAX_NEW_BYTES}.")])
 
 
 def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> None:
     """Before git reads the tracked files: one grown to a hole of terabytes would keep it busy for days."""
     growth = sum(max(0, _size(tree / path) - size) for path, size in sizes.items())
     if growth > MAX_NEW_BYTES:
-        raise PatchRefused([Refusal("", f"Files grown by {growth} bytes are more than {MAX_NEW_BYTES}.")])
+        raise PatchRefused([PatchRefusal("", f"Files grown by {growth} bytes are more than {MAX_NEW_BYTES}.")])
 
 
 def _size(path: Path) -> int:

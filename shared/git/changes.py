@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shared.git import names, objects
 from shared.git.command import Git
 from shared.git.output import fields
-from shared.git.patch_policy import GITLINK, Change
+from shared.git.patch_policy import GITLINK, PathChange
 
 FILE_BYTES = 4 * 2**20
 """A file that is or was above this size is not read and counts as binary."""
@@ -43,10 +43,10 @@ class _Entry:
         return [oid for mode, oid in sides if mode != GITLINK and oid != _NOTHING]
 
 
-async def between(git: Git, old: str, new: str) -> tuple[Change, ...]:
+async def between(git: Git, old: str, new: str) -> tuple[PathChange, ...]:
     """Every path that differs from one commit or tree to another, in git's order; a rename is two changes."""
     verb = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", "--no-ext-diff")
-    finished = await git.run(*verb, names.oid(old), names.oid(new), "--")
+    finished = await git.settled(*verb, names.oid(old), names.oid(new), "--")
     entries, counts = _parse(fields(finished.stdout))
     sizes = await objects.sizes(git, {oid for entry in entries for oid in entry.blobs()})
     readable = _readable([entry for entry in entries if counts[entry.path][0] != "-"], sizes)
@@ -57,7 +57,7 @@ async def between(git: Git, old: str, new: str) -> tuple[Change, ...]:
 
 async def diff(git: Git, old: str, new: str) -> str:
     """The unified diff, with renames."""
-    return (await git.run(*_DIFF, names.oid(old), names.oid(new), "--")).stdout.decode("utf-8", "replace")
+    return (await git.settled(*_DIFF, names.oid(old), names.oid(new), "--")).stdout.decode("utf-8", "replace")
 
 
 async def patch(git: Git, old: str, new: str) -> bytes:
@@ -115,10 +115,10 @@ def _added(entry: _Entry, texts: Mapping[str, bytes]) -> str:
 
 def _change(
     entry: _Entry, counts: tuple[str, str], sizes: Mapping[str, int], texts: Mapping[str, bytes] | None
-) -> Change:
+) -> PathChange:
     """`texts` is None for what was not read."""
     added, deleted = (0 if count == "-" else int(count) for count in counts)
-    return Change(
+    return PathChange(
         path=entry.path,
         status=entry.status,
         old_mode=entry.old_mode,

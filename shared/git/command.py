@@ -8,19 +8,25 @@ plain http on loopback only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 import anyio
+import anyio.to_thread
+from anyio.abc import Process
 
 from shared import process
 from shared.errors import Misconfigured, Transient, UnknownOutcome
-from shared.filesystem.disk_space import full
-from shared.git import failures, names, push_report
+from shared.filesystem.disk_space import full, no_room
+from shared.git import failures, loose_objects, names, push_report
 from shared.git.credentials import Credentials
+from shared.git.object_readers import COMMAND, ObjectReaders, Question
+from shared.git.settled_answers import Asked, SettledAnswers
 from shared.lock.port import RefUpdate
 from shared.process import Finished
 
@@ -70,6 +76,10 @@ _SETTINGS = {
 """What `-c` would set; given by environment, so that an error shows the verb and not these."""
 
 
+_READING = {"core.deltaBaseCacheLimit": "4m"}
+"""What a reader that stays open has on top: it keeps little in memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Whom commits name: the engine's account, never a person."""
@@ -80,7 +90,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who commits and when; without `at` git takes its own time."""
+    """Who commits and when; without `at` it is now, by the clock of the disk."""
 
     by: Identity
     at: datetime | None = None
@@ -106,10 +116,11 @@ class Git:
         *,
         credentials: Credentials | None = None,
         hide: Callable[[str], str] = str,
+        readers: ObjectReaders | None = None,
     ) -> None:
         """`environment` needs `PATH`; of the rest only proxies and certificate paths are passed on.
 
-        `hide` takes the secrets out of commit messages.
+        `hide` takes the secrets out of commit messages. Objects are read by `readers`, or by a process each time.
         """
         self.git_dir = git_dir.absolute()
         passed_on = {name: environment[name] for name in environment if name in _PASSED_ON}
@@ -117,10 +128,13 @@ class Git:
         self._environment = passed_on | authorities | _FIXED
         self._credentials = credentials
         self._hide = hide
+        self._readers = readers
+        self._settled = SettledAnswers(self.git_dir)
 
     def at(self, git_dir: Path) -> Git:
         """The same git on another directory."""
-        return Git(git_dir, self._environment, credentials=self._credentials, hide=self._hide)
+        kept = self._credentials, self._hide, self._readers
+        return Git(git_dir, self._environment, credentials=kept[0], hide=kept[1], readers=kept[2])
 
     async def run(
         self,
@@ -147,6 +161,57 @@ class Git:
         if finished.code not in ok:
             raise failures.local(finished)
         return finished
+
+    async def settled(
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        ok: Collection[int] = (0,),
+        holds: Callable[[Finished], bool] = lambda finished: finished.code == 0,
+    ) -> Finished:
+        """`run` for a question that only objects answer, which are named by their whole ids: asked once.
+
+        `holds` tells of an answer whether it stays true: that an object is missing does not.
+        """
+        return await self._once((args, stdin), partial(self.run, *args, stdin=stdin, ok=ok), holds)
+
+    async def objects(self, asked: Sequence[bytes], *, contents: bool, settles: bool = False) -> Finished:
+        """What `git cat-file --batch` prints of these names, or without `contents` `--batch-check`.
+
+        With `settles` they are named by their whole ids. At most 16 MiB; raises `TooMuchOutput` above that.
+        """
+        verb = ("cat-file", "--batch" if contents else "--batch-check", "-z")
+        stdin = b"".join(name + b"\0" for name in asked)
+
+        async def ask() -> Finished:
+            if self._readers is not None:
+                question = Question(asked, contents, process.OUTPUT_CAP)
+                found = await self._readers.ask(self.git_dir, self._reader, question)
+                if found is not None:
+                    return Finished(("git", *verb), 0, found, b"")
+            return await self.run(*verb, stdin=stdin)
+
+        return await (self._once((verb, stdin), ask, _is_whole) if settles else ask())
+
+    async def leave(self) -> None:
+        """Let go of the directory, which is about to be removed."""
+        if self._readers is not None:
+            await self._readers.leave(self.git_dir)
+
+    def _reader(self) -> AbstractAsyncContextManager[Process]:
+        env = {**self._environment, **_as_variables({**_SETTINGS, **_READING})}
+        return process.asked(("git", f"--git-dir={self.git_dir}", *COMMAND), cwd=Path("/"), env=env)
+
+    async def _once(
+        self, question: Asked, ask: Callable[[], Awaitable[Finished]], holds: Callable[[Finished], bool]
+    ) -> Finished:
+        known = self._settled.find(question)
+        if known is not None:
+            return known
+        answer = await ask()
+        if holds(answer):
+            self._settled.keep(question, answer)
+        return answer
 
     async def init(self, *, bare: bool = True) -> None:
         """Make the git directory; with `bare=False` its parent becomes a work tree."""
@@ -206,11 +271,26 @@ class Git:
         return push_report.moved(finished)
 
     async def commit(self, tree: str, parents: Sequence[str], message: str, signature: Signature) -> str:
-        """Write a commit object and return its id; no ref moves."""
-        lineage = [option for parent in dict.fromkeys(parents) for option in ("-p", names.oid(parent))]
-        arguments = ("commit-tree", names.oid(tree), *lineage, "-F", "-")
-        words = self._hide(message).encode("utf-8", "replace")
-        return (await self.run(*arguments, stdin=words, signature=signature)).text
+        """Write a commit object and return its id; no ref moves. Nobody looks whether its tree and parents are here.
+
+        Raises `DiskFull`, and `CommandFailed` for what git makes no commit of.
+        """
+        by, at = signature.by, int(signature.at.timestamp()) if signature.at else None
+        lineage = [names.oid(parent) for parent in parents]
+        text = self._hide(message).encode("utf-8", "replace")
+        words = loose_objects.Words(names.oid(tree), lineage, by.name, by.email, text)
+        return await self._written(partial(loose_objects.commit, self.git_dir, words, at))
+
+    async def store(self, kind: loose_objects.Kind, content: bytes) -> str:
+        """Write a small object of the engine's own and return its id; raises as `commit`."""
+        return await self._written(partial(loose_objects.write, self.git_dir, kind, content))
+
+    async def _written(self, write: Callable[[], str]) -> str:
+        try:
+            return await anyio.to_thread.run_sync(write)
+        except (loose_objects.Unwritable, OSError) as error:
+            room = no_room(error, self.git_dir) if isinstance(error, OSError) else None
+            raise room or failures.unwritten(error) from error
 
     async def _talk(
         self, remote: str | Path, verb: Sequence[str], deadline_seconds: float, hooks: Path = NO_HOOKS
@@ -240,10 +320,15 @@ class Git:
             # The root directory is never a work tree and always there; every path is absolute.
             finished = await process.run(("git", *args), cwd=Path("/"), env=env, stdin=stdin, cap=cap)
         except FileNotFoundError as error:
-            raise Misconfigured("There is no git on PATH.") from error
+            raise Misconfigured("There is no git on PATH: install git 2.38 or newer.") from error
         if finished.code != 0 and failures.NO_SPACE.search(finished.stderr):
             raise full(self.git_dir)
         return finished
+
+
+def _is_whole(finished: Finished) -> bool:
+    """Whether nothing is missing: the commit of a path that is may come with the next fetch."""
+    return b" missing\n" not in finished.stdout
 
 
 def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:

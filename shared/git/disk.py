@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import anyio
 import anyio.to_thread
 import structlog
 
@@ -32,7 +34,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundWorkspace:
     """One workspace: how long it was not used (seconds), and what removing it would free."""
 
     path: Path
@@ -40,7 +42,9 @@ class Found:
     bytes: int
 
 
-def expendable(found: Sequence[Found], busy: Collection[Path], *, ceiling: int = CEILING_BYTES) -> tuple[Path, ...]:
+def expendable(
+    found: Sequence[FoundWorkspace], busy: Collection[Path], *, ceiling: int = CEILING_BYTES
+) -> tuple[Path, ...]:
     """Which workspaces to remove: idle for a day, else the longest idle until the rest fits under `ceiling`."""
     going: list[Path] = []
     kept = sum(one.bytes for one in found)
@@ -56,7 +60,15 @@ def expendable(found: Sequence[Found], busy: Collection[Path], *, ceiling: int =
 class Disk:
     """One repository's mirror and the workspaces of a whole machine (`<workspaces>/<owner>__<repo>/issue-<n>`)."""
 
-    def __init__(self, mirror: Mirror, workspaces: Path, clock: Clock) -> None:
+    def __init__(
+        self,
+        mirror: Mirror,
+        workspaces: Path,
+        clock: Clock,
+        leave: Callable[[Path], Coroutine[Any, Any, None]] | None = None,
+    ) -> None:
+        """`leave` is awaited with each workspace before it is removed, for all of a sweep at once."""
+        self._leave = leave
         self._mirror = mirror
         self._workspaces = workspaces
         self._clock = clock
@@ -77,10 +89,14 @@ class Disk:
         await anyio.to_thread.run_sync(_retry, self._workspaces)
         found = await anyio.to_thread.run_sync(survey, self._workspaces)
         going = expendable(found, busy)
+        if self._leave is not None:
+            async with anyio.create_task_group() as group:
+                for path in going:
+                    group.start_soon(self._leave, path)
         return tuple([path for path in going if await anyio.to_thread.run_sync(_removed, path)])
 
 
-def survey(workspaces: Path) -> tuple[Found, ...]:
+def survey(workspaces: Path) -> tuple[FoundWorkspace, ...]:
     """Every workspace with its age by the disk's own clock; none where the directory does not exist."""
     roots = sorted(workspaces.glob("*__*/issue-*"))
     if not roots:
@@ -88,7 +104,7 @@ def survey(workspaces: Path) -> tuple[Found, ...]:
     marker = workspaces / ".swept"
     marker.touch()
     now = marker.stat().st_mtime
-    return tuple(Found(root, now - root.stat().st_mtime, _bytes(root)) for root in roots if root.is_dir())
+    return tuple(FoundWorkspace(root, now - root.stat().st_mtime, _bytes(root)) for root in roots if root.is_dir())
 
 
 def left(workspaces: Path) -> tuple[Path, ...]:

@@ -55,6 +55,16 @@ def local(finished: Finished) -> Exception:
     return CommandFailed(finished)
 
 
+def unwritten(error: Exception) -> CommandFailed:
+    """The error for an object that was not written, as if a git had been asked to."""
+    return CommandFailed(Finished(("git", "hash-object", "-w"), 128, b"", f"fatal: {error}\n".encode()))
+
+
+def unreadable(oid: str) -> CommandFailed:
+    """The error for an object that is not what it is said to be."""
+    return CommandFailed(Finished(("git", "cat-file", "-p"), 128, b"", f"fatal: {oid} cannot be read\n".encode()))
+
+
 def fetching(finished: Finished) -> Exception:
     """The error for a fetch that failed."""
     said = _said(finished)

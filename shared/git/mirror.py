@@ -109,7 +109,7 @@ class Mirror:
             try:
                 await self._fetch(f"+{ref}:{ref}")
             except NoSuchRef:
-                await self.git.run("update-ref", "--no-deref", "-d", ref)
+                await forget(self.git, ref)
                 return None
             return await self.sha(ref)
 
@@ -133,6 +133,7 @@ class Mirror:
                 await self.git.run("pack-refs", "--all")
                 await self.git.run("repack", "--geometric=2", "-d", "-q")
                 await self.git.run("prune", f"--expire={FORGOTTEN}")
+        await self.git.leave()  # a reader would keep the old packs on the disk
         return True
 
     async def adopt(self, git: Git, *commits: str) -> None:
@@ -141,8 +142,7 @@ class Mirror:
 
     async def sha(self, ref: str) -> str | None:
         """The commit that a full ref or object id names here; None when there is none."""
-        wanted = f"{names.revision(ref)}^{{commit}}"
-        return (await self.git.run("rev-parse", "--verify", "--quiet", wanted, ok=(0, 1))).text or None
+        return await objects.peeled(self.git, ref, "commit")
 
     async def tip(self, branch: str) -> str | None:
         """The commit at the head of a branch (a name without `refs/heads/`), as last fetched."""
@@ -150,17 +150,20 @@ class Mirror:
 
     async def message(self, oid: str) -> str:
         """A commit's whole message."""
-        return (await self.git.run("log", "-1", "--format=%B", names.oid(oid), "--")).text
+        return await objects.message(self.git, oid)
 
     async def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Whether `commit` has `ancestor` in its history; a commit is its own ancestor."""
         arguments = ("merge-base", "--is-ancestor", names.revision(ancestor), names.revision(commit))
-        return (await self.git.run(*arguments, ok=(0, 1))).code == 0
+        if not names.are_oids(ancestor, commit):
+            return (await self.git.run(*arguments, ok=(0, 1))).code == 0
+        return (await self.git.settled(*arguments, ok=(0, 1), holds=lambda finished: True)).code == 0
 
     async def merge_base(self, one: str, other: str) -> str | None:
         """The newest commit that both have in their history; None when they share none."""
         verb = ("merge-base", names.revision(one), names.revision(other))
-        return (await self.git.run(*verb, ok=(0, 1))).text or None
+        ask = self.git.settled if names.are_oids(one, other) else self.git.run
+        return (await ask(*verb, ok=(0, 1))).text or None
 
     async def show(self, commit: str, path: str) -> bytes | None:
         """A file at a commit; None when the commit has no such file (at most 16 MiB)."""
@@ -174,19 +177,22 @@ class Mirror:
     async def paths(self, commit: str) -> tuple[str, ...]:
         """Every path at a commit, in git's order; bytes that are not UTF-8 come as surrogates."""
         arguments = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", names.revision(commit))
-        return fields((await self.git.run(*arguments)).stdout)
+        ask = self.git.settled if names.are_oids(commit) else self.git.run
+        return fields((await ask(*arguments)).stdout)
 
     async def diff(self, base: str, head: str) -> str:
         """What `head` changed since it left `base`, as a unified diff with renames."""
         span = f"{names.revision(base)}...{names.revision(head)}"
-        finished = await self.git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", span, "--")
+        ask = self.git.settled if names.are_oids(base, head) else self.git.run
+        finished = await ask("diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", span, "--")
         return finished.stdout.decode("utf-8", "replace")
 
     async def log(self, ref: str, limit: int, *, without: str = "") -> tuple[Commit, ...]:
         """At most `limit` commits of a ref's history, newest first; not those that `without` has in its own."""
         span = (names.revision(ref), *([f"^{names.revision(without)}"] if without else []))
         layout = ("--topo-order", "--format=%H%n%P%n%cI%n%B")
-        finished = await self.git.run("log", "-z", *layout, f"--max-count={limit}", *span, "--")
+        ask = self.git.settled if names.are_oids(ref, *filter(None, [without])) else self.git.run
+        finished = await ask("log", "-z", *layout, f"--max-count={limit}", *span, "--")
         return tuple(_commit(entry) for entry in finished.stdout.decode("utf-8", "replace").split("\0") if entry)
 
     async def _fetch(self, *refspecs: str, prune: bool = False) -> None:
@@ -197,6 +203,12 @@ class Mirror:
         except StaleLock:
             await anyio.to_thread.run_sync(clear_locks, self.git.git_dir)
             await self.git.fetch(self.url, PROOF, *refspecs, options=options)
+
+
+async def forget(git: Git, ref: str) -> None:
+    """Remove a ref where there is one, also one that leads nowhere: that would be in the way of the next fetch."""
+    if await objects.exists(git, ref) or await anyio.Path(git.git_dir / ref).exists():
+        await git.run("update-ref", "--no-deref", "-d", ref)
 
 
 def clear_locks(git_dir: Path) -> None:

@@ -23,6 +23,11 @@ def oid(text: str) -> str:
     return text
 
 
+def are_oids(*texts: str) -> bool:
+    """Whether all of these are whole object ids: what is asked of such objects has one answer for ever."""
+    return all(_OID.fullmatch(text) for text in texts)
+
+
 def ref(text: str) -> str:
     """`text` if it is a full ref name (https://git-scm.com/docs/git-check-ref-format); raises ValueError."""
     if not _REF.fullmatch(text) or ".." in text or "@{" in text:

@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.git import names, objects
+from shared.git import loose_objects, names, objects
 from shared.git.command import Git, Identity, Signature
+from shared.git.loose_objects import TreeEntry
 from shared.text import comment_signatures, one_line, printable
 from shared.text.comment_signatures import CommentSignatures, Gate, Keyring
 
@@ -31,6 +32,11 @@ DIFFS_CHARS = 20_000
 """Characters of all diffs of a proof together; what comes later has none."""
 
 _PURPOSE = "note"
+
+_FILE = "100644"
+
+_SUBJECT = "Notes added by 'git notes add'\n"
+"""What git says of each commit of a notes ref."""
 
 
 class Phase(StrEnum):
@@ -64,7 +70,7 @@ class NoteError:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RemarkAnswer:
     """What became of one remark in a review. `of` names the versions of the texts that it answers.
 
     `root` is the inline comment that takes it as a reply, 0 where there is none; `about` quotes the remark, and is
@@ -141,7 +147,7 @@ class Note:
     quality: Mapping[str, str] = field(default_factory=dict)
     set_aside: Mapping[str, str] = field(default_factory=dict)
     rolled_back: tuple[NoteError, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RemarkAnswer, ...] = ()
     proof: ProofNote | None = None
     summary: str = ""
     covers: Mapping[str, str] = field(default_factory=dict)
@@ -232,8 +238,21 @@ class Notes:
         self._identity = identity
 
     async def add(self, ref: str, commit: str, text: str) -> str:
-        """Attach `text` to a commit, replacing what was there; returns the ref's new commit id."""
-        blob = (await self._git.run("hash-object", "-w", "--stdin", stdin=text.encode())).text
+        """Attach `text`, which is not empty, to a commit, replacing what was there; returns the ref's new commit id."""
+        tip = await objects.peeled(self._git, names.ref(ref), "commit")
+        noted = await objects.tree(self._git, tip) if tip else ()
+        if not _is_plain(noted):
+            return await self._add_by_git(ref, commit, text)
+        kept = [entry for entry in noted if entry.name != names.oid(commit)]
+        blob = await self._git.store("blob", text.encode())
+        tree = await self._git.store("tree", loose_objects.tree([*kept, TreeEntry(_FILE, commit, blob)]))
+        made = await self._git.commit(tree, [tip] if tip else [], _SUBJECT, Signature(self._identity))
+        await self._git.run("update-ref", "--no-deref", ref, made, tip or "0" * len(made))
+        return made
+
+    async def _add_by_git(self, ref: str, commit: str, text: str) -> str:
+        """The same of many notes, which git sorts into directories, or of a tree that holds other things too."""
+        blob = await self._git.store("blob", text.encode())
         verb = ("notes", f"--ref={names.ref(ref)}", "add", "--force", f"--reuse-message={blob}", names.oid(commit))
         await self._git.run(*verb, signature=Signature(self._identity))
         return (await self._git.run("rev-parse", "--verify", f"{ref}^{{commit}}")).text
@@ -244,7 +263,23 @@ class Notes:
 
     async def all(self, ref: str) -> dict[str, str]:
         """Every note of a ref: commit id -> text; empty when the ref does not exist."""
-        listed = (await self._git.run("notes", f"--ref={names.ref(ref)}", "list")).text.split()
-        blobs, commits = listed[0::2], listed[1::2]
-        texts = await objects.read(self._git, blobs)
-        return {commit: (text or b"").decode("utf-8", "replace") for commit, text in zip(commits, texts, strict=True)}
+        listed = await self._listed(ref)
+        texts = await objects.read(self._git, list(listed.values()))
+        return {commit: (text or b"").decode("utf-8", "replace") for commit, text in zip(listed, texts, strict=True)}
+
+    async def _listed(self, ref: str) -> dict[str, str]:
+        """The blob of each commit that has a note."""
+        tip = await objects.peeled(self._git, names.ref(ref), "commit")
+        if tip is None:
+            return {}
+        noted = await objects.tree(self._git, tip)
+        if _is_plain(noted):
+            return {entry.name: entry.oid for entry in noted}
+        told = (await self._git.run("notes", f"--ref={ref}", "list")).text.split()
+        return dict(zip(told[1::2], told[0::2], strict=True))
+
+
+def _is_plain(noted: Sequence[TreeEntry]) -> bool:
+    """Whether a tree is nothing but notes, each once: of many git makes directories, and others may push anything."""
+    found = {entry.name for entry in noted}
+    return len(found) == len(noted) and names.are_oids(*found) and {entry.mode for entry in noted} <= {_FILE}

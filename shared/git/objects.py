@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Literal
 
+from shared.git import failures, names
 from shared.git.command import Git
+from shared.git.loose_objects import TreeEntry, entries
 
 
 async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
@@ -15,7 +18,8 @@ async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
     asked = [revision.encode("utf-8", "surrogateescape") for revision in revisions if _askable(revision)]
     if not asked:
         return (None,) * len(revisions)
-    finished = await git.run("cat-file", "--batch", "-z", stdin=b"".join(name + b"\0" for name in asked))
+    settles = names.are_oids(*(revision.partition(":")[0] for revision in revisions))
+    finished = await git.objects(asked, contents=True, settles=settles)
     found = dict(zip(asked, _contents(finished.stdout, asked), strict=True))
     return tuple(found.get(revision.encode("utf-8", "surrogateescape")) for revision in revisions)
 
@@ -45,7 +49,44 @@ async def sizes(git: Git, oids: Collection[str]) -> dict[str, int]:
     """Object id -> bytes, for those that exist."""
     if not oids:
         return {}
-    asked = "".join(f"{oid}\n" for oid in oids).encode()
-    finished = await git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked)
+    finished = await git.objects([oid.encode() for oid in oids], contents=False)
     pairs = (line.split(" ") for line in finished.text.splitlines())
-    return {oid: int(size) for oid, size in pairs if size != "missing"}
+    return {pair[0]: int(pair[2]) for pair in pairs if len(pair) == 3}
+
+
+async def exists(git: Git, ref: str) -> bool:
+    """Whether a full ref leads to any object that is here."""
+    return not (await git.objects([names.ref(ref).encode()], contents=False)).stdout.endswith(b" missing\n")
+
+
+async def peeled(git: Git, revision: str, kind: Literal["commit", "tree"]) -> str | None:
+    """The commit, or the tree, that a full ref or whole object id leads to; None when there is none."""
+    name = f"{names.revision(revision)}^{{{kind}}}".encode("utf-8", "surrogateescape")
+    told = (await git.objects([name], contents=False, settles=names.are_oids(revision))).stdout
+    return None if told == name + b" missing\n" else told.partition(b" ")[0].decode()
+
+
+async def tree_of(git: Git, commit: str) -> str:
+    """The tree of a commit or tree; raises `CommandFailed` when it is not here."""
+    found = await peeled(git, commit, "tree")
+    return found or (await git.run("rev-parse", "--verify", f"{names.oid(commit)}^{{tree}}")).text
+
+
+async def tree(git: Git, commit: str) -> tuple[TreeEntry, ...]:
+    """The lines of a commit's tree, which may name other trees. Raises `CommandFailed`, `TooMuchOutput`."""
+    oid = await tree_of(git, commit)
+    told = (await git.objects([oid.encode()], contents=True, settles=True)).stdout
+    try:
+        return entries(told.partition(b"\n")[2][:-1], len(oid) // 2)
+    except ValueError as error:
+        raise failures.unreadable(oid) from error
+
+
+async def message(git: Git, oid: str) -> str:
+    """A commit's whole message, without the newlines at its end."""
+    told = (await git.objects([names.oid(oid).encode()], contents=True, settles=True)).stdout
+    head, _, content = told.partition(b"\n")
+    lines, _, body = content[:-1].partition(b"\n\n")
+    if head.split(b" ")[1] != b"commit" or b"\nencoding " in lines:
+        return (await git.settled("log", "-1", "--format=%B", oid, "--")).text
+    return body.partition(b"\0")[0].decode("utf-8", "replace").rstrip("\n")

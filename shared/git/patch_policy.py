@@ -21,8 +21,10 @@ PROTECTED = (
     *(".github/**", ".gitlab/**", ".gitlab-ci*", ".circleci/**", ".buildkite/**", ".travis.yml", ".drone.yml"),
     *("Jenkinsfile", "azure-pipelines*", "bitbucket-pipelines.yml", "appveyor.yml", "CODEOWNERS"),
     *("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules"),
-    *(".claude/**", ".codex/**", ".cursor/**", ".gemini/**", ".vscode/**", ".idea/**", ".devcontainer/**"),
+    *(".claude/**", ".codex/**", ".qwen/**", ".cursor/**", ".gemini/**", ".vscode/**", ".idea/**"),
+    ".devcontainer/**",
     *(".mcp.json", ".envrc", ".husky/**", ".pre-commit-config.yaml", ".gitmodules", ".gitattributes"),
+    ".workflow-engine.yml",
 )
 """CI, ownership and instruction files: only a person changes them."""
 
@@ -45,7 +47,7 @@ _INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PathChange:
     """One path between two trees. Modes are git's six digits; `size` is the new file's in bytes.
 
     `status` is git's letter (A, M, D, T); `added_text` holds the lines that the old file does not have;
@@ -65,7 +67,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PatchRefusal:
     """Why a change may not be published; `path` is empty when it is about the whole patch."""
 
     path: str
@@ -94,7 +96,7 @@ class Policy:
 class PatchRefused(Blocked):
     """The patch policy refuses this change."""
 
-    def __init__(self, refusals: Sequence[Refusal], *, kept: str = "") -> None:
+    def __init__(self, refusals: Sequence[PatchRefusal], *, kept: str = "") -> None:
         """`kept` says where the patch is, relative to the state directory."""
         lines = [f"- `{r.path}`: {r.sentence}" if r.path else f"- {r.sentence}" for r in refusals[:MOST_SHOWN]]
         if len(refusals) > MOST_SHOWN:
@@ -104,12 +106,12 @@ class PatchRefused(Blocked):
         self.refusals = tuple(refusals)
 
 
-def judge(changes: Sequence[Change], *, policy: Policy) -> tuple[Refusal, ...]:
+def judge(changes: Sequence[PathChange], *, policy: Policy) -> tuple[PatchRefusal, ...]:
     """Every reason not to publish `changes`, in their order; empty when they may be published."""
     return (*(refusal for change in changes for refusal in _of(change, policy)), *_of_all(changes, policy))
 
 
-def flagged(changes: Iterable[Change], *, policy: Policy) -> tuple[str, ...]:
+def flagged(changes: Iterable[PathChange], *, policy: Policy) -> tuple[str, ...]:
     """Paths that may be published and that the reviewer must be shown."""
     watched = (*policy.flagged, *policy.manifests)
     return tuple(change.path for change in changes if any(matches(change.path, p) for p in watched))
@@ -134,9 +136,9 @@ def names_git_directory(path: str) -> bool:
     return any(_plain(part) == ".git" or re.fullmatch(r"git~\d", _plain(part)) for part in re.split(r"[/\\]", path))
 
 
-def _of(change: Change, policy: Policy) -> Iterator[Refusal]:
-    yield from (Refusal(change.path, sentence) for sentence in _of_path(change.path, policy))
-    yield from (Refusal(change.path, sentence) for sentence in _of_content(change, policy))
+def _of(change: PathChange, policy: Policy) -> Iterator[PatchRefusal]:
+    yield from (PatchRefusal(change.path, sentence) for sentence in _of_path(change.path, policy))
+    yield from (PatchRefusal(change.path, sentence) for sentence in _of_content(change, policy))
 
 
 def _of_path(path: str, policy: Policy) -> Iterator[str]:
@@ -155,7 +157,7 @@ def _of_path(path: str, policy: Policy) -> Iterator[str]:
         yield "The approved specification does not list this file."
 
 
-def _of_content(change: Change, policy: Policy) -> Iterator[str]:
+def _of_content(change: PathChange, policy: Policy) -> Iterator[str]:
     if change.new_mode == SYMLINK:
         yield "Symbolic links are not published."
     if change.new_mode == GITLINK:
@@ -170,17 +172,17 @@ def _of_content(change: Change, policy: Policy) -> Iterator[str]:
         yield f"An added line has the invisible character U+{ord(invisible):04X}."
 
 
-def _of_all(changes: Sequence[Change], policy: Policy) -> Iterator[Refusal]:
+def _of_all(changes: Sequence[PathChange], policy: Policy) -> Iterator[PatchRefusal]:
     lines = sum(change.added + change.deleted for change in changes)
     size = sum(
         change.size if change.binary else len(change.added_text.encode("utf-8", "replace")) for change in changes
     )
     if lines > policy.max_lines:
-        yield Refusal("", f"{lines} changed lines are more than {policy.max_lines}.")
+        yield PatchRefusal("", f"{lines} changed lines are more than {policy.max_lines}.")
     if len(changes) > policy.max_files:
-        yield Refusal("", f"{len(changes)} changed files are more than {policy.max_files}.")
+        yield PatchRefusal("", f"{len(changes)} changed files are more than {policy.max_files}.")
     if size > policy.max_bytes:
-        yield Refusal("", f"{size} added bytes are more than {policy.max_bytes}.")
+        yield PatchRefusal("", f"{size} added bytes are more than {policy.max_bytes}.")
 
 
 def _any(path: str, patterns: Iterable[str]) -> bool:

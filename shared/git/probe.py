@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,10 +118,10 @@ async def _race(place: _Place, old: str, rival: str, stale: str) -> bool:
     return taken
 
 
-def _judge(place: _Place, found: dict[str, str], rival: str, *, taken: bool) -> None:
+def _judge(place: _Place, found: Mapping[str, tuple[str, int]], rival: str, *, taken: bool) -> None:
     if place.fence not in found:
         raise Transient(f"The git server does not show {place.fence}, which was just pushed.")
-    if taken or found[place.fence] != rival:
+    if taken or found[place.fence][0] != rival:
         raise UnfitServer(
             "The git server accepts a push whose expected value is wrong: two agents could work on one issue. "
             "Do not run the engine against this server."
@@ -133,11 +133,12 @@ def _judge(place: _Place, found: dict[str, str], rival: str, *, taken: bool) -> 
         )
 
 
-async def _on_server(place: _Place) -> dict[str, str]:
-    """Every probe's refs and what they are, as the server has them."""
+async def _on_server(place: _Place) -> dict[str, tuple[str, int]]:
+    """Every probe's refs, what they are and of when, as the server has them."""
     await place.git.fetch(place.url, f"+{NAMESPACE}/*:{NAMESPACE}/*")
-    listed = await place.git.run("for-each-ref", "--format=%(refname) %(objectname)", NAMESPACE)
-    return dict(line.split(" ", 1) for line in listed.text.splitlines())
+    layout = "--format=%(refname) %(objectname) %(committerdate:unix)"
+    rows = (line.split(" ") for line in (await place.git.run("for-each-ref", layout, NAMESPACE)).text.splitlines())
+    return {ref: (oid, int(at or 0)) for ref, oid, at in rows}  # what is no commit has no date
 
 
 @asynccontextmanager
@@ -159,11 +160,9 @@ async def _clean(place: _Place) -> None:
     """Remove our refs, and those of probes that were killed, one by one: this may be a server that keeps no promise."""
     try:
         found = await _on_server(place)
-        dated = await place.git.run("for-each-ref", "--format=%(refname) %(committerdate:unix)", NAMESPACE)
-        dates = {ref: int(at) for ref, at in (line.split(" ", 1) for line in dated.text.splitlines())}
-        newest, ours = max(dates.values(), default=0), place.fence.rpartition("/")[0]
-        for ref, oid in found.items():
-            if ref.startswith(f"{ours}/") or newest - dates[ref] > LEFTOVER_SECONDS:
+        newest, ours = max((at for _, at in found.values()), default=0), place.fence.rpartition("/")[0]
+        for ref, (oid, at) in found.items():
+            if ref.startswith(f"{ours}/") or newest - at > LEFTOVER_SECONDS:
                 await place.git.push(place.url, (RefUpdate(ref, oid, ""),))
     except (NotAllowed, Unauthorized):
         return  # who may not push has left nothing
@@ -172,7 +171,7 @@ async def _clean(place: _Place) -> None:
 
 
 async def _commit(git: Git, by: Identity, name: str) -> str:
-    tree = (await git.run("hash-object", "-w", "-t", "tree", "--stdin")).text
+    tree = await git.store("tree", b"")
     return await git.commit(tree, (), f"A probe of the git server: {name}\n", Signature(by))
 
 

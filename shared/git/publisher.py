@@ -18,7 +18,7 @@ from shared.filesystem.disk_space import no_room
 from shared.git import changes, names, objects
 from shared.git.command import Git
 from shared.git.mirror import Mirror
-from shared.git.patch_policy import Change, PatchRefused, Policy, Refusal, judge
+from shared.git.patch_policy import PatchRefusal, PatchRefused, PathChange, Policy, judge
 from shared.git.workspace import Workspace
 from shared.lock.port import RefUpdate
 from shared.outgoing.outbound_filter import Outgoing
@@ -82,7 +82,7 @@ class Publisher:
         for ancestor in ancestors:
             verb = ("merge-base", "--is-ancestor", names.oid(ancestor), names.oid(commit))
             if (await workspace.git.run(*verb, ok=(0, 1, 128))).code != 0:  # 128: it is not known here
-                raise PatchRefused([Refusal("", f"The commit is not built on {ancestor[:12]}.")])
+                raise PatchRefused([PatchRefusal("", f"The commit is not built on {ancestor[:12]}.")])
 
 
 async def keep(git: Git, old: str, new: str, directory: Path) -> Path | None:
@@ -121,22 +121,22 @@ SCANNED_BYTES = 4 * 2**20
 """More than this is refused unread; the policy itself refuses much smaller patches for their size."""
 
 
-async def leaks(git: Git, changes: Sequence[Change], tree: str, outgoing: Outgoing) -> tuple[Refusal, ...]:
+async def leaks(git: Git, changes: Sequence[PathChange], tree: str, outgoing: Outgoing) -> tuple[PatchRefusal, ...]:
     """A refusal for each file of `tree` that would give a secret away; none of them repeats it."""
     binary = [change for change in changes if change.binary and 0 < change.size <= SCANNED_BYTES]
     contents = await objects.read(git, [f"{tree}:{change.path}" for change in binary])
     read = {change.path: content or b"" for change, content in zip(binary, contents, strict=True)}
     if sum(len(change.added_text) or change.size for change in changes) > SCANNED_BYTES:
-        return (Refusal("", f"More than {SCANNED_BYTES} bytes cannot be searched for secrets."),)
+        return (PatchRefusal("", f"More than {SCANNED_BYTES} bytes cannot be searched for secrets."),)
     return await anyio.to_thread.run_sync(lambda: tuple(_found(changes, read, outgoing)))
 
 
-def _found(changes: Iterable[Change], read: dict[str, bytes], outgoing: Outgoing) -> Iterator[Refusal]:
+def _found(changes: Iterable[PathChange], read: dict[str, bytes], outgoing: Outgoing) -> Iterator[PatchRefusal]:
     for change in changes:
         if kind := outgoing.leak(change.path):
-            yield Refusal("", f"The name of a file holds {kind}.")
+            yield PatchRefusal("", f"The name of a file holds {kind}.")
         elif kind := outgoing.leak(change.added_text or _plain(read.get(change.path, b""))):
-            yield Refusal(change.path, f"It adds {kind}; secrets are never published.")
+            yield PatchRefusal(change.path, f"It adds {kind}; secrets are never published.")
 
 
 def _plain(content: bytes) -> str:

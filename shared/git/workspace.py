@@ -17,11 +17,11 @@ from typing import Literal
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import capture, changes, names
+from shared.git import capture, changes, names, objects
 from shared.git.command import Git, Identity, Signature
-from shared.git.mirror import BRANCHES, Mirror, clear_locks
+from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.output import joined
-from shared.git.patch_policy import Change
+from shared.git.patch_policy import PathChange
 
 Place = Literal["evidence", "base", "moved"]
 """Where a commit is checked out: `moved` is another path, for results that must not depend on it."""
@@ -38,27 +38,29 @@ class Workspace:
         self._identity = identity
 
     @classmethod
-    async def open(cls, root: Path, mirror: Mirror, identity: Identity) -> Workspace:
-        """The workspace at `root` with all that the mirror's branches have; made when it is not there."""
+    async def open(
+        cls, root: Path, mirror: Mirror, identity: Identity, *, commit: str = "", ref: str = ""
+    ) -> Workspace:
+        """The workspace at `root` with all that the mirror's branches have; made when it is not there.
+
+        A `commit` comes with them as by `bring`, and the mirror's value of a `ref`, its notes, say; one that the
+        mirror does not have goes here too.
+        """
         workspace = cls(root, mirror, identity)
-        if await anyio.to_thread.run_sync(workspace._prepare):
-            await workspace.git.fetch(mirror.git.git_dir, BRANCHES, options=("--prune",))
-        else:
+        is_there = await anyio.to_thread.run_sync(workspace._prepare)
+        if not is_there:
             await workspace._clone()
+        with_ref = bool(ref) and await mirror.sha(names.ref(ref)) is not None
+        wanted = [*([names.oid(commit)] if commit else []), *([f"+{ref}:{ref}"] if with_ref else [])]
+        if is_there or wanted:
+            await workspace.git.fetch(mirror.git.git_dir, BRANCHES, *wanted, options=("--prune",))
+        if ref and not with_ref:
+            await forget(workspace.git, ref)
         return workspace
 
     async def bring(self, commit: str) -> None:
         """Make a commit of the mirror known here; raises `NoSuchRef` when the mirror does not have it."""
         await self.git.fetch(self._mirror.git.git_dir, names.oid(commit))
-
-    async def follow(self, ref: str) -> str | None:
-        """Copy the mirror's value of a ref (its notes, say) and return it; None, and none here, when it has none."""
-        value = await self._mirror.sha(names.ref(ref))
-        if value is None:
-            await self.git.run("update-ref", "--no-deref", "-d", ref)
-        else:
-            await self.git.fetch(self._mirror.git.git_dir, f"+{ref}:{ref}")
-        return value
 
     async def reset_tree(self, commit: str) -> Path:
         """A fresh `tree` at a commit, with a throw-away `.git` of that one commit that shares no object with ours."""
@@ -79,12 +81,12 @@ class Workspace:
         return await self.git.commit(tree, parents, message, Signature(self._identity, at))
 
     async def tree_of(self, commit: str) -> str:
-        """The tree object of a commit."""
-        return (await self.git.run("rev-parse", "--verify", f"{names.oid(commit)}^{{tree}}")).text
+        """The tree object of a commit; raises `CommandFailed` when it is not here."""
+        return await objects.tree_of(self.git, names.oid(commit))
 
     async def with_file(self, commit: str, path: str, content: bytes) -> str:
         """The tree of a commit in which one file, which it has, holds `content`; its mode stays."""
-        listed = (await self.git.run("ls-tree", "-z", "--full-tree", names.oid(commit), path)).stdout
+        listed = (await self.git.settled("ls-tree", "-z", "--full-tree", names.oid(commit), path)).stdout
         blob = (await self.git.run("hash-object", "-w", "--stdin", stdin=content)).text
         entry = listed.partition(b" ")[0] + f" {blob}\t{path}\0".encode("utf-8", "surrogateescape")
         async with self._scratch() as scratch:
@@ -101,10 +103,9 @@ class Workspace:
 
     async def export(self, commit_or_tree: str, target: Path) -> None:
         """Write exactly this commit or tree, and no `.git`, into the empty directory `target`."""
-        async with self._scratch() as scratch:
-            index = scratch / "index"
-            await self.git.run("read-tree", names.oid(commit_or_tree), index=index)
-            await self.git.run("checkout-index", "--all", "--quiet", work_tree=target, index=index)
+        async with self._scratch() as scratch:  # nothing is known of any file: each is made, none written over
+            verb = ("read-tree", "-m", "-u", names.oid(commit_or_tree))
+            await self.git.run(*verb, work_tree=target, index=scratch / "index")
 
     async def overlay(self, commit: str, paths: Sequence[str], into: Place) -> None:
         """Lay these files of a commit over a checkout; a link in the way is replaced, not followed.
@@ -117,7 +118,7 @@ class Workspace:
             verb = ("checkout-index", "--force", "--quiet", "-z", "--stdin")
             await self.git.run(*verb, stdin=joined(list(paths)), work_tree=self.root / into, index=index)
 
-    async def changes(self, old: str, new: str) -> tuple[Change, ...]:
+    async def changes(self, old: str, new: str) -> tuple[PathChange, ...]:
         """What differs between two commits or trees, for the patch policy."""
         return await changes.between(self.git, old, new)
 
@@ -127,6 +128,7 @@ class Workspace:
 
     async def remove(self) -> None:
         """Delete the whole workspace."""
+        await self.git.leave()
         await anyio.to_thread.run_sync(directories.remove, self.root)
 
     async def _clone(self) -> None:

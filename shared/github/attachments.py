@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 from shared.errors import Transient
-from shared.github.transport import Answer
+from shared.github.transport import Response
 
 LARGEST_BYTES = 5 * 2**20
 """Of one image; vendors of models take no larger one."""
@@ -61,7 +61,7 @@ class Web(Protocol):
     @property
     def site(self) -> str: ...
 
-    async def elsewhere(self, url: str, most_bytes: int) -> Answer: ...
+    async def elsewhere(self, url: str, most_bytes: int) -> Response: ...
 
 
 class Attachments:

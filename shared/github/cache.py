@@ -17,14 +17,17 @@ MAX_ENTRIES = 2000
 """How many answers are kept."""
 
 MAX_BYTES = 16 * 2**20
-"""How many bytes of answers are kept; one answer may take a quarter of it."""
+"""How many bytes of answers are kept."""
+
+LARGEST_BYTES = 4 * 2**20
+"""One answer may take so much, or half of all."""
 
 ITEM_BYTES = 800
 """What an item of a list counts that is kept as a value: measured for issues as `Issues.labelled` keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CachedAnswer:
     """One answer. `next` is its next page as its Link header named it: a 304 carries none, so it may be old.
 
     `extent` is how much of a list it is. `items` are what was made of its body when it is kept as a list of
@@ -52,7 +55,7 @@ class Cache:
 
     def __init__(self, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
         self._max_entries, self._max_bytes = max_entries, max_bytes
-        self._entries: OrderedDict[tuple[str, str], Entry] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, str], CachedAnswer] = OrderedDict()
         self._bytes = 0
 
     def __len__(self) -> int:
@@ -63,17 +66,17 @@ class Cache:
         """Bytes of all answers kept."""
         return self._bytes
 
-    def find(self, url: str, form: str) -> Entry | None:
+    def find(self, url: str, form: str) -> CachedAnswer | None:
         """The entry of a URL, which counts as its use."""
         entry = self._entries.get((url, form))
         if entry is not None:
             self._entries.move_to_end((url, form))
         return entry
 
-    def keep(self, url: str, form: str, entry: Entry) -> None:
+    def keep(self, url: str, form: str, entry: CachedAnswer) -> None:
         """Remember an answer, unless it has no ETag or is too large."""
         self.forget(url, form)
-        if not entry.etag or entry.size > self._max_bytes // 4:
+        if not entry.etag or entry.size > min(LARGEST_BYTES, self._max_bytes // 2):
             return
         self._entries[url, form] = entry
         self._bytes += entry.size

@@ -18,17 +18,18 @@ from shared.clock import Clock
 from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.github import item_versions
 from shared.github.address import ApiRoot, query, segment
-from shared.github.cache import Entry
+from shared.github.cache import CachedAnswer
 from shared.github.errors import NeverSent, NotShown
 from shared.github.fresh import AT_ONCE_SECONDS, KNOWN_SECONDS, Thing
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
+from shared.github.kept_answers import KeptAnswers
 from shared.github.limits import Budget
 from shared.github.pacing import Pacing
 from shared.github.paging import PAGE, address, entries, may_go_on
 from shared.github.reading import BACKOFF_SECONDS, MOVED, Reads
 from shared.github.server_time import DOUBT_SECONDS, LOOPBACK_DOUBT_SECONDS, ServerTime
-from shared.github.transport import Answer, Call, TokenSource, Transport
+from shared.github.transport import ApiRequest, Response, TokenSource, Transport
 from shared.lock.write_permit import ACK, Notice, WritePermit
 from shared.outgoing.outbound_filter import Outgoing
 
@@ -70,6 +71,10 @@ class GitHub:
         self.ids = GlobalIds()
         self._reads = Reads(self._transport, root, self._versions, self.ids)
         self._told: dict[str, tuple[Any, ...]] = {}
+
+    def remember(self, kept: KeptAnswers) -> None:
+        """Keep answers beyond this process, and ask whether those of before are still so instead of reading anew."""
+        self._reads.kept = kept
 
     def beside(self) -> GitHub:
         """Another reader of the same connection: token, limits, pace and answers are one, news are its own."""
@@ -180,7 +185,7 @@ class GitHub:
 
     async def _walk(
         self, path: str, params: Mapping[str, object], convert: Callable[[Any], tuple[Any, ...]] | None = None
-    ) -> AsyncIterator[Entry]:
+    ) -> AsyncIterator[CachedAnswer]:
         """The pages of a list; a full one is always followed by a look at the next, see `paging`."""
         asked: set[str] = set()
         listed, number, unnamed = 0, 1, ""
@@ -210,7 +215,7 @@ class GitHub:
         """The root of the server's web pages, without a final slash."""
         return self._root.site
 
-    async def elsewhere(self, url: str, most_bytes: int) -> Answer:
+    async def elsewhere(self, url: str, most_bytes: int) -> Response:
         """What an address outside of the API answers, redirections too; it is not shown the token. Raises `Transient`.
 
         Of a body longer than `most_bytes` one byte more comes back. Whether it may be asked, the caller knows.
@@ -266,7 +271,7 @@ class GitHub:
 
     async def _write_once(self, method: str, path: str, body: Any, permit: WritePermit, urgent: bool) -> Any:
         ack = isinstance(permit, Notice) and permit.purpose == ACK
-        call = Call(method, self._reads.address(path), payload=body, ack=ack)
+        call = ApiRequest(method, self._reads.address(path), payload=body, ack=ack)
 
         def admit() -> None:
             self._reads.admit(call, urgent=urgent)
@@ -280,7 +285,7 @@ class GitHub:
             raise UnknownOutcome(f"GitHub answered {answer.status} to {self._reads.name(call)}")
         return self._reply(call, answer)
 
-    def _reply(self, call: Call, answer: Answer) -> Any:
+    def _reply(self, call: ApiRequest, answer: Response) -> Any:
         try:
             value = answer.decode()
         except HTTPException as error:

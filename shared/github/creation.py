@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from shared.errors import EngineError, UnknownOutcome
 from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS
-from shared.lock.claimant import Terms
+from shared.lock.claimant import LockTimes
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange
@@ -56,7 +56,7 @@ def written(fence: Fence, named: Mapping[str, Name]) -> tuple[tuple[str, str], .
     return tuple({**dict(fence.more), NAMED: ", ".join(entries)}.items())
 
 
-def patience(terms: Terms) -> timedelta:
+def patience(terms: LockTimes) -> timedelta:
     """So long what was made may not be shown; never longer than the lock leaves between two holders."""
     return timedelta(seconds=min(PATIENCE_SECONDS, terms.timeout - terms.self_fence))
 

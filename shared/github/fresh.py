@@ -60,7 +60,7 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class NotThereYet:
     """One way in which GitHub says that something new is not there.
 
     `path` has a group `name`, unless the thing is named in the field `field` of the body. `says` maps a status to
@@ -81,17 +81,17 @@ _COMMIT = ("no commit found", *_NODE)
 _PARTS = "comments|events|labels|assignees|reviews|requested_reviewers|merge"
 
 REFUSALS = (
-    Refusal(
+    NotThereYet(
         COMMIT, r"/commits/(?P<name>\w{40})/(?:check-runs|check-suites|status)", {404: (), 422: _COMMIT}, given=True
     ),
-    Refusal(
+    NotThereYet(
         COMMIT, r"/pulls/\d+/reviews", {422: (*_COMMIT, "not part of the pull request")}, field="commit_id", given=True
     ),
-    Refusal(BRANCH, r"/pulls", {422: ("head invalid", *_NODE)}, field="head"),
-    Refusal(LABEL, r"/issues/(?P<name>\d+/labels/[^/]+)", {404: ("label does not exist",)}, patience=LABEL_SECONDS),
-    Refusal(ITEM, r"/issues/(?P<name>\d+)/labels/[^/]+", {404: ("not found",)}),
-    Refusal(COMMENT, r"/issues/comments/(?P<name>\d+)", {404: ()}),
-    Refusal(ITEM, rf"/(?:issues|pulls)/(?P<name>\d+)(?:/(?:{_PARTS}))?", {404: (), 422: _NODE}),
+    NotThereYet(BRANCH, r"/pulls", {422: ("head invalid", *_NODE)}, field="head"),
+    NotThereYet(LABEL, r"/issues/(?P<name>\d+/labels/[^/]+)", {404: ("label does not exist",)}, patience=LABEL_SECONDS),
+    NotThereYet(ITEM, r"/issues/(?P<name>\d+)/labels/[^/]+", {404: ("not found",)}),
+    NotThereYet(COMMENT, r"/issues/comments/(?P<name>\d+)", {404: ()}),
+    NotThereYet(ITEM, rf"/(?:issues|pulls)/(?P<name>\d+)(?:/(?:{_PARTS}))?", {404: (), 422: _NODE}),
 )
 """Which operation, which status and message, and what it names; the first that fits counts."""
 
@@ -237,7 +237,7 @@ class Fresh:
                         _put(self._listed, (root + match["list"], name), entry)
 
 
-def _named(method: str, path: str, body: Any) -> Iterator[tuple[Refusal, Thing]]:
+def _named(method: str, path: str, body: Any) -> Iterator[tuple[NotThereYet, Thing]]:
     """The rows that speak of a call, and what each says that it names."""
     root, rest = _split(path)
     for refusal in REFUSALS:

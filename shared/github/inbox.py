@@ -12,7 +12,7 @@ from shared.errors import Gone
 from shared.github.errors import NotShown
 from shared.github.listing import brief
 from shared.github.ports import SingleIssues
-from shared.models import Issue
+from shared.models import Account, Issue
 
 SWEEP_SECONDS = 600.0
 """How often everything is listed once more, whatever the change list said."""
@@ -34,22 +34,25 @@ class IssueLists(SingleIssues, Protocol):
 
     async def labelled(self, label: str) -> tuple[Issue, ...]: ...
 
+    async def assigned(self, login: str) -> tuple[Issue, ...]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """What other items say of one.
+    """What makes an item one to follow, or to act upon, beside its labels.
 
     `needs_followup`: whether the disappearance of an item requires work, given those still listed; else it
     is just forgotten until a list shows it again. `belongs`: whether an item without one of the labels is followed
-    all the same, because of those that are known.
+    all the same, because of those that are known. Items that are assigned to `assignee` are followed as well.
     """
 
     needs_followup: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, listed: True
     belongs: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, known: False
+    assignee: Account | None = None
 
 
 class Inbox:
-    """The open items that carry one of an agent's labels, as last seen. Lists only hint: re-read to act."""
+    """The open items that carry one of an agent's labels, or are assigned to it. Lists only hint: re-read to act."""
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class Inbox:
         self._concerns = concerns
         self._notice = notice
         self._ties = ties or Ties()
+        self._assignee = self._ties.assignee
         self._known: dict[int, Issue] = {}
         self._missing: dict[int, float] = {}
         self._found_closed: dict[int, Issue] = {}
@@ -94,6 +98,11 @@ class Inbox:
         """An item has ended by our own hand: that the lists lack it from now on is no news, and nobody has to look."""
         self._drop(number)
         self._missing.pop(number, None)
+
+    def follow(self, listed: Issue) -> None:
+        """Know an item that a list has shown, whatever its labels, until it is closed."""
+        if listed.number not in self._known:
+            self._known = {**self._known, listed.number: listed}
 
     def version(self, number: int) -> datetime | None:
         """When an open item last changed, as the change list says it; None when the list does not reach to it."""
@@ -125,10 +134,12 @@ class Inbox:
         found: dict[int, Issue] = {}
         if self._is_whole:
             every = {one.number: one for one in await self._issues.open()}
-            found = {n: one for n, one in every.items() if n in self._known or self._is_labelled(one)}
+            found = {n: one for n, one in every.items() if n in self._known or self._is_marked(one)}
         else:
             for label in self._labels:
                 found |= {one.number: one for one in await self._issues.labelled(label)}
+            if self._assignee is not None:
+                found |= {one.number: one for one in await self._issues.assigned(self._assignee.login)}
         found = {number: one for number, one in found.items() if self._concerns(one)}
         old = {number for number, one in found.items() if self._is_older(one)}
         doubted = old | (self._known.keys() - found.keys())
@@ -153,7 +164,7 @@ class Inbox:
         for number in self._missing.keys() & listed.keys():
             del self._missing[number]
         ours = {number: issue for number, issue in listed.items() if self._concerns(issue)}
-        known = self._known | {n: issue for n, issue in ours.items() if n in self._known or self._is_labelled(issue)}
+        known = self._known | {n: issue for n, issue in ours.items() if n in self._known or self._is_marked(issue)}
         self._known = known | {number: issue for number, issue in ours.items() if self._ties.belongs(issue, known)}
 
     def _miss(self, listed: Mapping[int, Issue], *, newer_than: datetime | None) -> None:
@@ -193,6 +204,8 @@ class Inbox:
         self._known = {other: issue for other, issue in self._known.items() if other != number}
         return True
 
-    def _is_labelled(self, issue: Issue) -> bool:
+    def _is_marked(self, issue: Issue) -> bool:
         wanted = {label.casefold() for label in self._labels}
-        return any(label.casefold() in wanted for label in issue.labels)
+        if any(label.casefold() in wanted for label in issue.labels):
+            return True
+        return self._assignee is not None and any(one.id == self._assignee.id for one in issue.assignees)

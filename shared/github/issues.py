@@ -13,7 +13,7 @@ from shared.github.client import GitHub
 from shared.github.fresh import ITEM
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
-from shared.models import Blocker, Issue, LabelEvent
+from shared.models import Assignment, Blocker, Issue, LabelEvent
 
 _LABEL_EVENTS = frozenset({"labeled", "unlabeled"})
 
@@ -54,6 +54,12 @@ class Issues:
         found = await self._github.listed(self._path, listing.issues, **params)
         return tuple({issue.number: issue for issue in found}.values())
 
+    async def assigned(self, login: str) -> tuple[Issue, ...]:
+        """The open items that are assigned to somebody, oldest first. May be stale: read the single issue to act."""
+        params = {"assignee": login, "state": "open", "sort": "created", "direction": "asc"}
+        found = await self._github.listed(self._path, listing.issues, **params)
+        return tuple({issue.number: issue for issue in found}.values())
+
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
         """What an account created and what has changed at or after `since`, open or not, oldest first."""
         params = {"creator": login, "state": "all", "since": since, "sort": "created", "direction": "asc"}
@@ -77,6 +83,11 @@ class Issues:
         """Every time a label was added to or removed from an item, oldest first."""
         events = await self._github.pages(f"{self._path}/{number}/events")
         return wire.each(wire.label_event, [e for e in events if wire.read(_kind, e) in _LABEL_EVENTS])
+
+    async def assignments(self, number: int) -> tuple[Assignment, ...]:
+        """Every time somebody was assigned to an item, oldest first; the list that `label_events` reads as well."""
+        events = await self._github.pages(f"{self._path}/{number}/events")
+        return wire.each(wire.assignment, [e for e in events if wire.read(_kind, e) == "assigned"])
 
     async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue:
         """A new issue. `UnknownOutcome` means: look for it before creating it again."""

@@ -25,7 +25,7 @@ MOST_SEEN = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenVersion:
     """When an item had changed last (server time), first shown so at `boot`."""
 
     at: datetime
@@ -56,7 +56,7 @@ class ItemVersions:
 
     def __init__(self) -> None:
         self._items: OrderedDict[str, dict[str, Write]] = OrderedDict()
-        self._seen: OrderedDict[str, Seen] = OrderedDict()
+        self._seen: OrderedDict[str, SeenVersion] = OrderedDict()
 
     def listed(self, path: str, value: Any, boot: float) -> None:
         """A list of items was read: single readings from now on are not older."""
@@ -89,7 +89,7 @@ class ItemVersions:
         seen = self._seen.get(key)
         if seen is not None and (at == seen.at or (at < seen.at and not anew)):
             return
-        self._seen[key] = Seen(at, boot)
+        self._seen[key] = SeenVersion(at, boot)
         self._seen.move_to_end(key)
         if len(self._seen) > MOST_SEEN:
             self._seen.popitem(last=False)
@@ -166,7 +166,7 @@ def _other(path: str) -> str:
     return f"{match['root']}/{'pulls' if '/issues/' in path else 'issues'}/{match['number']}"
 
 
-def _is_fresh(seen: Seen, boot: float) -> bool:
+def _is_fresh(seen: SeenVersion, boot: float) -> bool:
     return boot - seen.boot < OWN_SECONDS
 
 

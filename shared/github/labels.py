@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from shared.github import wire
 from shared.github.address import segment
 from shared.github.client import GitHub
 from shared.github.errors import NotFound, Refused
-from shared.github.fresh import LABEL, YOUNG_SECONDS
-from shared.github.label_switch import LabelSwitch
+from shared.github.item_changes import ItemChange, ItemChanges
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.workflow import UNLABELLED, Stage
 from shared.workflow.labels import Flag, Labels
@@ -41,14 +41,29 @@ LOOKS: dict[Stage | Flag, tuple[str, str]] = {
 STORY_LOOK = ("a2eeef", "A user story, for the planner")
 
 
+@dataclass(frozen=True, slots=True)
+class WantedLabels:
+    """The stage and flags that an item's labels are to show; `known` are its labels as just read, None for unread.
+
+    A stage without a label leaves the stage labels as they are.
+    """
+
+    number: int
+    stage: Stage
+    known: frozenset[str] | None = None
+    flags_on: tuple[Flag, ...] = ()
+    flags_off: tuple[Flag, ...] = ()
+
+
 class LabelBoard:
     """The stage and flags that the labels of a repository's items show."""
 
-    def __init__(self, github: GitHub, repository: str, names: Labels) -> None:
+    def __init__(self, github: GitHub, repository: str, names: Labels, changes: ItemChanges | None = None) -> None:
+        """`changes` carries out what is decided here."""
         self._github = github
         self._path = f"/repos/{repository}"
         self._names = names
-        self._switch = LabelSwitch(github, self._path)
+        self.changes = changes or ItemChanges(github, repository)
 
     async def show(
         self,
@@ -60,52 +75,63 @@ class LabelBoard:
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]:
-        """Make `stage` the only stage label of an item and set flags; return all its labels then.
+        """`show_all` for one item; returns all its labels then."""
+        wanted = WantedLabels(number, stage, known, tuple(flags_on), tuple(flags_off))
+        return (await self.show_all([wanted], permit))[0]
 
-        Adds first, reads the reply (the whole set), then removes: a person's label added in between
-        survives, and a crash in between leaves two stages rather than none. With `known`, the labels
-        just read, nothing is sent that is so already, and what is sent is one request where GraphQL can be
-        had. A stage without a label leaves the stage labels as they are.
+    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]:
+        """Make the stages the only stage labels of their items and set flags; return all labels of each then.
+
+        Adds first, reads the reply (the whole set), then removes: a person's label added in between survives, and a
+        crash in between leaves two stages rather than none. Items are changed in their order. Of those whose labels
+        are known, nothing is sent that is so already, and what is sent is one request where GraphQL can be had.
         """
-        labelled = stage not in UNLABELLED
-        on: tuple[Stage | Flag, ...] = (stage, *flags_on) if labelled else tuple(flags_on)
-        wanted = [self._names.of(what) for what in on]
-        missing = [name for name in wanted if known is None or name.casefold() not in _folded(known)]
+        planned = [self._plan(one) for one in wanted]
+        changed = await self.changes.at_once([change for change, _ in planned if change.requests], permit)
+        after = iter(changed or ())
+        shown = []
+        for one, (change, unwanted) in zip(wanted, planned, strict=True):
+            if changed is not None and change.requests:
+                current = next(after)[1]
+            else:
+                current = await self._current(one.number, change.on, one.known, permit)
+            for name in self._names.ours(current):  # flags first: an unfinished change is found by the stage left
+                if name.casefold() in unwanted:
+                    await self.remove(one.number, name, permit)
+                    current -= {name}
+            shown.append(current)
+        return tuple(shown)
+
+    def _plan(self, wanted: WantedLabels) -> tuple[ItemChange, frozenset[str]]:
+        """The change that is known to be needed, and which of our labels must not be there in the end (folded)."""
+        labelled = wanted.stage not in UNLABELLED
+        on: tuple[Stage | Flag, ...] = (wanted.stage, *wanted.flags_on) if labelled else wanted.flags_on
+        names = [self._names.of(what) for what in on]
         others = [s for s in Stage if s not in UNLABELLED] if labelled else []
-        off: tuple[Stage | Flag, ...] = (*others, *flags_off)
-        unwanted = _folded(self._names.of(what) for what in off) - _folded(wanted)
-        gone = [name for name in self._names.ours(known or frozenset()) if name.casefold() in unwanted]
-        changed = await self._switch.change(number, missing, gone, permit)
-        current = changed[1] if changed else await self._current(number, missing, known, permit)
-        for name in self._names.ours(current):  # flags first: by the stage that is left an unfinished change is found
-            if name.casefold() in unwanted:
-                await self.remove(number, name, permit)
-                current -= {name}
-        return current
+        off: tuple[Stage | Flag, ...] = (*others, *wanted.flags_off)
+        unwanted = _folded(self._names.of(what) for what in off) - _folded(names)
+        known = wanted.known or frozenset()
+        missing = [name for name in names if name.casefold() not in _folded(known)]
+        gone = [name for name in self._names.ours(known) if name.casefold() in unwanted]
+        return ItemChange(wanted.number, on=tuple(missing), off=tuple(gone)), unwanted
 
     async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
         """Add labels in one request; return all labels of the item."""
-        path = f"{self._path}/issues/{number}/labels"
-        return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, permit))
+        return await self.changes.add_labels(number, names, permit)
 
     async def exchange(
         self, number: int, on: str, off: str, permit: WritePermit
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Add a label, then take another off where one request can do both; all labels after each of these."""
-        changed = await self._switch.change(number, [on], [off], permit)
+        changed = await self.changes.at_once([ItemChange(number, on=(on,), off=(off,))], permit)
         if changed is None:
             labels = await self.add(number, [on], permit)
-            changed = labels, labels
-        return changed
+            return labels, labels
+        return changed[0]
 
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         """Remove a label that was read there, or that a fence shows: one that is not there after a second is fine."""
-        label = f"{number}/labels/{segment(name)}"
-        self._github.know(self._path, LABEL, label, YOUNG_SECONDS)
-        try:
-            await self._github.write("DELETE", f"{self._path}/issues/{label}", None, permit)
-        except NotFound:
-            return
+        await self.changes.remove_label(number, name, permit)
 
     async def is_defined(self, stage: Stage) -> bool:
         """Whether the repository defines a stage's label."""

@@ -43,7 +43,7 @@ class Budget:
     reset: datetime
 
 
-class Limits:
+class RateLimits:
     """The budgets and the pause that GitHub has ordered."""
 
     def __init__(self, server: ServerTime) -> None:

@@ -35,10 +35,7 @@ class People:
         try:
             return wire.read(wire.repository, await self._github.get(f"/repos/{self._repository}"))
         except NotFound as error:
-            raise Invisible(
-                f"GitHub does not show the repository {self._repository} to this token: "
-                "check the spelling, and that the token was given access to it."
-            ) from error
+            raise invisible(self._repository) from error
 
     async def permission(self, login: str) -> Permission:
         """What a person may do, at most five minutes old; strangers have `NONE`.
@@ -61,6 +58,25 @@ class People:
             return wire.read(_permission, await self._github.get(path))
         except NotFound:
             return Permission.NONE
+
+
+def invisible(repository: str) -> Invisible:
+    """What is said of a repository that this token does not see."""
+    return Invisible(
+        f"GitHub does not show the repository {repository} to this token: "
+        "check the spelling, and that the token was given access to it."
+    )
+
+
+async def invisible_item(github: GitHub, repository: str, number: int) -> Invisible:
+    """What is said of an issue or pull request that is not found; of the repository, where that is the reason."""
+    try:
+        await People(github, repository).repository()
+    except Invisible as error:
+        return error
+    return Invisible(
+        f"GitHub does not show {repository}#{number} to this token: check the number, and what kind of item it is."
+    )
 
 
 def _permission(value: Any) -> Permission:

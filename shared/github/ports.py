@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from shared.github.item_changes import ItemChange
+from shared.github.labels import WantedLabels
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
@@ -41,6 +43,12 @@ class SinglePulls(Protocol):
     """Single pull requests."""
 
     async def pull_request(self, number: int) -> PullRequest: ...
+
+
+class ItemChanges(Protocol):
+    """Changes several items in as few requests as possible; raises the first refusal after the last change."""
+
+    async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None: ...
 
 
 class LabelRemoval(Protocol):
@@ -86,6 +94,8 @@ class LabelDefinitions(Protocol):
 
 class LabelBoard(StageLabels, LabelExchange, LabelDefinitions, Protocol):
     """Stage labels and flags of a repository that defines them."""
+
+    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]: ...
 
 
 class StatusData(Protocol):
@@ -154,3 +164,5 @@ class Closing(Protocol):
     async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None: ...
 
     async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
+
+    async def close(self, item: Issue, permit: WritePermit) -> None: ...

@@ -11,7 +11,7 @@ from shared.github.client import GitHub
 from shared.github.errors import HeadMoved, NothingToPull, Refused
 from shared.github.fresh import BRANCH, ITEM
 from shared.lock.hold import Held
-from shared.lock.write_permit import OperatorPermit, WritePermit
+from shared.lock.write_permit import WritePermit
 from shared.models import PullRequest
 
 ALREADY = ("already exists", "already_exists")
@@ -40,7 +40,7 @@ class Pulls:
         # GitHub ignores a head filter that it cannot parse and lists everything.
         return tuple(sorted((p for p in pulls if p.head_branch == branch), key=lambda p: -p.number))
 
-    async def open(self, title: str, body: str, head: str, base: str, held: Held | OperatorPermit) -> PullRequest:
+    async def open(self, title: str, body: str, head: str, base: str, permit: WritePermit) -> PullRequest:
         """Open a pull request, or adopt the open one that this branch already has.
 
         Raises `NothingToPull` when `base` has all that `head` has, `NotAllowed` when this token may open none.
@@ -48,7 +48,7 @@ class Pulls:
         content = {"title": title, "body": body, "head": head, "base": base}
         self._github.know(self._root, BRANCH, head)  # it was pushed: nobody opens a pull request of another one
         try:
-            return wire.reply(wire.pull_request, await self._github.write("POST", self._path, content, held))
+            return wire.reply(wire.pull_request, await self._github.write("POST", self._path, content, permit))
         except Refused as refused:
             if refused.says("no commits between"):
                 raise NothingToPull("POST " + self._path, refused.status, refused.message, refused.errors) from refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -11,14 +12,15 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait
 
 from shared.errors import EngineError, Transient
 from shared.github.address import ApiRoot
-from shared.github.cache import Cache, Entry
+from shared.github.cache import Cache, CachedAnswer
 from shared.github.errors import Limited, NotFound, NotShown, failure, words
 from shared.github.fresh import Fresh
 from shared.github.global_ids import GlobalIds
 from shared.github.item_versions import ItemVersions
+from shared.github.kept_answers import KeptAnswer, KeptAnswers
 from shared.github.moves import Moves, repository_id
 from shared.github.paging import extent
-from shared.github.transport import JSON, Answer, Call, Transport
+from shared.github.transport import JSON, ApiRequest, Response, Transport
 
 T = TypeVar("T")
 
@@ -27,6 +29,9 @@ TRIES = 3
 
 BACKOFF_SECONDS = 0.5
 """Pause before the second try; doubled for the third."""
+
+TEXT_BYTES = 4 * 2**20
+"""So much text of single things is kept in memory: of what is at work. What has ended would only fill it."""
 
 Converter = Callable[[Any], tuple[Any, ...]]
 """Makes frozen values of one page of a list; raises `Transient` when the page cannot be used."""
@@ -39,15 +44,16 @@ class Reads:
     """Everything that asks without changing."""
 
     def __init__(self, transport: Transport, root: ApiRoot, versions: ItemVersions, ids: GlobalIds) -> None:
+        self.kept: KeptAnswers | None = None
         self._transport, self._root, self._versions, self._ids = transport, root, versions, ids
-        self._cache, self._moves = Cache(), Moves()
+        self._values, self._texts, self._moves = Cache(), Cache(max_bytes=TEXT_BYTES), Moves()
         self.fresh = Fresh(transport.clock)
 
     def address(self, path: str) -> str:
         """The URL that a path has now, renames included."""
         return self._root.url(self._moves.rewritten(path))
 
-    async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> Entry:
+    async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> CachedAnswer:
         """The answer to a JSON read; with `convert`, only its `items` are kept, the same ones as long as it is.
 
         What cannot be converted is not remembered, so that the next read is a full one.
@@ -58,12 +64,12 @@ class Reads:
         """The answer to a text read; its end when it is long."""
         return await self._patiently(lambda: self._text_once(path, accept))
 
-    async def learn(self, call: Call, answer: Answer) -> None:
+    async def learn(self, call: ApiRequest, answer: Response) -> None:
         """Follow a rename that `answer` tells of; raises `Moved` for everything else."""
         target = self._root.path(answer.headers.get("location", ""))
         await self._moves.learn(self._root.path(call.url), target, self._id_of)
 
-    def refusal(self, call: Call, answer: Answer, error: HTTPException) -> EngineError:
+    def refusal(self, call: ApiRequest, answer: Response, error: HTTPException) -> EngineError:
         """What an answer that is no success means; a limit is in force from now on."""
         limited = self._transport.limits.refusal(answer.status, answer.headers, words(error))
         if limited is not None:
@@ -71,45 +77,64 @@ class Reads:
         refusal = failure(self.name(call), error)
         return self.fresh.refused(*self._asked(call), answer.status, refusal) or refusal
 
-    def admit(self, call: Call, *, urgent: bool) -> None:
+    def admit(self, call: ApiRequest, *, urgent: bool) -> None:
         """Raise `Limited` or `NotShown` for a call that would only be refused now."""
         self._transport.limits.admit(urgent=urgent)
         self.fresh.admit(*self._asked(call))
 
-    def answered(self, call: Call, reply: Any = None) -> None:
+    def answered(self, call: ApiRequest, reply: Any = None) -> None:
         """A call was carried out."""
         self._transport.limits.succeeded()
         self.fresh.answered(*self._asked(call), reply)
 
-    def name(self, call: Call) -> str:
+    def name(self, call: ApiRequest) -> str:
         """A call in words, for errors."""
         return f"{call.method} {call.url.removeprefix(self._root.root)}"
 
-    async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> Entry:
+    async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> CachedAnswer:
         url, form = self.address(path), JSON if convert is None else convert.__qualname__
-        cached = self._cache.find(url, form)
-        call = Call("GET", url, etag=cached.etag if cached else None)
+        cache = self._texts if convert is None else self._values
+        cached = cache.find(url, form) or self._entry_of_before(path, url, cache, convert)
+        call = ApiRequest("GET", url, etag=cached.etag if cached else None)
         answer = await self._transport.exchange(call, lambda: self.admit(call, urgent=urgent))
         if answer.status == 304 and cached is not None:
             self.answered(call)
             etag = answer.headers.get("etag", cached.etag)
             entry = cached if etag == cached.etag else replace(cached, etag=etag)
             if entry is not cached:
-                self._cache.keep(url, form, entry)
+                cache.keep(url, form, entry)
             return entry
         if answer.status in MOVED:
             await self.learn(call, answer)
             return await self._entry_once(path, urgent, convert)
-        value = self._check(call, answer)
+        read = KeptAnswer(answer.headers.get("etag", ""), answer.body, answer.next)
+        entry = self._entry_of(path, read, self._check(call, answer), convert)
+        cache.keep(url, form, entry)
+        if self.kept is not None:
+            self.kept.keep(url, read)
+        return entry
+
+    def _entry_of(self, path: str, read: KeptAnswer, value: Any, convert: Converter | None) -> CachedAnswer:
+        """What is remembered of an answer whose body is `value`; ids and versions are learned from it."""
         self._ids.learn(path, value)
         self._versions.listed(path.partition("?")[0], value, self._transport.clock.boot())
-        body, items = (answer.body, ()) if convert is None else (b"", convert(value))
-        entry = Entry(answer.headers.get("etag", ""), body, answer.next, items, extent(value))
-        self._cache.keep(url, form, entry)
+        body, items = (read.body, ()) if convert is None else (b"", convert(value))
+        return CachedAnswer(read.etag, body, read.next, items, extent(value))
+
+    def _entry_of_before(self, path: str, url: str, cache: Cache, convert: Converter | None) -> CachedAnswer | None:
+        """What was answered before this process began, or long ago: GitHub is asked whether it is still so."""
+        read = self.kept.find(url) if self.kept is not None else None
+        if read is None:
+            return None
+        try:
+            entry = self._entry_of(path, read, json.loads(read.body) if read.body else None, convert)
+        except (ValueError, Transient):  # another version has kept it
+            return None
+        cache.keep(url, JSON if convert is None else convert.__qualname__, entry)
         return entry
 
     async def _text_once(self, path: str, accept: str) -> str:
-        call = Call("GET", self.address(path), accept)
+        call = ApiRequest("GET", self.address(path), accept)
         answer = await self._transport.download(call, lambda: self.admit(call, urgent=False))
         if answer.status in MOVED:
             await self.learn(call, answer)
@@ -122,7 +147,7 @@ class Reads:
             raise Transient(f"GitHub answered {self.name(call)} with a web page")
         return answer.body.decode("utf-8", "replace")
 
-    async def _downloaded(self, call: Call, url: str) -> Answer:
+    async def _downloaded(self, call: ApiRequest, url: str) -> Response:
         """What lies at a signed URL; its host is not GitHub's API and its limits are not ours."""
         answer = await self._transport.download_elsewhere(url)
         if answer.status in {404, 410}:
@@ -133,14 +158,14 @@ class Reads:
 
     async def _id_of(self, root: str) -> int | None:
         """The id of the repository at `/repos/owner/name`, itself renamed or not."""
-        call = Call("GET", self._root.url(root))
+        call = ApiRequest("GET", self._root.url(root))
         answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=True))
         if answer.status in MOVED:
             return repository_id(self._root.path(answer.headers.get("location", "")))
         found = self._check(call, answer)
         return found.get("id") if isinstance(found, dict) else None
 
-    def _check(self, call: Call, answer: Answer) -> Any:
+    def _check(self, call: ApiRequest, answer: Response) -> Any:
         try:
             value = answer.decode()
         except HTTPException as error:
@@ -148,7 +173,7 @@ class Reads:
         self.answered(call)
         return value
 
-    def _asked(self, call: Call) -> tuple[str, str, Any]:
+    def _asked(self, call: ApiRequest) -> tuple[str, str, Any]:
         return call.method, self._root.path(call.url), call.payload
 
     async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:

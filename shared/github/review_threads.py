@@ -1,14 +1,15 @@
-"""Threads of reviews: marking them as resolved, which only GraphQL can."""
+"""Threads of reviews, which are resolved, and reviews, which are hidden as outdated: only GraphQL can do either."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from shared.github import wire
 from shared.github.client import GitHub
 from shared.github.graphql import ask
 from shared.lock.hold import Held
+from shared.models import Review
 
 MOST = 30
 """So many are resolved at once; what is left stays open, as without GraphQL."""
@@ -36,9 +37,17 @@ mutation Resolve($thread: ID!) {
 }
 """
 
+HIDE = """\
+mutation Hide($review: ID!) {
+  minimizeComment(input: {subjectId: $review, classifier: OUTDATED}) {
+    minimizedComment { isMinimized }
+  }
+}
+"""
+
 
 class ReviewThreads:
-    """The threads of one repository's reviews."""
+    """The threads of one repository's reviews, and those themselves."""
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
@@ -54,6 +63,14 @@ class ReviewThreads:
             held.check()
             await ask(self._github, "Resolve", RESOLVE, {"thread": thread}, held)
         return len(found[:MOST])
+
+    async def hide(self, reviews: Sequence[Review], held: Held) -> int:
+        """Hide reviews as outdated; how many. Hiding one again changes nothing. Errors as `resolve`."""
+        named = [one.node_id for one in reviews if one.node_id]
+        for name in named[:MOST]:
+            held.check()
+            await ask(self._github, "Hide", HIDE, {"review": name}, held)
+        return len(named[:MOST])
 
     async def _open(self, number: int, roots: Collection[int], held: Held) -> list[str]:
         """The ids of those that are open."""

@@ -113,7 +113,9 @@ class Proof:
         try:
             import jwt  # only Apps need it, and with its cryptography it takes a while to load
         except ImportError:
-            raise Misconfigured("github.app needs PyJWT and cryptography: install workflow-engine[app].") from None
+            raise Misconfigured(
+                "github.app needs PyJWT and cryptography: pip install 'workflow-engine[app]'."
+            ) from None
         claims = {
             "iat": int(now) - DRIFT_SECONDS,
             "exp": int(now) + PROOF_SECONDS - DRIFT_SECONDS,

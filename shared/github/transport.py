@@ -23,7 +23,7 @@ from shared.errors import Misconfigured, Transient, Unauthorized
 from shared.github.acceptance import Acceptance
 from shared.github.breakage import broken, unreachable
 from shared.github.errors import NeverSent
-from shared.github.limits import Limits
+from shared.github.limits import RateLimits
 from shared.github.server_time import ServerTime
 from shared.outgoing.outbound_filter import Outgoing
 
@@ -64,7 +64,7 @@ TEXT_CAP = 2 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiRequest:
     """What to ask. `etag` makes a read conditional; `payload` is the JSON value of a write, `ack` that of a lock."""
 
     method: str
@@ -76,7 +76,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What came back: status, headers by any case, body."""
 
     status: int
@@ -119,55 +119,55 @@ class Transport(GitHubAPI):
         self.clock = clock
         self.timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
         self.server = server
-        self.limits = Limits(self.server)
+        self.limits = RateLimits(self.server)
         self.scopes: frozenset[str] | None = None
         self.acceptance = Acceptance(clock)
 
-    async def exchange(self, call: Call, admit: Callable[[], None]) -> Answer:
+    async def exchange(self, call: ApiRequest, admit: Callable[[], None]) -> Response:
         """Send `call` once and return the answer, whatever its status.
 
         `admit` is called right before sending and stops it by raising. Raises `NeverSent` when no
         connection could be made; when the answer was lost, `Transient` for a GET and else `UnknownOutcome`.
         """
 
-        async def send(headers: dict[str, str]) -> Answer:
+        async def send(headers: dict[str, str]) -> Response:
             fit = self._outgoing.payload(call.payload, ack=call.ack)
             body = b"" if fit is None else json.dumps(fit).encode()
             admit()
-            return Answer(*await self._request(call.method, call.url, headers, body))
+            return Response(*await self._request(call.method, call.url, headers, body))
 
         return await self._signed(call, send)
 
-    async def download(self, call: Call, admit: Callable[[], None]) -> Answer:
+    async def download(self, call: ApiRequest, admit: Callable[[], None]) -> Response:
         """`exchange` for a text of any size, of which the last `TEXT_CAP` bytes are kept."""
 
-        async def send(headers: dict[str, str]) -> Answer:
+        async def send(headers: dict[str, str]) -> Response:
             admit()
             async with self._opened(call.method, call.url, headers, patience=_DOWNLOAD) as response:
                 self._note(response.headers)
-                return Answer(response.status, response.headers, await _tail(response))
+                return Response(response.status, response.headers, await _tail(response))
 
         return await self._signed(call, send)
 
-    async def download_elsewhere(self, url: str) -> Answer:
+    async def download_elsewhere(self, url: str) -> Response:
         """Read a signed URL that GitHub handed out, without showing it our token."""
         headers = {"user-agent": self.requester}
         async with self._opened("GET", url, headers, patience=_DOWNLOAD) as response:
-            return Answer(response.status, response.headers, await _tail(response))
+            return Response(response.status, response.headers, await _tail(response))
 
-    async def beginning_elsewhere(self, url: str, most_bytes: int) -> Answer:
+    async def beginning_elsewhere(self, url: str, most_bytes: int) -> Response:
         """Read an address without showing it our token: no redirection is followed.
 
         Of a body longer than `most_bytes` one byte more comes back, by which it is told.
         """
         async with self._opened("GET", url, {"user-agent": self.requester}, patience=_DOWNLOAD) as response:
-            return Answer(response.status, response.headers, await _head(response, most_bytes + 1))
+            return Response(response.status, response.headers, await _head(response, most_bytes + 1))
 
     async def sleep(self, seconds: float) -> None:
         """Let `seconds` pass."""
         await self.clock.sleep(seconds)
 
-    async def _signed(self, call: Call, send: Callable[[dict[str, str]], Awaitable[Answer]]) -> Answer:
+    async def _signed(self, call: ApiRequest, send: Callable[[dict[str, str]], Awaitable[Response]]) -> Response:
         """Send with the token; again when it is refused and its source sees hope: a 401 has done nothing.
 
         Raises `Unauthorized`, without sending anything while the token is known to be refused.
@@ -187,7 +187,7 @@ class Transport(GitHubAPI):
             self.acceptance.accepted()
         return answer
 
-    def _refusal(self, call: Call, answer: Answer) -> Unauthorized:
+    def _refusal(self, call: ApiRequest, answer: Response) -> Unauthorized:
         """What GitHub said to the token, or that a proxy said something else in its place."""
         try:
             message = str(answer.decode())
@@ -196,7 +196,7 @@ class Transport(GitHubAPI):
         name = f"{call.method} {call.url.removeprefix(self.base_url)}"
         return Unauthorized(f"GitHub does not accept the token ({name}): {message}")
 
-    def _headers(self, call: Call, token: str) -> dict[str, str]:
+    def _headers(self, call: ApiRequest, token: str) -> dict[str, str]:
         self._outgoing.learn(token)
         # As a bearer token, because GitHub takes every kind of token so, and an App's proof in no other way.
         headers = sansio.create_headers(self.requester, accept=call.accept, jwt=token)

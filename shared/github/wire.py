@@ -14,6 +14,7 @@ from shared.errors import Transient, UnknownOutcome
 from shared.models import (
     GHOST_ID,
     Account,
+    Assignment,
     Blocker,
     Comment,
     Issue,
@@ -122,6 +123,7 @@ def comment(value: Any) -> Comment:
         body=value.get("body") or "",
         created_at=_time(value["created_at"]),
         updated_at=_time(value["updated_at"]),
+        association=str(value.get("author_association") or ""),
     )
 
 
@@ -132,6 +134,16 @@ def label_event(value: Any) -> LabelEvent:
         label=str(value["label"]["name"]),
         added=value["event"] == "labeled",
         actor=author(value["actor"]),
+        at=_time(value["created_at"]),
+    )
+
+
+def assignment(value: Any) -> Assignment:
+    """An event of kind `assigned`; its `actor` is not always whoever assigned, `assigner` is."""
+    return Assignment(
+        id=int(value["id"]),
+        assignee=author(value["assignee"]),
+        actor=author(value["assigner"]),
         at=_time(value["created_at"]),
     )
 
@@ -176,6 +188,7 @@ def review(value: Any) -> Review:
         body=value.get("body") or "",
         head_sha=value.get("commit_id") or "",
         submitted_at=_time(value["submitted_at"]),
+        node_id=str(value.get("node_id") or ""),
     )
 
 

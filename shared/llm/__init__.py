@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 BACKENDS = {
     "claude": "shared.llm.claude",
     "codex": "shared.llm.codex",
+    "qwen": "shared.llm.qwen",
     "scripted": "shared.llm.scripted",
 }
 """The module whose `SPEC` describes each backend, by the word that stands for it in the configuration."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.llm.port import Call, Ending, Request
+from shared.llm.port import CoderCall, Ending, Request
 
 ANY = "any"
 
@@ -21,13 +21,13 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptedAnswer:
     """One entry; a counter of None stands for `any`. `answer` is JSON text, `where` its place in the file.
 
     `fails` is what happens the first `times` times, or, when `times` is None, always.
     """
 
-    call: Call
+    call: CoderCall
     where: str
     part: str = ""
     attempt: int | None = 1

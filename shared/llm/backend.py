@@ -19,12 +19,16 @@ Environment = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a backend needs that is a command-line program; `prices` are for one that reports no cost itself."""
+    """What a backend needs that is a command-line program; `prices` are for one that reports no cost itself.
+
+    `model` is the one of every call that names none; None leaves it to the program.
+    """
 
     path: Path
     launcher: Launcher
     endpoints: Endpoints
     prices: Prices | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An official Python package that brings the CLI along, so that no Node is needed.
+    """The vendor's official package of the CLI, for Python, so that no Node is needed, or else for npm.
 
     `version` is the one that was tried, `directory` what has to be kept of it, `program` the executable in there.
     """
@@ -51,6 +55,7 @@ class Package:
     version: str
     directory: str
     program: str
+    npm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ class CliSpec:
     another server. `key_shape` shows people what a key looks like; `beginnings` tells by how a pasted one begins
     which variable it belongs to, and `subscription` how to go without a key. `not_enforced` is what follows from
     a login, which passes by the model proxy. `endpoint` raises `MissingCredentials` naming what to set.
+    One that `needs_model` has no model of its own: the configuration names it.
     """
 
     vendor: Vendor
@@ -111,6 +117,7 @@ class CliSpec:
     examine: Callable[[Probe], Awaitable[Probed]]
     reports_cost: bool = True
     login: LoginFile | None = None
+    needs_model: bool = False
 
     def named(self, environment: Environment) -> bool:
         """Whether a key or a login stands in the environment itself."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from shared.clock import Clock
-from shared.llm.port import NOT_RUN, Coder, Ending, Outcome, Request
+from shared.llm.port import NOT_RUN, Coder, Ending, Request, RunOutcome
 
 log = structlog.get_logger()
 
@@ -81,7 +81,7 @@ class CircuitBreaker:
         """The configured word."""
         return self.coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call unless the backend is paused."""
         seconds = self.breaker.pause(self.clock.boot())
         if seconds is not None:
@@ -106,7 +106,7 @@ class CircuitBreaker:
             log.info("backend_answers_again", backend=self.name)
         self._told = opened
 
-    def _paused(self, seconds: float) -> Outcome:
+    def _paused(self, seconds: float) -> RunOutcome:
         until = datetime.fromtimestamp(self.clock.now(), UTC) + timedelta(seconds=seconds)
         said = f"the backend '{self.name}' failed {self.breaker.failures} times in a row; nothing is asked of it now"
-        return Outcome(Ending.OVERLOADED, said, usage=NOT_RUN, retry_at=until)
+        return RunOutcome(Ending.OVERLOADED, said, usage=NOT_RUN, retry_at=until)

@@ -8,6 +8,7 @@ hooks, MCP servers and instruction files are not read, and its `env` cannot redi
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,15 +17,18 @@ from typing import Any
 import structlog
 
 from shared.errors import Misconfigured, MissingCredentials
+from shared.filesystem import below, directories
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
-from shared.llm.claude_events import Transcript, verdict
+from shared.llm.claude_events import Transcript, uncounted, verdict
 from shared.llm.cli import probe
 from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.launch import Command, Ran
 from shared.llm.cli.stream import Event
+from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Ending, Outcome, Request
+from shared.llm.kept_sessions import SESSION_BYTES
+from shared.llm.port import Ending, Request, RunOutcome
 from shared.llm.proxy.vendors import Vendor
 from shared.llm.structured import as_text, fitted, strict
 
@@ -46,6 +50,9 @@ _NEEDED = (
     *("--tools", "--json-schema", "--max-budget-usd", "--include-partial-messages"),
 )
 """What a version has to know so that it can be bounded and kept apart from the repository."""
+
+_CONTINUING = ("--session-id", "--resume")
+"""What a version has to know so that its sessions can be continued."""
 
 _ISOLATING = ("--restricted", "--safe-mode")
 """The newer word goes before the older one; one that knows neither is isolated by `_NEEDED` alone."""
@@ -78,6 +85,7 @@ class Claude:
     environment: Mapping[str, str]
     version: str = field(default="", init=False)
     flags: tuple[str, ...] = field(default=(), init=False)
+    resumes: bool = field(default=False, init=False)
 
     @property
     def name(self) -> str:
@@ -104,6 +112,7 @@ class Claude:
                 f"Run `workflow-engine install-cli claude`."
             )
         self.flags = tuple(flag for flag in _ISOLATING if flag in text)[:1]
+        self.resumes = all(flag in text for flag in _CONTINUING)
         self.version = found[0]
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
 
@@ -124,6 +133,13 @@ class ClaudeSession:
         self._endpoint = endpoint
         self._call = call
         self._transcript = Transcript()
+        self._session = str(uuid.uuid4()) if cli.resumes and request.continues is not None else ""
+        self._resumed = False
+
+    def resume(self, found: FoundSession) -> None:
+        """Go on with a session: its file lies where the program looks for it."""
+        directories.write(self._call.home.joinpath(*found.place), found.content)
+        self._session, self._resumed = found.id, True
 
     def command(self) -> Command:
         """argv, environment, and the prompt on standard input."""
@@ -139,25 +155,40 @@ class ClaudeSession:
         """One event."""
         self._transcript.take(event)
 
-    def outcome(self, ran: Ran) -> Outcome:
+    def outcome(self, ran: Ran) -> RunOutcome:
         """The verdict on a run that ended by itself."""
         transcript = self._transcript
         usage = transcript.spent
         found = verdict(transcript, structured=self._request.schema is not None)
         if ran.signalled:
-            return Outcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
+            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
         if found is None:
             said = ran.complaint or "it said nothing at all"
             ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
-            return Outcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
+            return RunOutcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
         answer: Any = found.answer
         if self._request.schema is not None and answer is not None:
             answer = fitted(answer, self._request.schema)
-        return Outcome(found.ending, found.text, answer, usage, found.retry_at, found.notes)
+        return RunOutcome(found.ending, found.text, answer, usage, found.retry_at, found.notes)
 
-    def spent(self) -> Outcome:
+    def spent(self) -> RunOutcome:
         """What is known of a run that we ended."""
-        return Outcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
+        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
+
+    def reused(self) -> int:
+        """Tokens that its first request read from the vendor's cache."""
+        return self._transcript.first_cached
+
+    def left(self) -> FoundSession | None:
+        """The session in the call's home, which its tools could write: as one plain file, at its place."""
+        if not self._session:
+            return None
+        steps = (*_PLACE, re.compile(re.escape(f"{self._session}.jsonl")))
+        file = below.only(self._call.home, steps, most=SESSION_BYTES)
+        if file is None:
+            return None
+        content = uncounted(file.content)
+        return FoundSession(self._session, file.steps, content, self._transcript.context, {}) if content else None
 
     def close(self) -> None:
         """It leaves nothing in the tree."""
@@ -168,7 +199,8 @@ class ClaudeSession:
         if request.model:
             yield from ("--model", request.model)
         yield from (*self._cli.flags, "--setting-sources=", "--strict-mcp-config")
-        yield from ("--disable-slash-commands", "--no-session-persistence")
+        yield "--disable-slash-commands"
+        yield from ("--resume" if self._resumed else "--session-id", self._session) if self._session else (_FORGOTTEN,)
         turns = limits.max_turns
         searching = ("WebSearch",) if "web_search" in self._endpoint.tools else ()
         if request.call.edits:
@@ -196,6 +228,12 @@ class ClaudeSession:
         return found
 
 
+_FORGOTTEN = "--no-session-persistence"
+
+_PLACE = (re.compile(r"\.claude"), re.compile(r"projects"), re.compile(r"[A-Za-z0-9-]{1,255}"))
+"""Where below its home the program keeps the sessions of a directory, which the last name stands for."""
+
+
 def _argument(text: str) -> str:
     if len(text.encode()) > ARGUMENT_BYTES:
         raise Impossible(f"The schema has {len(text):,} characters; one argument can have {ARGUMENT_BYTES:,} bytes.")
@@ -209,7 +247,8 @@ def build(setup: Setup) -> CliCoder:
             "The claude backend needs the Claude Code program: run `workflow-engine install-cli claude`."
         )
     launcher = setup.program.launcher
-    return CliCoder(Claude(setup.program.path, launcher.environment), launcher, setup.program.endpoints)
+    made = Claude(setup.program.path, launcher.environment)
+    return CliCoder(made, launcher, setup.program.endpoints, setup.program.model)
 
 
 def anthropic(environment: Environment) -> Endpoint:

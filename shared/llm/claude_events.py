@@ -6,13 +6,14 @@ they differ between versions. The `result` event is neither always there nor alw
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from shared.llm.cli.stream import Event
+from shared.llm.cli.stream import LINE_CAP, Event
 from shared.llm.port import DISABLED, Ending, Usage, money
 from shared.llm.prices import MOST_TOKENS
 from shared.retry_times import since_1970
@@ -63,6 +64,10 @@ class Transcript:
     text: str = ""
     usage: Usage = field(default_factory=Usage)
     """Of the requests so far, for a run that does not live to its result."""
+    first_cached: int = 0
+    """What its first request read from the vendor's cache."""
+    context: int = 0
+    """How long the session is by its newest request and answer."""
 
     def take(self, event: Event) -> None:
         """Note what one event says."""
@@ -78,8 +83,9 @@ class Transcript:
             case {"type": "assistant", "message": dict(message)}:
                 self._heard(message, event.get("error"))
             case {"type": "stream_event", "event": {"type": "message_start", "message": {"usage": dict(usage)}}}:
-                self._add(usage, output=False)
+                self._begun(usage)
             case {"type": "stream_event", "event": {"type": "message_delta", "usage": dict(usage)}}:
+                self.context += _count(usage, "output_tokens")
                 self._add({"output_tokens": usage.get("output_tokens")}, output=True)
             case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": int(at)}}:
                 self.resets_at = since_1970(at)
@@ -93,6 +99,13 @@ class Transcript:
                 self.text = str(block.get("text", ""))
         if isinstance(error, str):
             self.error = error
+
+    def _begun(self, usage: Mapping[str, Any]) -> None:
+        cached = _count(usage, "cache_read_input_tokens")
+        if not self.context:
+            self.first_cached = cached
+        self.context = cached + _count(usage, "input_tokens") + _count(usage, "cache_creation_input_tokens")
+        self._add(usage, output=False)
 
     def _add(self, usage: Mapping[str, Any], *, output: bool) -> None:
         known = self.usage
@@ -124,8 +137,28 @@ class Transcript:
         )
 
 
+def uncounted(session: bytes) -> bytes:
+    """A session's file without the sums of its runs, so that a run that continues it is counted by itself.
+
+    2.1.330 keeps them there and goes on from them, 2.1.202 does not. Its tools can write them: what this program does
+    not read as JSON is left out, too, because that one may. Empty for what is no session.
+    """
+    lines = session.split(b"\n")
+    if max(map(len, lines)) > LINE_CAP:
+        return b""
+    return b"".join(line + b"\n" for line in lines if _is_told(line))
+
+
+def _is_told(line: bytes) -> bool:
+    try:
+        entry = json.loads(line.decode("utf-8", "replace"), parse_int=float)
+    except (ValueError, RecursionError):
+        return False
+    return b"\r" not in line and isinstance(entry, dict) and entry.get("type") != "cost-state"
+
+
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaudeResult:
     """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
 
     ending: Ending
@@ -135,7 +168,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
 
-def verdict(transcript: Transcript, *, structured: bool) -> Verdict | None:
+def verdict(transcript: Transcript, *, structured: bool) -> ClaudeResult | None:
     """What the run has led to; None when it ended without a result, so that only its exit and stderr are left."""
     result = transcript.result
     if result is None:
@@ -144,38 +177,38 @@ def verdict(transcript: Transcript, *, structured: bool) -> Verdict | None:
     text = str(result.get("result") or "")
     if subtype != "success":
         text = "; ".join(map(str, _list(result.get("errors")))) or str(subtype)
-        return Verdict(_SUBTYPES.get(str(subtype), Ending.UNKNOWN), text)
+        return ClaudeResult(_SUBTYPES.get(str(subtype), Ending.UNKNOWN), text)
     if result.get("stop_reason") == "refusal":
-        return Verdict(Ending.REFUSED, text)
+        return ClaudeResult(Ending.REFUSED, text)
     if result.get("is_error"):
         return _failed(transcript, result, text)
     notes = _denials(result)
     answer = result.get("structured_output")
     if structured and not isinstance(answer, dict):
-        return Verdict(Ending.MALFORMED, text, notes=notes)
+        return ClaudeResult(Ending.MALFORMED, text, notes=notes)
     if not structured and not text.strip():
-        return Verdict(Ending.EMPTY, "it ended without saying anything", notes=notes)
-    return Verdict(Ending.COMPLETED, text, answer if structured else None, notes=notes)
+        return ClaudeResult(Ending.EMPTY, "it ended without saying anything", notes=notes)
+    return ClaudeResult(Ending.COMPLETED, text, answer if structured else None, notes=notes)
 
 
-def _failed(transcript: Transcript, result: Event, text: str) -> Verdict:
+def _failed(transcript: Transcript, result: Event, text: str) -> ClaudeResult:
     """A request that failed for good: by its status first, then by the CLI's word for it."""
     status = result.get("api_error_status")
     status = status if isinstance(status, int) else None
     reset = _RESET.search(text)
     resets_at = transcript.resets_at if reset is None else since_1970(int(reset[1]))
     if resets_at is not None or _LIMIT_REACHED.search(text):
-        return Verdict(Ending.USAGE_LIMIT, text, retry_at=resets_at)
+        return ClaudeResult(Ending.USAGE_LIMIT, text, retry_at=resets_at)
     if _DISABLED.search(text):
-        return Verdict(Ending.AUTH, text)
+        return ClaudeResult(Ending.AUTH, text)
     if transcript.error == "billing_error" or (status in {400, 403} and _OUT_OF_CREDIT.search(text)):
-        return Verdict(Ending.BILLING, text)
+        return ClaudeResult(Ending.BILLING, text)
     if status is None and transcript.status == 529:
         status = 529  # 2.1.197 reports no status after it has met several of these
     ending = _of_status(status) or _ERRORS.get(transcript.error)
     if ending is None and text.startswith("API Error:"):
         ending = Ending.TRANSIENT  # no status and no word for it: an answer that was no answer
-    return Verdict(ending or Ending.UNKNOWN, text)
+    return ClaudeResult(ending or Ending.UNKNOWN, text)
 
 
 def _of_status(status: int | None) -> Ending | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from shared.errors import Misconfigured, MissingCredentials
+from shared.filesystem import below, directories
 from shared.filesystem.directories import open_regular
 from shared.llm import codex_login
 from shared.llm.backend import BackendSpec, CliSpec, Environment, LoginFile, Package, Probe, Probed, Setup
@@ -28,7 +29,7 @@ from shared.llm.cli.coder import CliCoder, Impossible
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import LINE_CAP, Event
-from shared.llm.codex_output import Transcript, recorded, usage, verdict
+from shared.llm.codex_output import REQUESTS, Transcript, counted, recorded, tokens, usage, verdict
 from shared.llm.codex_program import (
     FIXED,
     native,
@@ -40,8 +41,10 @@ from shared.llm.codex_program import (
     searching,
     signed_in,
 )
+from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Ending, Outcome, Request, Usage
+from shared.llm.kept_sessions import SESSION_BYTES
+from shared.llm.port import Ending, Request, RunOutcome, Usage
 from shared.llm.prices import Prices
 from shared.llm.proxy.vendors import LOOPBACK, OFFICIAL, Vendor
 from shared.llm.structured import as_text, fitted, strict
@@ -86,6 +89,7 @@ class Codex:
     login: Path | None = None
     version: str = field(default="", init=False)
     takes_images: bool = field(default=False, init=False)
+    resumes: bool = field(default=False, init=False)
     disabled: tuple[str, ...] = field(default=(), init=False)
 
     @property
@@ -114,6 +118,7 @@ class Codex:
                     f"Run `workflow-engine install-cli codex`."
                 )
             self.takes_images = "--image " in text
+            self.resumes = re.search(r"^ +resume ", text, re.MULTILINE) is not None
             features = {line.split()[0] for line in (await self._says(call, "features", "list")).splitlines() if line}
             await sandbox_tried(self.program, self.launcher, call, self.login)
         self.disabled = tuple(name for name in _DISABLED if name in features)
@@ -143,6 +148,12 @@ class CodexSession:
         self._transcript = Transcript()
         self._tree = request.tree or call.empty
         self._protected: tuple[str, ...] = ()
+        self._resumed: FoundSession | None = None
+
+    def resume(self, found: FoundSession) -> None:
+        """Go on with a session: its file lies where the program looks for it."""
+        directories.write(self._call.home.joinpath(*found.place), found.content)
+        self._resumed = found
 
     def command(self) -> Command:
         """argv, environment, and the prompt on standard input."""
@@ -153,41 +164,61 @@ class CodexSession:
             raise Impossible(f"The prompt has {len(prompt):,} characters; Codex reads at most {PROMPT_CHARACTERS:,}.")
         if self._request.call.edits:
             self._protected = _places(self._request.protected)
-        self._home.mkdir(mode=0o700)
+        self._home.mkdir(mode=0o700, exist_ok=True)
         for place in self._protected:  # where it is missing Codex mounts a file, which outlives a killed run
             with suppress(OSError):
                 (self._tree / place).mkdir()
         if self._request.schema is not None:
             self._schema.write_text(as_text(strict(self._request.schema)), "utf-8")
-        argv = (str(self._cli.program), "exec", *self._arguments(), "-")
+        resumed = () if self._resumed is None else ("resume", self._resumed.id)
+        argv = (str(self._cli.program), "exec", *self._arguments(), *resumed, "-")
         return Command(argv, self._environment(), self._tree, prompt.encode("utf-8", "replace"))
 
     def take(self, event: Event) -> None:
         """One event."""
         self._transcript.take(event)
 
-    def outcome(self, ran: Ran) -> Outcome:
+    def outcome(self, ran: Ran) -> RunOutcome:
         """The verdict on a run that ended by itself."""
         spent = self._usage()
         if ran.signalled:
-            return Outcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=spent)
+            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=spent)
         found = verdict(self._transcript, self._said(), structured=self._request.schema is not None)
         if found is None:
             said = ran.complaint or "it said nothing at all"
             ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
-            return Outcome(ending, f"{said} (exit code {ran.code}, no result)", usage=spent)
+            return RunOutcome(ending, f"{said} (exit code {ran.code}, no result)", usage=spent)
         answer = found.answer
         if answer is not None and self._request.schema is not None:
             answer = fitted(answer, self._request.schema)
-        return Outcome(found.ending, found.text, answer, spent, self._again(found.wait_seconds), found.notes)
+        return RunOutcome(found.ending, found.text, answer, spent, self._again(found.wait_seconds), found.notes)
 
     def _again(self, seconds: float | None) -> datetime | None:
         now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
         return None if seconds is None else later(now, seconds)
 
-    def spent(self) -> Outcome:
+    def spent(self) -> RunOutcome:
         """What is known of a run that we ended."""
-        return Outcome(Ending.KILLED, self._transcript.text, usage=self._usage())
+        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._usage())
+
+    def reused(self) -> int:
+        """Tokens that its first request read from the vendor's cache, as far as the program has kept a record of it."""
+        record = recorded(self._home)
+        requests = () if record is None else record.requests[int(self._before.get(REQUESTS, 0)) :]
+        return requests[0].cached if requests else 0
+
+    def left(self) -> FoundSession | None:
+        """The session in the call's home: as one plain file, at its place."""
+        thread = self._transcript.thread
+        if not self._cli.resumes or not _THREAD.fullmatch(thread):
+            return None
+        steps = (*_PLACE, re.compile(rf"rollout-[0-9T-]{{1,40}}-{thread}\.jsonl"))
+        file, record = below.only(self._call.home, steps, most=SESSION_BYTES), recorded(self._home)
+        if file is None:
+            return None
+        last = record.requests[-1] if record is not None and record.requests else tokens(self._transcript.usage, "")
+        sums = counted(record, self._transcript.usage)
+        return FoundSession(thread, file.steps, file.content, last.prompt + last.output, sums)
 
     def close(self) -> None:
         """Bring a renewed login back, and take away the empty directories that a killed sandbox leaves in the tree."""
@@ -223,7 +254,11 @@ class CodexSession:
         return ""
 
     def _usage(self) -> Usage:
-        return usage(recorded(self._home), self._transcript.usage, self._cli.prices)
+        return usage(recorded(self._home), self._transcript.usage, self._cli.prices, self._before)
+
+    @property
+    def _before(self) -> Mapping[str, float]:
+        return {} if self._resumed is None else self._resumed.counted
 
     def _arguments(self) -> Iterator[str]:
         request, base_url, login = self._request, self._endpoint.base_url, self._endpoint.file
@@ -242,6 +277,12 @@ class CodexSession:
         yield from ("-o", str(self._last), "-C", str(self._tree))  # after images: those take every word up to an option
 
 
+_THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+_PLACE = tuple(map(re.compile, (r"\.codex", "sessions", r"\d{4}", r"\d\d", r"\d\d")))
+"""Where below the call's home the program keeps its sessions, by the day on which each began."""
+
+
 def _places(patterns: Sequence[str]) -> tuple[str, ...]:
     """The directories and files that `patterns` stand for; raises `Impossible` for a kind that Codex cannot protect."""
     found = tuple(pattern.removesuffix("/**").removesuffix("/") for pattern in patterns)
@@ -257,7 +298,7 @@ def build(setup: Setup) -> CliCoder:
     program = setup.program
     login = program.endpoints.file if isinstance(program.endpoints, codex_login.LoginLease) else None
     made = dialect(program.path, program.launcher, program.prices or Prices.listed(), login=login)
-    return CliCoder(made, made.launcher, program.endpoints)
+    return CliCoder(made, made.launcher, program.endpoints, program.model)
 
 
 def dialect(program: Path, launcher: Launcher, prices: Prices, *, login: Path | None = None) -> Codex:

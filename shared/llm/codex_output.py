@@ -60,6 +60,8 @@ _NO_SANDBOX = "bwrap:"
 class Transcript:
     """The few facts of a run that decide, however much it says."""
 
+    thread: str = ""
+    """The id of its session."""
     text: str = ""
     failure: str | None = None
     completed: bool = False
@@ -74,6 +76,8 @@ class Transcript:
     def take(self, event: Event) -> None:
         """Note what one event says."""
         match event:
+            case {"type": "thread.started", "thread_id": str(thread)}:
+                self.thread = thread
             case {"type": "item.completed", "item": {"type": "agent_message", "text": str(text)}}:
                 self.text = text
             case {"type": "item.completed", "item": {"type": "command_execution", **item}}:
@@ -94,7 +98,7 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CodexResult:
     """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
 
     ending: Ending
@@ -105,7 +109,7 @@ class Verdict:
     """After how long a rate limit is over, where it names a time."""
 
 
-def verdict(transcript: Transcript, last: str, *, structured: bool) -> Verdict | None:
+def verdict(transcript: Transcript, last: str, *, structured: bool) -> CodexResult | None:
     """What the run has led to; None when its turn never ended, so that only its exit and stderr are left.
 
     `last` is the last message, from the file that the CLI was told to write it to.
@@ -113,18 +117,18 @@ def verdict(transcript: Transcript, last: str, *, structured: bool) -> Verdict |
     if transcript.failure is not None:
         ending = _class_of(transcript.failure)
         wait = _wait(transcript.failure) if ending is Ending.OVERLOADED else None
-        return Verdict(ending, _sentence(transcript.failure), wait_seconds=wait)
+        return CodexResult(ending, _sentence(transcript.failure), wait_seconds=wait)
     if not transcript.completed:
         return None
     if transcript.commands and transcript.stillborn == transcript.commands:
-        return Verdict(Ending.CONFIG, "no command could begin: Codex cannot start its sandbox on this machine")
+        return CodexResult(Ending.CONFIG, "no command could begin: Codex cannot start its sandbox on this machine")
     notes = (f"failed changes of files: {', '.join(sorted(set(transcript.refused)))}",) if transcript.refused else ()
     if structured:
         answer = _object(last)
-        return Verdict(Ending.COMPLETED if answer is not None else Ending.MALFORMED, last, answer, notes)
+        return CodexResult(Ending.COMPLETED if answer is not None else Ending.MALFORMED, last, answer, notes)
     if not last.strip():
-        return Verdict(Ending.EMPTY, "it ended without saying anything", notes=notes)
-    return Verdict(Ending.COMPLETED, last, notes=notes)
+        return CodexResult(Ending.EMPTY, "it ended without saying anything", notes=notes)
+    return CodexResult(Ending.COMPLETED, last, notes=notes)
 
 
 def _class_of(failure: str) -> Ending:
@@ -196,12 +200,30 @@ def recorded(codex_home: Path) -> Record | None:
     return Record(model, tuple(requests))
 
 
-def usage(record: Record | None, said: Mapping[str, Any], prices: Prices) -> Usage:
-    """Tokens and money; `said` is the turn's own sum, for a version that keeps no such record."""
+SUMS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+"""What the end of a turn names; in a session that is continued, of all its turns."""
+
+REQUESTS = "requests"
+
+
+def counted(record: Record | None, said: Mapping[str, Any]) -> dict[str, float]:
+    """What was counted in a session so far, and is counted again when it is continued."""
+    return {name: float(_count(said, name)) for name in SUMS} | {REQUESTS: len(record.requests) if record else 0}
+
+
+def usage(
+    record: Record | None, said: Mapping[str, Any], prices: Prices, before: Mapping[str, float] | None = None
+) -> Usage:
+    """Tokens and money; `said` is the turn's own sum, for a version that keeps no such record.
+
+    `before` is what was `counted` in a session that is continued: that was paid for by then.
+    """
+    before = before or {}
     model = record.model if record is not None else ""
-    requests = record.requests if record is not None else ()
-    if not requests and said:
-        requests = (tokens(said, model),)
+    whole = record.requests if record is not None else ()
+    requests = whole[int(before.get(REQUESTS, 0)) :]
+    if not whole and said:
+        requests = (tokens({name: _count(said, name) - before.get(name, 0) for name in SUMS}, model),)
     costs = [prices.cost(one) for one in requests]
     known = record is not None and None not in costs
     return Usage(

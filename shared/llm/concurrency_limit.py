@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 
-from shared.llm.port import Coder, Outcome, Request
+from shared.llm.port import Coder, Request, RunOutcome
 
 
 class ConcurrencyLimit:
@@ -19,7 +19,7 @@ class ConcurrencyLimit:
         """The configured word."""
         return self._coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call as soon as there is room."""
         async with self._limiter:
             return await self._coder.run(request)

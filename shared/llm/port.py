@@ -9,8 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+from shared.llm.kept_sessions import Continuation
 
-class Call(StrEnum):
+
+class CoderCall(StrEnum):
     """What is asked. The first five edit files in a tree, the others read and answer JSON."""
 
     WRITE_TESTS = "write_tests"
@@ -20,6 +22,8 @@ class Call(StrEnum):
     RESOLVE_CONFLICT = "resolve_conflict"
     SUMMARISE = "summarise"
     PLAN = "plan"
+    TRIAGE = "triage"
+    ANSWER = "answer"
     REVIEW = "review"
     CHECK_CRITERIA = "check_criteria"
     DIAGNOSE = "diagnose"
@@ -30,7 +34,9 @@ class Call(StrEnum):
         return self in _EDITING
 
 
-_EDITING = frozenset({Call.WRITE_TESTS, Call.IMPLEMENT, Call.REFACTOR, Call.FIX_CI, Call.RESOLVE_CONFLICT})
+_EDITING = frozenset(
+    {CoderCall.WRITE_TESTS, CoderCall.IMPLEMENT, CoderCall.REFACTOR, CoderCall.FIX_CI, CoderCall.RESOLVE_CONFLICT}
+)
 
 
 class Ending(StrEnum):
@@ -62,7 +68,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """What one run may take."""
 
     max_turns: int = 50
@@ -84,10 +90,13 @@ class Request:
     the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty when
     nobody counts it; `account` is the issue that it is counted to, empty when that is `item` itself.
     `readable` is what a sandbox shows besides the tree: what was set up for it. `images` are files in the tree that
-    the prompt names; a backend whose program takes images by itself hands them over.
+    the prompt names; a backend whose program takes images by itself hands them over. `size` is how hard the item is (a
+    word of `specification.Size`), empty when nobody says. `ladder` are the backends and models of the repository's own
+    ladder, empty for the usual ones; None: the configured ladder holds. `continues` is set where the program's own
+    session may be continued and kept; None: the call begins anew and leaves nothing.
     """
 
-    call: Call
+    call: CoderCall
     item: str
     title: str
     role: str
@@ -98,13 +107,16 @@ class Request:
     round: int = 0
     retry: int = 0
     schema: Mapping[str, Any] | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: RunLimits = field(default_factory=RunLimits)
     model: str | None = None
-    protected: tuple[str, ...] = (".github/**",)
+    protected: tuple[str, ...] = (".github/**", ".workflow-engine.yml")
     run: str = ""
     account: str = ""
     readable: tuple[Path, ...] = ()
     images: tuple[Path, ...] = ()
+    size: str = ""
+    ladder: tuple[tuple[str, str], ...] | None = None
+    continues: Continuation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +156,11 @@ NOT_RUN = Usage(cost_usd=0.0, cost_source="not run")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """What a run led to. `answer` is set only for a structured call that completed.
 
     `notes` are sentences about what did not decide the ending, for example denied tool calls; `log`
-    is the file with everything the backend said, where it is kept. `role` and `backend` are set by the cast.
+    is the file with everything the backend said, where it is kept. `role`, `backend` and `rung` are set by the cast.
     """
 
     ending: Ending
@@ -160,6 +172,10 @@ class Outcome:
     log: Path | None = None
     role: str = ""
     backend: str = ""
+    rung: str = ""
+    """The step of the ladder that it was made on, as in "2 of 3: sonnet"; empty without a ladder."""
+    resumed: int | None = None
+    """Tokens of a continued session that were read from the vendor's cache; None: the call began anew."""
 
 
 class Coder(Protocol):
@@ -170,6 +186,6 @@ class Coder(Protocol):
         """The configured word, for example `claude`."""
         ...
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call within its limits; never raises for a failed run, the outcome says so."""
         ...

@@ -15,7 +15,7 @@ import structlog
 from shared.clock import Clock
 from shared.filesystem import directories
 from shared.llm import recording
-from shared.llm.port import Call, Coder, Outcome, Request
+from shared.llm.port import Coder, CoderCall, Request, RunOutcome
 
 log = structlog.get_logger()
 
@@ -45,7 +45,7 @@ class Recorder:
         """The configured word."""
         return self.coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call and write it down."""
         before = await anyio.to_thread.run_sync(self._before, request)
         began = self.clock.boot()
@@ -59,7 +59,7 @@ class Recorder:
         if tree is None or not request.call.edits:
             return {}
         try:
-            if request.call is Call.WRITE_TESTS:
+            if request.call is CoderCall.WRITE_TESTS:
                 self._keep(tree, request.item)
             return dict(_stamps(tree))
         except OSError as error:
@@ -80,7 +80,7 @@ class Recorder:
         partial.replace(kept)
 
     def _write(
-        self, request: Request, outcome: Outcome, before: Mapping[str, _Stamp], about: Mapping[str, Any]
+        self, request: Request, outcome: RunOutcome, before: Mapping[str, _Stamp], about: Mapping[str, Any]
     ) -> None:
         try:
             edits = list(_edits(request.tree, before)) if request.tree and request.call.edits else []
@@ -126,7 +126,7 @@ def _hidden(text: str, hide: Callable[[str], str]) -> str:
     return json.dumps(cleaned(json.loads(text)), indent=1, ensure_ascii=True) + "\n"
 
 
-def _add(directory: Path, call: Call, text: str) -> None:
+def _add(directory: Path, call: CoderCall, text: str) -> None:
     """A new file with the next number, whole or not at all; several processes may write at once."""
     number = max((int(file.name.partition("-")[0]) for file in directory.glob(recording.PATTERN)), default=0)
     partial = directory / f".{os.getpid()}.partial"

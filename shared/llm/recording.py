@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.errors import Misconfigured
-from shared.llm.port import Ending, Outcome, Request
+from shared.llm.port import Ending, Request, RunOutcome
 
 VERSION = 1
 """Of the files' format."""
@@ -21,7 +21,7 @@ PATTERN = "[0-9]*-*.json"
 """What the files are called."""
 
 
-def written(request: Request, outcome: Outcome, edits: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> str:
+def written(request: Request, outcome: RunOutcome, edits: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> str:
     """One exchange as JSON text; `edits` are those of a scenario, `about` what the recorder knows besides."""
     usage = outcome.usage
     exchange = {

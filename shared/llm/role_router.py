@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.errors import Blocked
-from shared.llm.port import Call, Coder, Limits, Outcome, Request
+from shared.llm.port import Coder, CoderCall, Request, RunLimits, RunOutcome
 
-PHASES: Mapping[Call, str] = {
-    Call.WRITE_TESTS: "test-automation",
-    Call.IMPLEMENT: "developer",
-    Call.REFACTOR: "code-reviewer",
-    Call.FIX_CI: "debugger",
-    Call.RESOLVE_CONFLICT: "developer",
-    Call.SUMMARISE: "architect",
-    Call.PLAN: "architect",
-    Call.REVIEW: "code-reviewer",
-    Call.CHECK_CRITERIA: "qa",
-    Call.DIAGNOSE: "debugger",
+PHASES: Mapping[CoderCall, str] = {
+    CoderCall.WRITE_TESTS: "test-automation",
+    CoderCall.IMPLEMENT: "developer",
+    CoderCall.REFACTOR: "code-reviewer",
+    CoderCall.FIX_CI: "debugger",
+    CoderCall.RESOLVE_CONFLICT: "developer",
+    CoderCall.SUMMARISE: "architect",
+    CoderCall.PLAN: "architect",
+    CoderCall.TRIAGE: "architect",
+    CoderCall.ANSWER: "assistant",
+    CoderCall.REVIEW: "code-reviewer",
+    CoderCall.CHECK_CRITERIA: "qa",
+    CoderCall.DIAGNOSE: "debugger",
 }
 """Which role makes which call, unless the configuration says otherwise."""
 
@@ -38,39 +40,83 @@ class RoleOverride:
 
 
 @dataclass(frozen=True, slots=True)
+class Rung:
+    """One step of a ladder: another backend, another model of it, or both; None leaves what holds without it."""
+
+    coder: Coder | None = None
+    model: str | None = None
+
+
+CLIMBING = frozenset({CoderCall.WRITE_TESTS, CoderCall.IMPLEMENT, CoderCall.REFACTOR, CoderCall.FIX_CI})
+"""The calls that are made on a ladder: each further try of one climbs a rung."""
+
+
+def rung_of(request: Request, rungs: int) -> int | None:
+    """The index of the rung on which a call is made; None for a call, or without a ladder, that has none.
+
+    A small item, or one of unknown size, begins at the lowest, a medium one in the middle, a large one at the highest.
+    """
+    if not rungs or request.call not in CLIMBING:
+        return None
+    start = {"medium": (rungs - 1) // 2, "large": rungs - 1}.get(request.size, 0)
+    return min(start + request.attempt - 1 + request.retry, rungs - 1)
+
+
+@dataclass(frozen=True, slots=True)
 class RoleRouter:
     """The backend of a repository, the parts of the roles that differ from it, and calls that another role makes."""
 
     coder: Coder
     parts: Mapping[str, RoleOverride] = field(default_factory=dict)
-    phases: Mapping[Call, str] = field(default_factory=dict)
+    phases: Mapping[CoderCall, str] = field(default_factory=dict)
     built: Mapping[str, Coder] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
     """Items whose calls a person has given to one of `built`, whatever their roles say: item -> backend."""
+    ladder: tuple[Rung, ...] = ()
+    """The steps that further tries of a call climb, whatever their roles say."""
 
     @property
     def name(self) -> str:
         """The configured word of what holds for every role without a part."""
         return self.coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call as its role; a role without a part plays as the generalist does.
 
         Raises `BackendMissing` for an item of a backend that is not configured here.
         """
         role, part = self._played(request)
         limits, model = lowered(request.limits, part), part.model or request.model
-        coder = part.coder or self.coder
+        coder, ladder = part.coder or self.coder, self._ladder(request)
+        rung = rung_of(request, len(ladder))
+        if rung is not None:
+            coder, model = ladder[rung].coder or self.coder, ladder[rung].model
         chosen = self.choices.get(request.item)
         if chosen is not None and chosen != coder.name:
-            coder, model = self._built(chosen), None  # a model is a word of its own backend
+            coder, model, rung = self._built(chosen), None, None  # a model is a word of its own backend
         outcome = await coder.run(replace(request, role=role, model=model, limits=limits))
-        return replace(outcome, role=role, backend=coder.name)
+        return replace(outcome, role=role, backend=coder.name, rung=self._told(ladder, rung))
+
+    def _ladder(self, request: Request) -> tuple[Rung, ...]:
+        """The repository's own ladder, else the configured one."""
+        if request.ladder is None:
+            return self.ladder
+        return tuple(Rung(self._built(name) if name else None, model or None) for name, model in request.ladder)
+
+    def _told(self, ladder: Sequence[Rung], rung: int | None) -> str:
+        """A rung as reports name it."""
+        if rung is None:
+            return ""
+        step = ladder[rung]
+        return f"{rung + 1} of {len(ladder)}: {step.model or (step.coder or self.coder).name}"
 
     def backend_of(self, request: Request) -> str:
         """The configured word of the backend that makes this call, whether or not it is configured here."""
         _, part = self._played(request)
-        return self.choices.get(request.item) or (part.coder or self.coder).name
+        ladder = self._ladder(request)
+        rung = rung_of(request, len(ladder))
+        usual = part.coder if rung is None else ladder[rung].coder
+        return self.choices.get(request.item) or (usual or self.coder).name
 
     def _played(self, request: Request) -> tuple[str, RoleOverride]:
         role = self.phases.get(request.call, request.role)
@@ -89,7 +135,7 @@ class BackendMissing(Blocked):
         super().__init__(f"`/retry` asked for the backend '{name}', which is not configured on this machine.")
 
 
-def lowered(limits: Limits, part: RoleOverride) -> Limits:
+def lowered(limits: RunLimits, part: RoleOverride) -> RunLimits:
     """`limits` as far as the role allows them."""
     return replace(
         limits,

@@ -1,7 +1,7 @@
 """A scenario: a YAML list of answers, each for one call of a coding backend.
 
     - call: implement            # write_tests implement refactor fix_ci resolve_conflict
-                                 # summarise plan review check_criteria diagnose
+                                 # summarise plan triage answer review check_criteria diagnose
       for: user search           # a part of the title, in any case; left out: every title
       attempt: 1                 # number or `any`; the defaults are attempt 1, round 0, retry 0
       takes: 2                   # seconds, on the engine's clock
@@ -30,7 +30,7 @@ from pathlib import Path
 
 from shared.errors import Misconfigured
 from shared.llm import recording
-from shared.llm.answer import Answer
+from shared.llm.answer import ScriptedAnswer
 from shared.llm.port import Request
 from shared.llm.scenario_file import answers_of
 
@@ -45,7 +45,7 @@ class Scenario:
 
     source: str
     digest: str
-    answers: tuple[Answer, ...]
+    answers: tuple[ScriptedAnswer, ...]
 
     @classmethod
     def load(cls, path: Path) -> Scenario:
@@ -65,7 +65,7 @@ class Scenario:
         """`load` for a text; `source` stands in messages."""
         return cls(source, hashlib.sha256(text.encode()).hexdigest()[:8], answers_of(text, source))
 
-    def answer_to(self, request: Request) -> Answer:
+    def answer_to(self, request: Request) -> ScriptedAnswer:
         """The one entry for `request`; raises `Unscripted` when there is none or no single best one."""
         fitting = [answer for answer in self.answers if answer.matches(request)]
         if not fitting:

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import yaml
 
 from shared.errors import Misconfigured
-from shared.llm.answer import ANY, Answer, Edit
-from shared.llm.port import Call, Ending
+from shared.llm.answer import ANY, Edit, ScriptedAnswer
+from shared.llm.port import CoderCall, Ending
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
@@ -26,7 +26,7 @@ _EDIT_KEYS = ("path", "content", "replace", "delete")
 _REPLACE_KEYS = ("old", "new")
 
 
-def answers_of(text: str, source: str) -> tuple[Answer, ...]:
+def answers_of(text: str, source: str) -> tuple[ScriptedAnswer, ...]:
     """The answers that `text` lists; raises `Misconfigured` with every fault found."""
     try:
         reader = _Reader(source, yaml.SafeLoader(text))
@@ -48,8 +48,8 @@ def _place(source: str, mark: yaml.Mark | None) -> str:
     return f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
 
 
-def _rivals(answers: tuple[Answer, ...]) -> Iterator[str]:
-    first: dict[tuple[object, ...], Answer] = {}
+def _rivals(answers: tuple[ScriptedAnswer, ...]) -> Iterator[str]:
+    first: dict[tuple[object, ...], ScriptedAnswer] = {}
     for answer in answers:
         other = first.setdefault(answer.subject, answer)
         if other is not answer:
@@ -67,7 +67,7 @@ class _Reader:
     loader: yaml.SafeLoader
     faults: list[str] = field(default_factory=list)
 
-    def answers(self, root: yaml.Node | None) -> Iterator[Answer]:
+    def answers(self, root: yaml.Node | None) -> Iterator[ScriptedAnswer]:
         if not isinstance(root, yaml.SequenceNode):
             self._fault(root, "a scenario is a list of answers, each with a `call`")
             return
@@ -78,13 +78,13 @@ class _Reader:
             if answer and len(self.faults) == before:
                 yield answer
 
-    def _answer(self, node: yaml.Node, fields: Fields) -> Answer | None:
-        call = self._get(fields, "call", lambda n: self._word(n, Call), None)
+    def _answer(self, node: yaml.Node, fields: Fields) -> ScriptedAnswer | None:
+        call = self._get(fields, "call", lambda n: self._word(n, CoderCall), None)
         if call is None:
             if "call" not in fields:
                 self._fault(node, "`call` is missing")
             return None
-        answer = Answer(
+        answer = ScriptedAnswer(
             call=call,
             where=_place(self.source, node.start_mark),
             part=self._get(fields, "for", self._text, ""),
@@ -203,7 +203,8 @@ class _Reader:
         return None
 
     def _fault(self, node: yaml.Node | None, sentence: str) -> None:
-        self.faults.append(f"{_place(self.source, node.start_mark if node else None)}: {sentence}.")
+        end = "" if sentence.endswith("?") else "."
+        self.faults.append(f"{_place(self.source, node.start_mark if node else None)}: {sentence}{end}")
 
 
 def _times(fields: Fields) -> int | None:
@@ -211,7 +212,7 @@ def _times(fields: Fields) -> int | None:
     return 1 if {"edits", "answer"} & fields.keys() else None
 
 
-def _contradictions(answer: Answer, fields: Fields) -> Iterator[str]:
+def _contradictions(answer: ScriptedAnswer, fields: Fields) -> Iterator[str]:
     given = fields.keys()
     if answer.fails is Ending.COMPLETED:
         yield "`fails` is an ending other than completed"

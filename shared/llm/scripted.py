@@ -8,9 +8,9 @@ from pathlib import Path
 
 from shared.clock import Clock
 from shared.errors import Misconfigured
-from shared.llm.answer import Answer, Edit
+from shared.llm.answer import Edit, ScriptedAnswer
 from shared.llm.backend import BackendSpec, Setup
-from shared.llm.port import Coder, Ending, Outcome, Request, Usage
+from shared.llm.port import Coder, Ending, Request, RunOutcome, Usage
 from shared.llm.scenario import Scenario
 
 _FREE = Usage(cost_usd=0.0, cost_source="scripted")
@@ -34,7 +34,7 @@ class Scripted:
         """The configured word."""
         return "scripted"
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Give the answer to `request`.
 
         Raises `Unscripted` when the scenario has none, and `Misconfigured` when an edit does not
@@ -46,9 +46,9 @@ class Scripted:
             await self.clock.sleep(min(answer.takes_seconds, deadline))
         if answer.takes_seconds > deadline:
             self._first_time(answer, "given")
-            return Outcome(Ending.TIMED_OUT, usage=_FREE)
+            return RunOutcome(Ending.TIMED_OUT, usage=_FREE)
         if answer.fails is not None and self._still_fails(answer):
-            return Outcome(answer.fails, answer.text or f"scripted: {answer.fails}", usage=_FREE)
+            return RunOutcome(answer.fails, answer.text or f"scripted: {answer.fails}", usage=_FREE)
         for path, content in _planned(request, answer).items():
             _write(path, content)
         self._first_time(answer, "given")
@@ -58,13 +58,13 @@ class Scripted:
         """The answers that were never given, one line each."""
         return tuple(str(answer) for answer in self.scenario.answers if not self._was_given(answer))
 
-    def _still_fails(self, answer: Answer) -> bool:
+    def _still_fails(self, answer: ScriptedAnswer) -> bool:
         if answer.times is None:
             self._first_time(answer, "given")
             return True
         return any(self._first_time(answer, f"failed-{time}") for time in range(1, answer.times + 1))
 
-    def _first_time(self, answer: Answer, event: str) -> bool:
+    def _first_time(self, answer: ScriptedAnswer, event: str) -> bool:
         """Note an event; False when it was noted before, here or by another process."""
         trace = self._trace(answer, event)
         if trace in self._seen:
@@ -80,11 +80,11 @@ class Scripted:
             return False
         return True
 
-    def _was_given(self, answer: Answer) -> bool:
+    def _was_given(self, answer: ScriptedAnswer) -> bool:
         trace = self._trace(answer, "given")
         return trace in self._seen or (self.used is not None and (self.used / trace).exists())
 
-    def _trace(self, answer: Answer, event: str) -> str:
+    def _trace(self, answer: ScriptedAnswer, event: str) -> str:
         number = self.scenario.answers.index(answer) + 1
         return f"{self.scenario.digest}-{number:03d}-{answer.call}-{event}"
 
@@ -96,12 +96,12 @@ def build(setup: Setup) -> Coder:
     return Scripted(Scenario.load(setup.scenario), setup.clock, setup.used)
 
 
-def _completed(answer: Answer) -> Outcome:
+def _completed(answer: ScriptedAnswer) -> RunOutcome:
     structured = None if answer.answer is None else json.loads(answer.answer)
-    return Outcome(Ending.COMPLETED, answer.text or answer.answer or "", structured, _FREE)
+    return RunOutcome(Ending.COMPLETED, answer.text or answer.answer or "", structured, _FREE)
 
 
-def _planned(request: Request, answer: Answer) -> dict[Path, str | None]:
+def _planned(request: Request, answer: ScriptedAnswer) -> dict[Path, str | None]:
     """What each file will hold, None for no file; raises before anything is written."""
     if not answer.edits:
         return {}

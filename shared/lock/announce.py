@@ -18,7 +18,7 @@ from shared.lock.edit import edit
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, PostComment, ReadComment, ReadComments
 from shared.lock.record import Fence
-from shared.lock.view import View
+from shared.lock.view import LockView
 from shared.models import Comment
 
 TRIES = 3
@@ -31,7 +31,7 @@ MOST_POSTS = 2
 class Announcement:
     """One epoch that has just begun, on its way to its comment."""
 
-    def __init__(self, port: Port, view: View, lease: Lease, claimant: Claimant) -> None:
+    def __init__(self, port: Port, view: LockView, lease: Lease, claimant: Claimant) -> None:
         self._port, self._view, self._claimant = port, view, claimant
         self._lease = lease
         self._refused = False

@@ -14,11 +14,11 @@ from shared.lock.announce import Announcement, adoptable
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack
 from shared.lock.compare_and_swap import swap
-from shared.lock.conclude import Standing
+from shared.lock.conclude import LockStanding
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, ProbeRefs
 from shared.lock.record import Fence
-from shared.lock.view import View
+from shared.lock.view import LockView
 from shared.workflow import Stage
 
 IN_DOUBT = (
@@ -49,14 +49,14 @@ class Intent:
     approved_by: str = ""
 
 
-async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> Lease | None:
+async def claim(port: Port, view: LockView, claimant: Claimant, intent: Intent) -> Lease | None:
     """Try to begin a new epoch from what `view` showed; None when somebody else has it or won.
 
     What this agent holds already is gone on with, under a fresh nonce: an earlier life of it finds itself lost. Raises
     `Transient` when nothing was decided, the server's time is in doubt (the stamps of a wrong one make a live holder
     look dead), or the git server refuses fences just now; `Blocked` when it or GitHub refuses for good.
     """
-    if view.standing is Standing.HELD:
+    if view.standing is LockStanding.HELD:
         return None
     if not view.sure:
         raise Transient(IN_DOUBT)
@@ -74,7 +74,7 @@ async def claim(port: Port, view: View, claimant: Claimant, intent: Intent) -> L
     if fence is None:
         claimant.nonces.forget(draft.nonce)
         return None
-    if view.fence is not None and view.standing is Standing.OURS:
+    if view.fence is not None and view.standing is LockStanding.OURS:
         claimant.nonces.forget(view.fence.nonce)
     lease = Lease(_ack(fence, claimant), fence, at, boot, before=view.fence.nonce if view.fence else "")
     try:
@@ -112,7 +112,7 @@ def _ack(fence: Fence, claimant: Claimant) -> Ack:
     )
 
 
-def _epoch(view: View, claimant: Claimant, intent: Intent, at: datetime) -> Fence:
+def _epoch(view: LockView, claimant: Claimant, intent: Intent, at: datetime) -> Fence:
     """The first fence of the new epoch: what the old one knew, under a new nonce and a higher number."""
     old = view.fence or Fence(view.key, 0, "", "", intent.stage, view.at)
     names = ("attempt", "round", "pr", "base", "work_head")
@@ -145,7 +145,7 @@ def _epoch(view: View, claimant: Claimant, intent: Intent, at: datetime) -> Fenc
     )
 
 
-def _asks_at_once(view: View, claimant: Claimant) -> bool:
+def _asks_at_once(view: LockView, claimant: Claimant) -> bool:
     """Whether a comment will be asked for without moving the fence again: it is known that there is none to edit.
 
     Not before a fence was moved by this process: a server that takes new refs may refuse to move them.

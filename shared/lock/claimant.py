@@ -14,7 +14,7 @@ from shared.text.comment_signatures import Keyring
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LockTimes:
     """How long things last, in seconds; the defaults are the protocol's."""
 
     timeout: float = 1800
@@ -86,7 +86,7 @@ class Claimant:
     accounts: frozenset[int]
     keys: Keyring
     nonces: Nonces
-    terms: Terms = Terms()
+    terms: LockTimes = LockTimes()
     budget_check: BudgetCheck | None = None
     siblings: frozenset[int] = frozenset()
     delay: Callable[[], float] = lambda: 0.0

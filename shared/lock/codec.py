@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from shared.lock import comment as layout
 from shared.lock.comment import NO_WORDS, Layout, Words, first_line, read_first_line, spell, summed
-from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Line, Trailer, parse, parse_foreign
+from shared.lock.trailer import LEGACY, OPAQUE_SECONDS, Trailer, TrailerFields, parse, parse_foreign
 from shared.models import Comment
 from shared.text import comment_signatures
 from shared.text.comment_signatures import CommentSignatures, Keyring
@@ -88,7 +88,7 @@ class Shown:
 
 def write_ack(ack: Ack, keys: Keyring, words: Words = NO_WORDS) -> str:
     """The body of the comment that shows a lock and what its agent tells; `ValueError` for one nobody could read."""
-    line = Line(ack.epoch, ack.nonce, ack.state, ack.ttl_seconds)
+    line = TrailerFields(ack.epoch, ack.nonce, ack.state, ack.ttl_seconds)
     first = first_line(ack.key.kind, ack.agent, ack.millis)
     made = Layout(ack.key.kind, ack.key.number, ack.heartbeat, words, first, line, _lead(ack, words))
     return _signed(made, keys)

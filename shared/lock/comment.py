@@ -20,7 +20,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from shared.lock.trailer import Line, parse_line, spell_line
+from shared.lock.trailer import TrailerFields, parse_line, spell_line
 
 MARK, VERSION = "engine-status", 2
 
@@ -72,7 +72,7 @@ class Layout:
     revision: int
     words: Words
     first: str = ""
-    line: Line | None = None
+    line: TrailerFields | None = None
     lead: str = ""
 
 

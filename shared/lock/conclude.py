@@ -10,7 +10,7 @@
 | older | exists, whatever it says | held until the timeout after its last edit, then dead |
 | older | signed, of a higher epoch | the same by that text: the ref was put back |
 | older | does not exist, is not recorded | looked for by its nonce; else dead by the stamp alone |
-| stamp older than `Terms.certain` | not read | dead: a live holder stamps |
+| stamp older than `LockTimes.certain` | not read | dead: a live holder stamps |
 | format 1 | its own ACK, released | free |
 | format 1 | else | by its ACKs, as engines of that format do |
 """
@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 
-from shared.lock.claimant import Terms
+from shared.lock.claimant import LockTimes
 from shared.lock.codec import Ack, AckState
 from shared.lock.fold import fold
 from shared.lock.record import Fence
 
 
-class Standing(StrEnum):
+class LockStanding(StrEnum):
     """Where an item's lock stands for one reader."""
 
     FREE = "free"
@@ -48,7 +48,7 @@ class Question(Enum):
 class Conclusion:
     """`agent` holds or held it, until `until` at the latest if nothing is heard of it; `epoch` is the highest known."""
 
-    standing: Standing
+    standing: LockStanding
     agent: str = ""
     until: datetime | None = None
     epoch: int = 0
@@ -79,7 +79,7 @@ class Evidence:
     deleted: frozenset[int] = frozenset()
 
 
-def conclude(known: Evidence, terms: Terms) -> Conclusion | Question:
+def conclude(known: Evidence, terms: LockTimes) -> Conclusion | Question:
     """The table above."""
     fence = known.fence
     if fence is None:
@@ -87,19 +87,19 @@ def conclude(known: Evidence, terms: Terms) -> Conclusion | Question:
     if fence.format == 1:
         return _of_format_1(known, fence, terms) if known.asked_thread else Question.THREAD
     if fence.free:
-        return Conclusion(Standing.FREE, fence.agent, epoch=fence.epoch)
+        return Conclusion(LockStanding.FREE, fence.agent, epoch=fence.epoch)
     if known.mine(fence.agent, fence.nonce):
-        return Conclusion(Standing.OURS, fence.agent, epoch=fence.epoch)
+        return Conclusion(LockStanding.OURS, fence.agent, epoch=fence.epoch)
     return _by_times(known, fence, terms)
 
 
-def _by_times(known: Evidence, fence: Fence, terms: Terms) -> Conclusion | Question:
+def _by_times(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion | Question:
     """By the last stamp, and where that is too old, by the last edit of the comment."""
     fresh, certain = fence.stamped + _seconds(terms.timeout), fence.stamped + _seconds(terms.certain)
     if known.at < fresh:
-        return Conclusion(Standing.HELD, fence.agent, fresh, fence.epoch)
+        return Conclusion(LockStanding.HELD, fence.agent, fresh, fence.epoch)
     if known.at >= certain:
-        return Conclusion(Standing.DEAD, fence.agent, certain, fence.epoch)
+        return Conclusion(LockStanding.DEAD, fence.agent, certain, fence.epoch)
     if fence.ack_id and not known.asked_text:
         return Question.COMMENT
     if known.text is not None:
@@ -109,15 +109,15 @@ def _by_times(known: Evidence, fence: Fence, terms: Terms) -> Conclusion | Quest
     found = next((ack for ack in known.acks if ack.nonce == fence.nonce), None)
     if found is not None:
         return _by_text(known, fence, Text(found.updated_at, found), terms)
-    return Conclusion(Standing.HELD, fence.agent, certain, fence.epoch)
+    return Conclusion(LockStanding.HELD, fence.agent, certain, fence.epoch)
 
 
-def _by_text(known: Evidence, fence: Fence, text: Text, terms: Terms) -> Conclusion:
+def _by_text(known: Evidence, fence: Fence, text: Text, terms: LockTimes) -> Conclusion:
     ack = text.ack if text.ack is not None and text.ack.epoch > fence.epoch else None
     if ack is not None and ack.state is not AckState.ACTIVE:
-        return Conclusion(Standing.DEAD, ack.agent, ack.updated_at, ack.epoch)
+        return Conclusion(LockStanding.DEAD, ack.agent, ack.updated_at, ack.epoch)
     until = max(fence.stamped, text.updated_at) + _seconds(terms.timeout)
-    standing = Standing.HELD if known.at < until else Standing.DEAD
+    standing = LockStanding.HELD if known.at < until else LockStanding.DEAD
     return Conclusion(standing, ack.agent if ack else fence.agent, until, ack.epoch if ack else fence.epoch)
 
 
@@ -129,14 +129,14 @@ def _without_fence(known: Evidence) -> Conclusion:
     holder = fold(older, deleted=known.deleted)
     live = [ack for ack in (*shared, *(one for one in older if one.id == holder)) if ack.live(known.at)]
     if not live:
-        return Conclusion(Standing.FREE, epoch=highest)
+        return Conclusion(LockStanding.FREE, epoch=highest)
     last = max(live, key=lambda ack: (ack.epoch, ack.id))
     until = last.updated_at + _seconds(last.ttl_seconds)
     ours = all(known.mine(ack.agent, ack.nonce) and not ack.opaque for ack in live)
-    return Conclusion(Standing.OURS if ours else Standing.HELD, last.agent, until, highest)
+    return Conclusion(LockStanding.OURS if ours else LockStanding.HELD, last.agent, until, highest)
 
 
-def _of_format_1(known: Evidence, fence: Fence, terms: Terms) -> Conclusion:
+def _of_format_1(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion:
     """By the fence's own ACK and by whoever succeeds it among the comments.
 
     The own one counts even when a later one names it: the fence has refused that claimant, or was not asked yet. Where
@@ -147,7 +147,7 @@ def _of_format_1(known: Evidence, fence: Fence, terms: Terms) -> Conclusion:
     later = next((ack for ack in known.acks if ack.id == holder_id != fence.ack_id), None)
     if own is None and holder_id == fence.ack_id:  # deleted: its agent needs a heartbeat to notice
         until = fence.stamped + _seconds(terms.heartbeat)
-        standing = Standing.HELD if known.at < until else Standing.DEAD
+        standing = LockStanding.HELD if known.at < until else LockStanding.DEAD
         return Conclusion(standing, "an agent whose ACK was deleted just now", until)
     ends = []
     if own is not None and own.nonce != fence.nonce:
@@ -158,11 +158,11 @@ def _of_format_1(known: Evidence, fence: Fence, terms: Terms) -> Conclusion:
     live = [one for one in ends if known.at < one[0]]
     if not live:
         last = max(ends, key=lambda one: one[0], default=None)
-        return Conclusion(Standing.FREE if last is None else Standing.DEAD, last[1] if last else fence.agent)
+        return Conclusion(LockStanding.FREE if last is None else LockStanding.DEAD, last[1] if last else fence.agent)
     if all(known.mine(agent, nonce) and not opaque for _, agent, nonce, opaque in live):
-        return Conclusion(Standing.OURS, live[-1][1])
+        return Conclusion(LockStanding.OURS, live[-1][1])
     others = [one for one in live if not known.mine(one[1], one[2])] or live
-    return Conclusion(Standing.HELD, others[-1][1], others[-1][0])
+    return Conclusion(LockStanding.HELD, others[-1][1], others[-1][0])
 
 
 def _seconds(seconds: float) -> timedelta:

@@ -14,7 +14,7 @@ from shared.errors import Blocked, NotAllowed, Transient
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, AckState, carried, trusted
 from shared.lock.compare_and_swap import swap
-from shared.lock.conclude import Standing
+from shared.lock.conclude import LockStanding
 from shared.lock.edit import edit
 from shared.lock.port import AdvanceFence, Port, ReadComments, ReadFence
 from shared.lock.record import Fence
@@ -86,8 +86,8 @@ async def _freed(port: Port, fence: Fence, claimant: Claimant) -> Fence | None:
     view = await observe(port, fence.key, claimant)
     if view.fence is None or view.fence.oid != fence.oid or fence.key in claimant.holding:
         return None
-    ours = view.standing is Standing.OURS and view.sure and _is_certain(fence, claimant, view.at)
-    if not ours and view.standing is not Standing.DEAD:
+    ours = view.standing is LockStanding.OURS and view.sure and _is_certain(fence, claimant, view.at)
+    if not ours and view.standing is not LockStanding.DEAD:
         return None
     return await swap(port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from shared.lock.codec import ItemKey
-from shared.workflow import Stage
+from shared.lock.codec import FENCE_NAMESPACE, ItemKey
+from shared.workflow import Role, Stage
 
 REMEMBERED = 64
 """So many records are not read again: the same fences are looked at over and over, and reading is pure."""
@@ -195,6 +196,20 @@ _NAMES = {one: one.replace("_", "-").title() for one in (*_NEEDED, *_TEXTS, *_CO
 
 _KNOWN = frozenset(_NAMES.values())
 _NAME = re.compile(r"[A-Z][A-Za-z0-9-]{0,63}")
+
+
+def read_fences(kind: Role, refs: Mapping[str, tuple[str, str]]) -> list[Fence]:
+    """Those of one kind of agent among refs with their commits and messages; what this version cannot read is left out.
+
+    Whoever claims such an item is refused.
+    """
+    prefix, fences = f"{FENCE_NAMESPACE}/{kind}/", []
+    for ref, (oid, message) in refs.items():
+        name = ref.removeprefix(prefix)
+        fence = read_fence(ItemKey(kind, int(name)), oid, message) if name.isdecimal() else None
+        if fence is not None:
+            fences.append(fence)
+    return fences
 
 
 @lru_cache(maxsize=REMEMBERED)

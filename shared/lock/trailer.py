@@ -56,7 +56,7 @@ LEGACY = Trailer(prev=0, nonce="0" * 32, state="active", heartbeat=0, ttl_second
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TrailerFields:
     """The fields of `ack/3`. The body around it has the MAC, and says how often it was edited."""
 
     epoch: int
@@ -71,7 +71,7 @@ _LINE = re.compile(
 )
 
 
-def spell_line(line: Line) -> str:
+def spell_line(line: TrailerFields) -> str:
     """The `ack/3` line; raises `ValueError` for one that nobody could read back."""
     text = f"<!-- ack/3 epoch={line.epoch} nonce={line.nonce} state={line.state} ttl={line.ttl_seconds} -->"
     if not _LINE.fullmatch(text):
@@ -79,10 +79,10 @@ def spell_line(line: Line) -> str:
     return text
 
 
-def parse_line(text: str) -> Line | None:
+def parse_line(text: str) -> TrailerFields | None:
     """What an `ack/3` line says; None when it is none."""
     found = _LINE.fullmatch(text)
-    return None if found is None else Line(int(found[1]), found[2], found[3], int(found[4]))
+    return None if found is None else TrailerFields(int(found[1]), found[2], found[3], int(found[4]))
 
 
 def parse(line: str) -> Trailer | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.lock.claimant import Claimant, Terms, is_mine
+from shared.lock.claimant import Claimant, LockTimes, is_mine
 from shared.lock.codec import Ack, ItemKey, trusted
-from shared.lock.conclude import Conclusion, Evidence, Question, Standing, Text, conclude
+from shared.lock.conclude import Conclusion, Evidence, LockStanding, Question, Text, conclude
 from shared.lock.port import Port, ReadComment, ReadComments, ReadFence
 from shared.lock.record import Fence
 from shared.lock.trailer import OPAQUE_SECONDS
@@ -19,7 +19,7 @@ LOOKS_DEAD = "{agent}, which shows no sign of life,"
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class LockView:
     """What one look at an item's lock showed, at server time `at` and boot time `boot`.
 
     `thread` is what was read of the comments, None where none of them was needed. `again` is in how many seconds
@@ -29,7 +29,7 @@ class View:
 
     key: ItemKey
     fence: Fence | None
-    standing: Standing
+    standing: LockStanding
     agent: str
     at: datetime
     boot: float
@@ -39,16 +39,16 @@ class View:
     sure: bool = True
     asked: float = 0.0
 
-    def live(self, terms: Terms) -> bool:
+    def live(self, terms: LockTimes) -> bool:
         """Whether somebody holds it, this agent included."""
-        return self.standing in {Standing.HELD, Standing.OURS}
+        return self.standing in {LockStanding.HELD, LockStanding.OURS}
 
     def taken_by(self, claimant: Claimant) -> str:
         """Who else holds it, as a word for people; empty when `claimant` may try."""
-        return self.agent if self.standing is Standing.HELD else ""
+        return self.agent if self.standing is LockStanding.HELD else ""
 
 
-async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
+async def observe(port: Port, key: ItemKey, claimant: Claimant) -> LockView:
     """One look: the fence, then what it takes to conclude. Raises `Transient` when a read failed.
 
     What is found dead is held for the look that finds it so for the first time: only a second one, a minute later,
@@ -69,18 +69,18 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
         thread = listed.value
         known, sure = await _with_thread(port, known, thread, key, claimant), sure and listed.sure
         known = replace(known, at=listed.at)
-    seen = View(
+    seen = LockView(
         key, known.fence, found.standing, found.agent, known.at, port.boot(), found.epoch, 0.0, thread, sure, asked
     )
     return _judged(seen, found, claimant)
 
 
-def _judged(view: View, found: Conclusion, claimant: Claimant) -> View:
+def _judged(view: LockView, found: Conclusion, claimant: Claimant) -> LockView:
     """Until when it is left alone; and whether an epoch that looks dead has looked so long enough: by two looks."""
     terms, place = claimant.terms, view.key.ref
-    if view.standing is not Standing.DEAD or view.fence is None:
+    if view.standing is not LockStanding.DEAD or view.fence is None:
         claimant.suspects.pop(place, None)
-        if view.standing is not Standing.HELD:
+        if view.standing is not LockStanding.HELD:
             return view
         left = (found.until - view.at).total_seconds() if found.until else terms.heartbeat
         return replace(view, again=min(max(left, 1.0), terms.heartbeat))
@@ -92,7 +92,7 @@ def _judged(view: View, found: Conclusion, claimant: Claimant) -> View:
     if left <= 0 and view.sure:
         return view
     again = left if left > 0 else terms.look_again
-    return replace(view, standing=Standing.HELD, agent=LOOKS_DEAD.format(agent=view.agent), again=again)
+    return replace(view, standing=LockStanding.HELD, agent=LOOKS_DEAD.format(agent=view.agent), again=again)
 
 
 def _text(comment: Comment, key: ItemKey, claimant: Claimant) -> Text:
@@ -100,7 +100,7 @@ def _text(comment: Comment, key: ItemKey, claimant: Claimant) -> Text:
     return Text(comment.updated_at, None if ack is None or ack.opaque else ack)
 
 
-def _since(known: Evidence, terms: Terms) -> datetime:
+def _since(known: Evidence, terms: LockTimes) -> datetime:
     """From when on the thread can matter.
 
     A whole day where there is no fence: an older ACK holds nobody up, and the same URL costs nothing when repeated.

@@ -14,7 +14,7 @@ from shared.lock.lease import Lease
 from shared.lock.port import Port
 from shared.lock.record import Wait
 from shared.lock.scope import hold
-from shared.lock.view import View, observe
+from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
 from shared.scheduling.items import Skip
@@ -60,7 +60,7 @@ class Claims:
         """The proofs of what is held now, until each is released; it changes with what happens."""
         return self._holding
 
-    async def look(self, number: int) -> View | Skip:
+    async def look(self, number: int) -> LockView | Skip:
         """What an item's lock shows, or why there is nothing to claim just now. Raises `Transient`.
 
         Nothing is begun that would wait long for its turn to write: the loop has held items to look after.
@@ -75,7 +75,7 @@ class Claims:
         other = view.taken_by(self._claimant)
         return Skip(f"{other} holds it", view.again) if other else view
 
-    async def claim(self, view: View, wish: Intent | Skip | str) -> Lease | Skip:
+    async def claim(self, view: LockView, wish: Intent | Skip | str) -> Lease | Skip:
         """Claim what `view` showed; a sentence instead of an intent says why there is nothing to claim."""
         if isinstance(wish, str):
             return Skip(wish, self._claimant.terms.timeout)
@@ -91,7 +91,7 @@ class Claims:
         decisions.decided(view, lease)
         return lease or Skip("another agent won the claim")
 
-    async def _short(self, view: View, wish: Intent, wait: Wait | None) -> Skip | None:
+    async def _short(self, view: LockView, wish: Intent, wait: Wait | None) -> Skip | None:
         """Why what begins with a paid run, or has a `wait` for money, cannot be paid for now.
 
         Such a wait only informs: it is over as soon as there is money. Where only a person can make room, the
@@ -133,7 +133,7 @@ class Claims:
             return f"the {_WHAT[self._role]} is gone"
 
 
-def _wait(view: View, wish: Intent) -> Wait | None:
+def _wait(view: LockView, wish: Intent) -> Wait | None:
     """What the fence says that `wish` waits for; a person's new order does not wait."""
     fence = view.fence
     if fence is None or fence.wait is None or fence.wait.until <= view.at:
@@ -142,12 +142,12 @@ def _wait(view: View, wish: Intent) -> Wait | None:
     return fence.wait if same else None
 
 
-def _rest(view: View, wait: Wait) -> Skip:
+def _rest(view: LockView, wait: Wait) -> Skip:
     until = f"{wait.until:%Y-%m-%d %H:%M:%S} UTC"
     return Skip(f"waits until {until}: {wait.reason}", (wait.until - view.at).total_seconds())
 
 
-def _just_refused(view: View, wait: Wait | None) -> bool:
+def _just_refused(view: LockView, wait: Wait | None) -> bool:
     """Whether a reservation has just made it wait: for less than the purse asks, so they name different limits."""
     fence = view.fence
     return wait is not None and fence is not None and (view.at - fence.at).total_seconds() < SHORT_SECONDS

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from shared.commands.command_loop import SAID, CommandLoop
+from shared.commands.start_signals import ASKED, StartSignals
 from shared.errors import Blocked, Gone, Unauthorized
 from shared.escalation.diagnosis import Diagnosis
 from shared.escalation.notifier import Notifier
@@ -44,16 +45,19 @@ class CommandServices:
     alarm: Notifier
     diagnosis: Diagnosis
     choices: MutableMapping[str, str] = field(default_factory=dict)
-    """Which backend plays for which item, as `Cast` asks for it."""
+    """Which backend plays for which item, as `RoleRouter` asks for it."""
+    starts: StartSignals | None = None
+    """What begins without a comment, where that is configured."""
 
 
 class CommandedAgent:
-    """The agent, with a desk for what people order. A thread is read only where somebody may have spoken."""
+    """The agent, which also carries out what people order. A thread is read only where somebody may have spoken."""
 
     def __init__(self, agent: Agent, people: CommandServices, lists: Lists, port: Port, claimant: Claimant) -> None:
         self._agent = agent
         self._desk, self._alarm, self._diagnosis = people.desk, people.alarm, people.diagnosis
         self._choices = people.choices
+        self._starts = people.starts
         self._lists = lists
         self._port = port
         self._claimant = claimant
@@ -71,11 +75,16 @@ class CommandedAgent:
         return self._agent.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """What the agent finds, then items at rest in whose threads somebody has spoken."""
+        """What the agent finds, then items at rest in whose threads somebody has spoken, then what is to be begun."""
         found = await self._agent.discover()
         await self._alarm.watch(self._known)
+        if self._starts is not None:
+            await self._starts.look()
         busy = self._held.keys() | {one.number for one in found}
-        return (*found, *self._desk.candidates(self._lists.known, busy))
+        said = tuple(self._desk.candidates(self._known, busy))
+        if self._starts is None:
+            return (*found, *said)
+        return (*found, *said, *self._starts.candidates(self._known, busy | {one.number for one in said}))
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Carry out what was ordered of an item that nobody holds; the agent's claim when nothing was."""
@@ -88,6 +97,9 @@ class CommandedAgent:
             if self._desk.has_news(candidate.number, self._known):
                 return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
             return Skip("no command or label asks for work", UNTIL_NEWS)
+        if self._starts is not None and candidate.version.startswith(ASKED):
+            begun = await self._starts.attend(candidate.number, partial(self._free, candidate.number))
+            return Skip(begun, SOON_SECONDS) if begun else Skip("nothing new asks for work", UNTIL_NEWS)
         return await self._agent.claim(candidate)
 
     async def _free(self, number: int) -> bool:

@@ -1,6 +1,6 @@
 """The one gate for text that leaves: every write to GitHub and everything that is signed or committed passes it.
 
-What a model wrote is neutralised where it is composed; the gate is the second lock, for what was forgotten there.
+What a model wrote is neutralised where it is composed; this filter is the second check, for what was forgotten there.
 """
 
 from __future__ import annotations

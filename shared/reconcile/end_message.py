@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 
 from shared.errors import Blocked
 from shared.git import proof_claim
-from shared.github.ports import LabelRemoval, SingleIssues, StatusRevision, Threads
+from shared.github.item_changes import ItemChange
+from shared.github.ports import ItemChanges, SingleIssues, StatusRevision, Threads
 from shared.github.status import Status
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
@@ -27,12 +27,6 @@ from shared.workflow import UNLABELLED, Role, Stage
 from shared.workflow.labels import Labels
 
 log = structlog.get_logger()
-
-
-class Issues(SingleIssues, Protocol):
-    """Single issues."""
-
-    async def edit_body(self, number: int, body: str, permit: WritePermit) -> Issue: ...
 
 
 Boards = Callable[[Collection[int]], StatusRevision]
@@ -56,11 +50,17 @@ class Closing:
     """Tells that an issue's pull request is merged, and leaves no label that asks for anything."""
 
     def __init__(
-        self, issues: Issues, threads: Threads, labels: LabelRemoval, boards: Boards, names: Labels, sources: Sources
+        self,
+        issues: SingleIssues,
+        threads: Threads,
+        changes: ItemChanges,
+        boards: Boards,
+        names: Labels,
+        sources: Sources,
     ) -> None:
         self._issues = issues
         self._threads = threads
-        self._labels = labels
+        self._changes = changes
         self._boards = boards
         self._names = names
         self._sources = sources
@@ -68,11 +68,11 @@ class Closing:
     async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None:
         """Tell it on the issue of the worker's `fence`, tick what a test proves, and take the labels off both.
 
-        Raises `Transient`.
+        The issue's labels come off last: by them an end is found that was not told to its end. Raises `Transient`.
         """
         number = fence.key.number
         claim = self._claim(pull_request, number)
-        await self.unlabel(pull_request, permit)
+        endings = [self._unlabelled(pull_request)]
         try:
             thread = await self._threads.thread(number)
             accounts = self._accounts(fence, thread)
@@ -84,31 +84,50 @@ class Closing:
             permit.check()
             # Not by the lease of another item, under which an older reading of this thread would do.
             await self._boards(accounts).revise(number, status, Notice(number, "merged"))
-            await self._tick(issue, claim, permit)
             # By the fence, too: what was read may be older than the label that another agent has just set.
             shown = () if fence.stage in UNLABELLED else (self._names.of(fence.stage),)
-            await self.unlabel(issue, permit, shown)
+            endings.append(replace(self._unlabelled(issue, shown), body=self._ticked(issue, claim)))
         except Blocked as error:
             log.warning("end_not_told", outcome="skipped", issue=number, error=str(error))
+        await self._end(endings, permit)
 
-    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit, shown: Collection[str] = ()) -> None:
-        """Take stages and flags off an item that has ended, and the labels `shown`. Raises `Transient`."""
+    async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None:
+        """Take stages and flags off an item that has ended. Raises `Transient`."""
+        await self._end([self._unlabelled(item)], permit)
+
+    async def close(self, item: Issue, permit: WritePermit) -> None:
+        """Close an issue and take stages and flags off it. Raises `Transient`, and `Blocked` where it stays open."""
         try:
-            read = {name.casefold() for name in item.labels}
-            for name in (*self._names.ours(item.labels), *(one for one in shown if one.casefold() not in read)):
-                await self._labels.remove(item.number, name, permit)
+            await self._changes.carry_out([replace(self._unlabelled(item), close=True)], permit)
         except Blocked as error:
-            log.warning("labels_not_taken_off", outcome="skipped", number=item.number, error=str(error))
+            if (await self._issues.issue(item.number)).open:
+                raise
+            log.warning("end_not_shown", outcome="skipped", numbers=[item.number], error=str(error))
 
-    async def _tick(self, issue: Issue, claim: proof_claim.Claim | None, permit: WritePermit) -> None:
-        """Nothing else of a person's text changes: one in which the gate would change more keeps its empty boxes."""
+    async def _end(self, endings: Collection[ItemChange], permit: WritePermit) -> None:
+        try:
+            await self._changes.carry_out([one for one in endings if one.requests], permit)
+        except Blocked as error:
+            numbers = [one.number for one in endings]
+            log.warning("end_not_shown", outcome="skipped", numbers=numbers, error=str(error))
+
+    def _unlabelled(self, item: Issue | PullRequest, shown: Collection[str] = ()) -> ItemChange:
+        """The item without its stages and flags, and without the labels `shown`."""
+        read = {name.casefold() for name in item.labels}
+        unread = (one for one in shown if one.casefold() not in read)
+        return ItemChange(item.number, off=(*self._names.ours(item.labels), *unread))
+
+    def _ticked(self, issue: Issue, claim: proof_claim.Claim | None) -> str | None:
+        """The issue's text with ticks; None where nothing is ticked.
+
+        Nothing else of a person's text changes: one in which the gate would change more keeps its empty boxes.
+        """
         if claim is None or issue.is_pull_request:
-            return
+            return None
         body = tick(issue.body, claim.criteria)
         if body == issue.body or self._sources.keys.outgoing.text(body) != body:
-            return
-        if body_sha256(issue.title, body) == body_sha256(issue.title, issue.body):
-            await self._issues.edit_body(issue.number, body, permit)
+            return None
+        return body if body_sha256(issue.title, body) == body_sha256(issue.title, issue.body) else None
 
     def _claim(self, pull_request: PullRequest, number: int) -> proof_claim.Claim | None:
         """What the pull request's own signed line says; None where a person has written there."""

@@ -23,7 +23,7 @@ TIDYING = OperatorPermit("tidy up what has ended")
 """Whoever runs agents wants that; nobody holds what has ended, and every effect of it is convergent."""
 
 
-class Outcome(Enum):
+class ItemEnd(Enum):
     """How an item that is closed has ended."""
 
     DONE = "done"
@@ -31,7 +31,7 @@ class Outcome(Enum):
     UNCLEAR = "its pull request is shown as open: it was left open, or this is older than the merge that closed both"
 
     @classmethod
-    def of(cls, pull_request: PullRequest) -> Outcome:
+    def of(cls, pull_request: PullRequest) -> ItemEnd:
         """By the pull request that an item is about: a merge closes it, so no older answer shows it closed."""
         if pull_request.merged:
             return cls.DONE
@@ -57,7 +57,7 @@ class ReconcileRules:
     names: Labels
     projected: Callable[[Fence], Stage | None]
     before: Callable[[Stage], frozenset[Stage]]
-    outcome: Callable[[Fence], Awaitable[Outcome]]
+    outcome: Callable[[Fence], Awaitable[ItemEnd]]
     told: Callable[[Fence, str], Awaitable[Status]]
     closed: Callable[[Fence, Issue], Awaitable[None]]
     owned_stages: frozenset[Stage]
@@ -73,7 +73,7 @@ class ReconcileRules:
         return Sign.AGREES if recorded is None else sign(shown, recorded, self.before(recorded))
 
 
-class Verdict(StrEnum):
+class OrphanDecision(StrEnum):
     """What is done about one fence."""
 
     LEAVE = "leave"
@@ -85,17 +85,17 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SuspectFence:
     """One fence and its item, read singly. `item` None: it is gone. `lost`: its label went with the definition."""
 
     fence: Fence
     item: Issue | None
-    outcome: Outcome = Outcome.DROPPED
+    outcome: ItemEnd = ItemEnd.DROPPED
     lost: bool = False
 
 
 def suspects(
-    fences: Iterable[Fence], known: Mapping[int, Issue], trade: ReconcileRules, now: datetime
+    fences: Iterable[Fence], known: Mapping[int, Issue], rules: ReconcileRules, now: datetime
 ) -> tuple[Fence, ...]:
     """The fences that need a closer look; `known` is what lists show as open."""
     found = []
@@ -105,52 +105,52 @@ def suspects(
                 found.append(fence)
             continue
         listed = known.get(fence.key.number)
-        expected = {Sign.AGREES, Sign.LAGS} | ({Sign.BARE} if fence.stage in trade.unlabelled else set())
-        if listed is None or trade.sign(listed, fence) not in expected:
+        expected = {Sign.AGREES, Sign.LAGS} | ({Sign.BARE} if fence.stage in rules.unlabelled else set())
+        if listed is None or rules.sign(listed, fence) not in expected:
             found.append(fence)
     return tuple(sorted(found, key=lambda fence: fence.key.number))
 
 
-def judge(found: Found, trade: ReconcileRules, now: datetime) -> Verdict:
+def judge(found: SuspectFence, rules: ReconcileRules, now: datetime) -> OrphanDecision:
     """What is done about a suspect."""
     item, stage = found.item, found.fence.stage
     if stage in TERMINAL:
-        return Verdict.PRUNE if _is_long_closed(found, now) else Verdict.LEAVE
+        return OrphanDecision.PRUNE if _is_long_closed(found, now) else OrphanDecision.LEAVE
     if item is None:
-        return Verdict.WITHDRAW
+        return OrphanDecision.WITHDRAW
     if not item.open:
         return _OF_CLOSED[found.outcome]
-    if stage in HALTED or Flag.PAUSED in trade.names.read(item.labels).flags:
-        return Verdict.LEAVE
+    if stage in HALTED or Flag.PAUSED in rules.names.read(item.labels).flags:
+        return OrphanDecision.LEAVE
     if item.locked:
-        return Verdict.WITHDRAW if stage in trade.owned_stages else Verdict.LEAVE
-    return _by_labels(found, item, trade)
+        return OrphanDecision.WITHDRAW if stage in rules.owned_stages else OrphanDecision.LEAVE
+    return _by_labels(found, item, rules)
 
 
-def is_unclear(verdict: Verdict, age: timedelta, doubt: timedelta) -> bool:
+def is_unclear(verdict: OrphanDecision, age: timedelta, doubt: timedelta) -> bool:
     """Whether a second look decides, `doubt` later; `age` is the fence's.
 
     Labels that disagree with a fence that has moved just now may be older than its move.
     """
-    return verdict is Verdict.LOOK_AGAIN or (verdict is Verdict.WITHDRAW and age < doubt)
+    return verdict is OrphanDecision.LOOK_AGAIN or (verdict is OrphanDecision.WITHDRAW and age < doubt)
 
 
 _OF_CLOSED = {
-    Outcome.DONE: Verdict.FINISH,
-    Outcome.DROPPED: Verdict.WITHDRAW,
-    Outcome.UNCLEAR: Verdict.LOOK_AGAIN,
+    ItemEnd.DONE: OrphanDecision.FINISH,
+    ItemEnd.DROPPED: OrphanDecision.WITHDRAW,
+    ItemEnd.UNCLEAR: OrphanDecision.LOOK_AGAIN,
 }
 
 
-def _by_labels(found: Found, item: Issue, trade: ReconcileRules) -> Verdict:
-    stage, shown = found.fence.stage, trade.sign(item, found.fence)
-    if found.lost or (shown is Sign.BARE and stage in trade.unlabelled):
-        return Verdict.CONTINUE
-    if shown is Sign.BARE and stage in trade.ended_when_bare:
-        return Verdict.WITHDRAW
-    if stage not in trade.owned_stages:
-        return Verdict.LEAVE
-    return Verdict.CONTINUE if shown in {Sign.AGREES, Sign.LAGS} else Verdict.WITHDRAW
+def _by_labels(found: SuspectFence, item: Issue, rules: ReconcileRules) -> OrphanDecision:
+    stage, shown = found.fence.stage, rules.sign(item, found.fence)
+    if found.lost or (shown is Sign.BARE and stage in rules.unlabelled):
+        return OrphanDecision.CONTINUE
+    if shown is Sign.BARE and stage in rules.ended_when_bare:
+        return OrphanDecision.WITHDRAW
+    if stage not in rules.owned_stages:
+        return OrphanDecision.LEAVE
+    return OrphanDecision.CONTINUE if shown in {Sign.AGREES, Sign.LAGS} else OrphanDecision.WITHDRAW
 
 
 def reason(item: Issue) -> str:
@@ -162,7 +162,7 @@ def reason(item: Issue) -> str:
     return "a person moved or removed the stage label"
 
 
-def _is_long_closed(found: Found, now: datetime) -> bool:
+def _is_long_closed(found: SuspectFence, now: datetime) -> bool:
     """Of what is gone, nobody says when it ended: the fence's own time counts."""
     if found.item is None:
         return now - found.fence.at >= KEPT

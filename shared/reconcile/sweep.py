@@ -13,16 +13,16 @@ from shared.clock import Clock
 from shared.errors import EngineError, Gone
 from shared.github.ports import StatusRevision
 from shared.lock.claimant import Claimant
-from shared.lock.codec import FENCE_NAMESPACE, ItemKey
+from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.ended_epochs import tell_ends
 from shared.lock.port import Port
-from shared.lock.record import Fence, read_fence
+from shared.lock.record import Fence, read_fences
 from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.reconcile.labels import Sign
 from shared.reconcile.lost import LostLabels, Threads
-from shared.reconcile.orphans import Found, ReconcileRules, Verdict, is_unclear, judge, reason, suspects
+from shared.reconcile.orphans import OrphanDecision, ReconcileRules, SuspectFence, is_unclear, judge, reason, suspects
 from shared.reconcile.tombstones import write_tombstone
 from shared.workflow import TERMINAL, Stage
 
@@ -69,8 +69,8 @@ class Sources:
 class Sweep:
     """Finds the items of one kind of agent that the lists lack. Ends by itself what needs nothing but its fence."""
 
-    def __init__(self, trade: ReconcileRules, sources: Sources, port: Port, claimant: Claimant, clock: Clock) -> None:
-        self._trade = trade
+    def __init__(self, rules: ReconcileRules, sources: Sources, port: Port, claimant: Claimant, clock: Clock) -> None:
+        self._rules = rules
         self._sources = sources
         self._port = port
         self._claimant = claimant
@@ -112,14 +112,14 @@ class Sweep:
                 log.warning("orphan_not_settled", outcome="retrying", lock=fence.key.ref, error=str(error))
 
     async def _fetch(self, known: Mapping[int, Issue]) -> None:
-        prefix = f"{FENCE_NAMESPACE}/{self._trade.role}/"
+        prefix = f"{FENCE_NAMESPACE}/{self._rules.role}/"
         refs = await self._sources.fences.read_all(prefix)
-        fences = _read(self._trade, prefix, refs)
+        fences = read_fences(self._rules.role, refs)
         self._tell_of_newer({ref: refs[ref][0] for ref in refs.keys() - {fence.key.ref for fence in fences}})
         now = self._sources.server_time()
         if told := await tell_ends(self._port, fences, self._claimant, now):
             log.info("ends_told", outcome="completed", count=told)
-        found = suspects(fences, known, self._trade, now)
+        found = suspects(fences, known, self._rules, now)
         self._queue = [fence for fence in found if not self._was_left(fence)]
         self._doubted = {fence.key.number: self._doubted[fence.key.number] for fence in found if self._doubts(fence)}
         self._orphans = {}
@@ -142,7 +142,7 @@ class Sweep:
         """It was in doubt long enough ago that the next look decides."""
         return self._doubts(fence) and self._clock.boot() >= self._doubted[fence.key.number][1] + DOUBT_SECONDS
 
-    def _decided(self, fence: Fence, verdict: Verdict, now: datetime) -> Verdict:
+    def _decided(self, fence: Fence, verdict: OrphanDecision, now: datetime) -> OrphanDecision:
         """What is unclear for the first time is looked at again; what then is as unclear as it was is withdrawn."""
         unclear, was_due = is_unclear(verdict, now - fence.at, timedelta(seconds=DOUBT_SECONDS)), self._is_due(fence)
         if was_due or not unclear:
@@ -150,76 +150,65 @@ class Sweep:
         elif not self._doubts(fence):
             self._doubted[fence.key.number] = fence, self._clock.boot()
         if unclear:
-            return Verdict.WITHDRAW if was_due else Verdict.LOOK_AGAIN
+            return OrphanDecision.WITHDRAW if was_due else OrphanDecision.LOOK_AGAIN
         return verdict
 
     async def _settle(self, fence: Fence) -> None:
         number, now = fence.key.number, self._sources.server_time()
         found = await self._found(fence, now)
-        verdict = self._decided(fence, judge(found, self._trade, now), now)
+        verdict = self._decided(fence, judge(found, self._rules, now), now)
         match verdict:
-            case Verdict.LOOK_AGAIN:
+            case OrphanDecision.LOOK_AGAIN:
                 return
-            case Verdict.LEAVE:
+            case OrphanDecision.LEAVE:
                 self._left[number] = fence.oid, self._clock.boot() + LEFT_SECONDS
                 return
-            case Verdict.CONTINUE:
+            case OrphanDecision.CONTINUE:
                 self._adopt(found)
                 done = True
-            case Verdict.FINISH if fence.stage in self._trade.finish_by_claim:
+            case OrphanDecision.FINISH if fence.stage in self._rules.finish_by_claim:
                 self._adopt(found)
                 done = True
-            case Verdict.FINISH:
+            case OrphanDecision.FINISH:
                 done = await self._end(fence, found, Stage.DONE)
-            case Verdict.WITHDRAW:
+            case OrphanDecision.WITHDRAW:
                 done = await self._end(fence, found, Stage.WITHDRAWN)
                 if done and found.item is not None:
                     await self._tell(fence, found.item)
-            case Verdict.PRUNE:
+            case OrphanDecision.PRUNE:
                 done = await self._sources.fences.remove(fence.key.ref, fence.oid, PRUNING)
         log.info("orphan_found", outcome="completed" if done else "skipped", lock=fence.key.ref, verdict=str(verdict))
 
-    async def _end(self, fence: Fence, found: Found, stage: Stage) -> bool:
+    async def _end(self, fence: Fence, found: SuspectFence, stage: Stage) -> bool:
         """The labels of what is closed come off before its fence ends, after which nobody looks again."""
         if found.item is not None and not found.item.open:
             item = found.item
             return await write_tombstone(
-                self._port, self._claimant, fence, stage, before=lambda: self._trade.closed(fence, item)
+                self._port, self._claimant, fence, stage, before=lambda: self._rules.closed(fence, item)
             )
         return await write_tombstone(self._port, self._claimant, fence, stage)
 
     async def _tell(self, fence: Fence, item: Issue) -> None:
         """A status comment that says that somebody works there says so no more; where there is none, none is posted."""
-        told = await self._trade.told(replace(fence, stage=Stage.WITHDRAWN), reason(item))
+        told = await self._rules.told(replace(fence, stage=Stage.WITHDRAWN), reason(item))
         await self._sources.status.revise(item.number, told, Notice(item.number, "withdrawn"))
 
-    async def _found(self, fence: Fence, now: datetime) -> Found:
+    async def _found(self, fence: Fence, now: datetime) -> SuspectFence:
         """The item itself: what lists and fences said may be old."""
-        trade = self._trade
+        rules = self._rules
         try:
             item = await self._sources.threads.issue(fence.key.number)
         except Gone:
-            return Found(fence, None)
+            return SuspectFence(fence, None)
         if fence.stage in TERMINAL:
-            return Found(fence, item)
+            return SuspectFence(fence, item)
         if not item.open:
-            return Found(fence, item, outcome=await trade.outcome(fence))
-        if trade.sign(item, fence) is not Sign.BARE:
-            return Found(fence, item)
-        restored = await self._sources.lost.restored(item, trade.projected(fence), now)
-        return Found(fence, item, lost=restored.labels != item.labels)
+            return SuspectFence(fence, item, outcome=await rules.outcome(fence))
+        if rules.sign(item, fence) is not Sign.BARE:
+            return SuspectFence(fence, item)
+        restored = await self._sources.lost.restored(item, rules.projected(fence), now)
+        return SuspectFence(fence, item, lost=restored.labels != item.labels)
 
-    def _adopt(self, found: Found) -> None:
+    def _adopt(self, found: SuspectFence) -> None:
         if found.item is not None:
             self._orphans[found.fence.key.number] = found.item
-
-
-def _read(trade: ReconcileRules, prefix: str, refs: Mapping[str, tuple[str, str]]) -> list[Fence]:
-    """The fences that this version can read; the others are refused when somebody claims their item."""
-    fences = []
-    for ref, (oid, message) in refs.items():
-        name = ref.removeprefix(prefix)
-        fence = read_fence(ItemKey(trade.role, int(name)), oid, message) if name.isdecimal() else None
-        if fence is not None:
-            fences.append(fence)
-    return fences

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Protocol
 
 import structlog
 
+from shared.errors import EngineError
 from shared.models import Issue
+from shared.process import CommandFailed
 from shared.reconcile.labels import unknown
 from shared.reconcile.sweep import Sweep
 from shared.workflow.labels import Labels
 
 log = structlog.get_logger()
+
+Beside = Callable[[Mapping[int, Issue]], Awaitable[object]]
+"""Another look, which is given the listed items."""
 
 MOST_HINTS = 1000
 """So many hints are remembered, so that each is given once."""
@@ -32,6 +37,8 @@ class Lists(Protocol):
 
     def dismiss(self, number: int) -> None: ...
 
+    def follow(self, listed: Issue) -> None: ...
+
     async def look(self) -> Mapping[int, Issue]: ...
 
 
@@ -41,6 +48,12 @@ class Watch:
     def __init__(self, lists: Lists, sweep: Sweep) -> None:
         self._lists = lists
         self._sweep = sweep
+        self._beside: list[tuple[str, Beside]] = []
+
+    def beside(self, name: str, look: Beside) -> Watch:
+        """The same, with another look at the end of each; what goes wrong with that keeps nobody from work."""
+        self._beside.append((name, look))
+        return self
 
     @property
     def known(self) -> Mapping[int, Issue]:
@@ -61,6 +74,10 @@ class Watch:
         """When an open item last changed; None when the change list does not reach to it."""
         return self._lists.version(number)
 
+    def follow(self, listed: Issue) -> None:
+        """Know an item that a list has shown, whatever its labels, until it is closed."""
+        self._lists.follow(listed)
+
     def dismiss(self, number: int) -> None:
         """An item has ended by our own hand: nobody has to look at it any more."""
         self._lists.dismiss(number)
@@ -70,6 +87,11 @@ class Watch:
         """Refresh the lists, and every ten minutes the orphans; raises what reading the lists raises."""
         known = await self._lists.look()
         await self._sweep.look(known)
+        for name, look in self._beside:
+            try:
+                await look(known)
+            except (EngineError, CommandFailed) as error:
+                log.warning("look_put_off", outcome="retrying", subject=name, error=str(error))
         return known
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from shared.errors import Blocked, RunFailed
-from shared.llm.port import Coder, Ending, Outcome, Request
+from shared.llm.port import Coder, Ending, Request, RunOutcome
 from shared.retry.failures import Category
 from shared.text import printable, redact
 
@@ -39,7 +39,7 @@ async def asked(
     coder: Coder,
     request: Request,
     prompt: Callable[[str], str],
-    read: Callable[[Outcome], T],
+    read: Callable[[RunOutcome], T],
     sentence: str,
 ) -> T:
     """What `read` makes of the answer to `prompt`, which gets the faults of the first one as a list, else "".
@@ -61,7 +61,7 @@ async def asked(
     raise final
 
 
-def raw(outcome: Outcome) -> str:
+def raw(outcome: RunOutcome) -> str:
     """What came, as text."""
     if outcome.answer is None:
         return outcome.text

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.llm.port import Ending, Outcome
+from shared.llm.port import Ending, RunOutcome
 from shared.retry_times import bounded
 
 
@@ -77,7 +77,7 @@ _BY_ENDING: Mapping[Ending, Category] = {
 }
 
 
-def classify(outcome: Outcome) -> Category:
+def classify(outcome: RunOutcome) -> Category:
     """The category of a run that did not complete; what it says decides where its ending says nothing."""
     limits = {Ending.USAGE_LIMIT, Ending.OVERLOADED}
     if outcome.ending in limits and outcome.retry_at is not None:

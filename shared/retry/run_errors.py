@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.errors import Blocked, RunFailed
-from shared.llm.port import Ending, Outcome
+from shared.llm.port import Ending, RunOutcome
 from shared.retry.failures import FINAL, Category, classify
 from shared.text import one_line
 from shared.workflow.labels import Flag
@@ -29,7 +29,7 @@ class RunEnded(Blocked):
         self.flags: tuple[Flag, ...] = (FLAGS.get(category, Flag.MANUAL_INTERVENTION),)
 
 
-def completed(outcome: Outcome, what: str) -> Outcome:
+def completed(outcome: RunOutcome, what: str) -> RunOutcome:
     """`outcome` when it completed; raises `RunFailed` (may be repeated) or `RunEnded` (a person) otherwise."""
     if outcome.ending is Ending.COMPLETED:
         return outcome
@@ -75,7 +75,7 @@ def advice(category: Category, ending: Ending | None = None) -> str:
             return "Look at the coding backend's status page and the agent's log."
 
 
-def _sentence(outcome: Outcome, what: str) -> str:
+def _sentence(outcome: RunOutcome, what: str) -> str:
     said = one_line(outcome.text, 300)
     how = _WHAT.get(outcome.ending, f"ended as {outcome.ending}")
     if outcome.ending in {Ending.AUTH, Ending.BILLING, Ending.CONFIG}:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shared.sandbox.limits import Limits, Usage, passed
+from shared.sandbox.limits import ProcessLimits, Usage, passed
 
 AGENT = "agent"
 """The leaf that the agents of a subtree live in; systemd's `DelegateSubgroup=` may make it."""
@@ -37,7 +37,7 @@ class Delegated:
     left: list[Path] = field(default_factory=list, compare=False)
     """Boxes that were not empty yet when they were closed."""
 
-    def box(self, limits: Limits) -> Box:
+    def box(self, limits: ProcessLimits) -> Box:
         """A cgroup for one command, with the limits that the kernel holds; raises `OSError` where that is refused.
 
         The processes are in a cgroup below it: whoever makes a namespace of cgroups in there sees no limit to raise.
@@ -69,7 +69,7 @@ class Box:
 
     outer: Path
     inner: Path
-    limits: Limits
+    limits: ProcessLimits
     left: list[Path] = field(default_factory=list, compare=False)
 
     def argv(self, command: Sequence[str]) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def taken(process: Path = Path("/proc/self")) -> Delegated | str:
             _set(leaf / "cgroup.procs", str(os.getpid()))
             _set(found.root / "cgroup.subtree_control", " ".join(f"+{name}" for name in NEEDED))
         found.sweep()
-        found.box(Limits()).close()
+        found.box(ProcessLimits()).close()
     except OSError as error:
         return f"The cgroup of this process cannot be divided: {error.strerror}."
     return found

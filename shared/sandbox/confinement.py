@@ -11,10 +11,10 @@ from anyio import to_thread
 
 from shared.filesystem.directories import walk
 from shared.sandbox.cgroup import Delegated
-from shared.sandbox.limits import Limits
-from shared.sandbox.view import View
+from shared.sandbox.limits import ProcessLimits
+from shared.sandbox.view import FileSystemView
 from shared.sandbox.watch import Watch
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
 
 BEHIND = ("nice", "-n", "5")
 """What the command is run behind, so that heartbeats and the watchdog go before thousands of its processes."""
@@ -27,8 +27,8 @@ class Confinement:
     With `groups` the kernel itself holds the limits.
     """
 
-    wrap: Wrap = field(default_factory=lambda: Wrap(Kind.GROUP))
-    limits: Limits = field(default_factory=Limits)
+    wrap: Wrap = field(default_factory=lambda: Wrap(Isolation.TREE_BY_GROUP))
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
     readable: Sequence[Path] = ()
     hidden: Sequence[Path] = ()
     groups: Delegated | None = None
@@ -38,8 +38,8 @@ class Confinement:
 
         Only the sealed wrapper can close the network.
         """
-        behind = () if self.wrap.kind is Kind.GROUP else BEHIND
-        return (*behind, *self.wrap.argv(command, View(writable, self.readable, self.hidden, network)))
+        behind = () if self.wrap.kind is Isolation.TREE_BY_GROUP else BEHIND
+        return (*behind, *self.wrap.argv(command, FileSystemView(writable, self.readable, self.hidden, network)))
 
     def watch(self, writable: Sequence[Path]) -> Watch:
         """A watchdog for one command, which is to be started as its `argv` says."""
@@ -47,7 +47,7 @@ class Confinement:
 
     def temporary(self, own: Path) -> Path:
         """The directory for what is thrown away: the sealed /tmp, which has a size, or else `own`."""
-        return Path("/tmp") if self.wrap.kind is Kind.SEALED else own
+        return Path("/tmp") if self.wrap.kind is Isolation.SANDBOX else own
 
     async def hand_over(self, directories: Sequence[Path]) -> None:
         """Give directories to the account that the command runs as, when it has one of its own."""

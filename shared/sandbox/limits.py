@@ -11,7 +11,7 @@ PROCESSES = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What all processes of one command may take together; seconds and bytes."""
 
     memory_bytes: int = 4 * GIB
@@ -33,7 +33,7 @@ class Usage:
     cpu_seconds: float = 0.0
 
 
-def passed(usage: Usage, limits: Limits) -> str | None:
+def passed(usage: Usage, limits: ProcessLimits) -> str | None:
     """The limit that is passed, for people, as in `memory (more than 4.0 GiB)`; None when there is none.
 
     Disk goes before memory, because a full /tmp is both, and the first says where to look.

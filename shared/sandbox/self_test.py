@@ -17,8 +17,8 @@ from shared.errors import Misconfigured
 from shared.process import Finished
 from shared.sandbox import system_calls
 from shared.sandbox.reaper import control
-from shared.sandbox.view import View
-from shared.sandbox.wrap import Kind, Wrap, probe
+from shared.sandbox.view import FileSystemView
+from shared.sandbox.wrap import Isolation, Wrap, probe
 
 ACCOUNT = "coder"
 """The account of the image that children run as in mode `container`."""
@@ -43,24 +43,24 @@ async def wrapper(mode: str, environment: Mapping[str, str], work: Path) -> Wrap
     """
     match mode:
         case "bubblewrap":
-            wrap = Wrap(Kind.SEALED)
+            wrap = Wrap(Isolation.SANDBOX)
             if refused := diagnosis(await tried(wrap, environment)):
                 raise Misconfigured(f"sandbox: {' '.join(refused)}")
             return wrap
         case "container":
             return await _account(environment, work)
         case _:
-            return Wrap(Kind.GROUP)
+            return Wrap(Isolation.TREE_BY_GROUP)
 
 
 async def for_backends(wrap: Wrap, environment: Mapping[str, str]) -> Wrap:
     """The same for coding CLIs: where tests have no sandbox, at least what holds their processes together."""
-    return await probe(environment) if wrap.kind is Kind.GROUP else wrap
+    return await probe(environment) if wrap.kind is Isolation.TREE_BY_GROUP else wrap
 
 
 async def tried(wrap: Wrap, environment: Mapping[str, str]) -> Finished | str:
     """How `true` ended in it (a text: why it does not run)."""
-    argv = wrap.argv(("true",), View((), network=False))
+    argv = wrap.argv(("true",), FileSystemView((), network=False))
     try:
         with anyio.fail_after(TRY_SECONDS):
             return await process.run(argv, cwd=Path("/"), env=environment)
@@ -105,7 +105,7 @@ async def _account(environment: Mapping[str, str], work: Path) -> Wrap:
         raise Misconfigured(
             f"sandbox: there is no account '{ACCOUNT}' here. Use the engine's image, or add it: useradd {ACCOUNT}."
         ) from None
-    wrap = Wrap(Kind.ACCOUNT, account=(known.pw_uid, known.pw_gid))
+    wrap = Wrap(Isolation.ACCOUNT, account=(known.pw_uid, known.pw_gid))
     answer = await tried(wrap, environment)
     if isinstance(answer, str) or answer.code != 0:
         raise Misconfigured(f"sandbox: {_NOT_OFFERED}")
@@ -123,7 +123,7 @@ async def reaches(wrap: Wrap, environment: Mapping[str, str], work: Path) -> boo
     with tempfile.TemporaryDirectory(prefix="try-", dir=work) as place:
         if wrap.account is not None:
             os.chown(place, *wrap.account)
-        argv = wrap.argv(("test", "-w", place), View((Path(place),), network=False))
+        argv = wrap.argv(("test", "-w", place), FileSystemView((Path(place),), network=False))
         return (await process.run(argv, cwd=Path("/"), env=environment)).code == 0
 
 

@@ -17,7 +17,7 @@ class Outlet:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class FileSystemView:
     """What a call sees of the file system: everything read-only, but `hidden` empty and `writable` writable.
 
     `hidden` are directories and files; `readable` is shown even where a parent of it is hidden. The

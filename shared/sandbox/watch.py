@@ -20,7 +20,7 @@ from anyio.abc import Process
 from shared.filesystem.directories import walk
 from shared.sandbox.cgroup import Box, Delegated
 from shared.sandbox.hidden_usage import Held, held
-from shared.sandbox.limits import Limits, Usage, passed
+from shared.sandbox.limits import ProcessLimits, Usage, passed
 
 if TYPE_CHECKING:
     import psutil
@@ -41,7 +41,7 @@ _UNSEEN = "memory (a file system of its own that cannot be measured)"
 class Watch:
     """Waits for a child within `limits`; `directories` are what it may write to, `groups` makes cgroups for it."""
 
-    def __init__(self, limits: Limits, directories: Sequence[Path], groups: Delegated | None = None) -> None:
+    def __init__(self, limits: ProcessLimits, directories: Sequence[Path], groups: Delegated | None = None) -> None:
         self.limits = limits
         self._directories = directories
         self._box: Box | None = None if groups is None else groups.box(limits)

@@ -1,7 +1,7 @@
 """The wrapper of tests and coding CLIs: its end, or the death of the daemon itself, ends all that they started.
 
 CLIs start their tools in sessions of their own, so killing a process group does not reach them; a
-process namespace does, and so does a reaper of another account. `SEALED` and `ACCOUNT` are sandboxes,
+process namespace does, and so does a reaper of another account. `SANDBOX` and `ACCOUNT` are sandboxes,
 the modes `bubblewrap` and `container`; the others only hold a process tree together, as far as they can.
 """
 
@@ -17,9 +17,9 @@ from pathlib import Path
 import structlog
 
 from shared import process
-from shared.sandbox import reaper, sealed, system_calls
+from shared.sandbox import bubblewrap_sandbox, reaper, system_calls
 from shared.sandbox.limits import PROCESSES
-from shared.sandbox.view import View, real
+from shared.sandbox.view import FileSystemView, real
 
 log = structlog.get_logger()
 
@@ -27,46 +27,46 @@ _MASKED = (Path("/tmp"), Path("/var/tmp"))
 """Directories that a call sees empty, and its own."""
 
 
-class Kind(StrEnum):
+class Isolation(StrEnum):
     """What holds the process tree together; the first two also keep it away from everything else."""
 
-    SEALED = "sealed"
+    SANDBOX = "sandbox"
     ACCOUNT = "account"
-    BUBBLEWRAP = "bwrap"
-    UNSHARE = "unshare"
-    GROUP = "group"
+    TREE_BY_BUBBLEWRAP = "bwrap"
+    TREE_BY_UNSHARE = "unshare"
+    TREE_BY_GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)
 class Wrap:
-    """One way to wrap a command; `sealed` and, for writing, `bwrap` restrict the view of the file system.
+    """One way to wrap a command; `SANDBOX` and, for writing, `TREE_BY_BUBBLEWRAP` restrict the view of the file system.
 
     `account` are the ids of user and group that `ACCOUNT` runs commands as.
     """
 
-    kind: Kind
+    kind: Isolation
     own_user: bool = False
     account: tuple[int, int] | None = None
 
-    def argv(self, command: Sequence[str], view: View) -> tuple[str, ...]:
+    def argv(self, command: Sequence[str], view: FileSystemView) -> tuple[str, ...]:
         """`command`, wrapped. TERM ends it, of `unshare` KILL alone; `ACCOUNT` has to be ended by TERM."""
         match self.kind:
-            case Kind.SEALED:
-                return tuple(sealed.arguments(command, view))
-            case Kind.ACCOUNT:
+            case Isolation.SANDBOX:
+                return tuple(bubblewrap_sandbox.arguments(command, view))
+            case Isolation.ACCOUNT:
                 return (*system_calls.RESTRICTED, *self._reaped(), *command)
-            case Kind.BUBBLEWRAP:
+            case Isolation.TREE_BY_BUBBLEWRAP:
                 return ("bwrap", *_bubblewrap(view), "--", *command)
-            case Kind.UNSHARE:
+            case Isolation.TREE_BY_UNSHARE:
                 user = ("--user", "--map-current-user") if self.own_user else ()
                 space = ("unshare", *user, "--pid", "--fork", "--kill-child=KILL", "--mount-proc")
                 return (*_WITH_PARENT, *space, "--", *command)
-            case Kind.GROUP:
+            case Isolation.TREE_BY_GROUP:
                 return (*(_WITH_PARENT if _SETPRIV else ()), *command)
 
     def _reaped(self) -> tuple[str, ...]:
         if self.account is None:
-            raise ValueError("an account to run as belongs to Kind.ACCOUNT")
+            raise ValueError("an account to run as belongs to Isolation.ACCOUNT")
         ids = (str(number) for number in (*self.account, PROCESSES))
         return (sys.executable, "-I", "-S", reaper.__file__, *ids, "--")
 
@@ -80,7 +80,11 @@ _WITH_PARENT = (_SETPRIV or "setpriv", "--pdeathsig", "KILL", "--")
 A test run that nobody reads any more waits for ever: opening its report, a named pipe, takes a reader.
 """
 
-_WAYS = (Wrap(Kind.BUBBLEWRAP), Wrap(Kind.UNSHARE), Wrap(Kind.UNSHARE, own_user=True))
+_WAYS = (
+    Wrap(Isolation.TREE_BY_BUBBLEWRAP),
+    Wrap(Isolation.TREE_BY_UNSHARE),
+    Wrap(Isolation.TREE_BY_UNSHARE, own_user=True),
+)
 
 
 async def probe(environment: Mapping[str, str], *, ways: Iterable[Wrap] = _WAYS) -> Wrap:
@@ -91,7 +95,7 @@ async def probe(environment: Mapping[str, str], *, ways: Iterable[Wrap] = _WAYS)
     refused: list[str] = []
     for way in ways:
         try:
-            argv = way.argv(("true",), View(()))
+            argv = way.argv(("true",), FileSystemView(()))
             finished = await process.run(argv, cwd=Path("/"), env=environment)
         except OSError as error:
             refused.append(f"{way.kind}: {error.strerror}")
@@ -105,10 +109,10 @@ async def probe(environment: Mapping[str, str], *, ways: Iterable[Wrap] = _WAYS)
         consequence="what a coding CLI leaves in the background, or a killed daemon leaves, runs on",
         next_step="install bubblewrap, or allow user namespaces to this account",
     )
-    return Wrap(Kind.GROUP)
+    return Wrap(Isolation.TREE_BY_GROUP)
 
 
-def _bubblewrap(view: View) -> Iterator[str]:
+def _bubblewrap(view: FileSystemView) -> Iterator[str]:
     yield from ("--die-with-parent", "--unshare-pid", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
     hidden = (*_MASKED, *real(view.hidden))
     masked = [path for path in hidden if path.is_dir()]

@@ -34,9 +34,18 @@ class Admission:
     """
 
     def __init__(
-        self, room: DiskSpace | None = None, *, pause_file: Path | None = None, tell: Tell = lambda state, reason: None
+        self,
+        room: DiskSpace | None = None,
+        *,
+        pause_file: Path | None = None,
+        quiet: Callable[[], str] = lambda: "",
+        tell: Tell = lambda state, reason: None,
     ) -> None:
-        """`pause_file` pauses by being there; its first line says why."""
+        """`pause_file` pauses by being there; its first line says why. `quiet` says why nothing is begun at this hour.
+
+        What is held goes on in quiet hours.
+        """
+        self._quiet = quiet
         self._room, self._pause_file, self._tell = room or DiskSpace(()), pause_file, tell
         self._shut = self._paused = ""
         self._full = False
@@ -65,13 +74,13 @@ class Admission:
     @property
     def holding_back(self) -> str:
         """Why nothing new is begun, in one sentence; empty when something may be."""
-        return self.leaving or (self._room.lacking if self._full else "")
+        return self.leaving or self._quiet() or (self._room.lacking if self._full else "")
 
     def admits(self, *, strict: bool = False) -> bool:
         """Whether something new may begin; asked at every tick. With `strict` raises `Paused` or `NoRoom` instead."""
         if self._shut:
             return False
-        paused = self._pause()
+        paused = self._pause() or self._quiet()
         if paused != self._paused:
             self._note_pause(paused)
         if paused and strict:

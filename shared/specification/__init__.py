@@ -4,10 +4,11 @@ A body that a person wrote is as good as one that the planner wrote; only `authe
 apart. The format is in `docs/specifications.md`.
 """
 
-from shared.specification.kind import Kind
+from shared.specification.kind import SpecificationKind
 from shared.specification.layout import body_sha256, plain_title
 from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer, files_of
 from shared.specification.reading import read, touched
+from shared.specification.size import Size
 from shared.specification.ticking import tick
 from shared.specification.writing import LINKED, Provenance, TooLong, authentic, content, write
 
@@ -15,10 +16,11 @@ __all__ = [
     "BODY_LIMIT",
     "LINKED",
     "Criterion",
-    "Kind",
     "Provenance",
     "Settings",
+    "Size",
     "Specification",
+    "SpecificationKind",
     "TooLong",
     "Trailer",
     "authentic",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class SpecificationKind(StrEnum):
     """What is to be done: only a feature needs new tests that fail before it, the others say what holds instead."""
 
     FEATURE = "feature"
@@ -36,22 +36,24 @@ def word_of(line: str) -> str:
 
 def says_kind(line: str) -> bool:
     """Whether a line says one of the kinds and nothing else."""
-    return word_of(line) in list(Kind)
+    return word_of(line) in list(SpecificationKind)
 
 
-def kind_of(words: Iterable[str], remarks: list[str]) -> Kind:
+def kind_of(words: Iterable[str], remarks: list[str]) -> SpecificationKind:
     """The first of `words` that is a kind; what is none, or another one, becomes a remark."""
-    found: Kind | None = None
+    found: SpecificationKind | None = None
     for word in dict.fromkeys(words):
-        if word not in list(Kind):
+        if word not in list(SpecificationKind):
             remarks.append(f"'Kind: {word}' is ignored: there is no such kind; {_near(word)}.")
         elif found is None:
-            found = Kind(word)
+            found = SpecificationKind(word)
         else:
             remarks.append(f"'Kind: {word}' is ignored: the kind is {found} already; say one.")
-    return found or Kind.FEATURE
+    return found or SpecificationKind.FEATURE
 
 
 def _near(word: str) -> str:
-    near = difflib.get_close_matches(word, list(Kind), 1) or [one for one in Kind if one[:3] == word[:3]]
-    return f"{near[0]} is one" if near else f"there are {', '.join(Kind)}"
+    near = difflib.get_close_matches(word, list(SpecificationKind), 1) or [
+        one for one in SpecificationKind if one[:3] == word[:3]
+    ]
+    return f"{near[0]} is one" if near else f"there are {', '.join(SpecificationKind)}"

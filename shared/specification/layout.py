@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from shared.specification.kind import LOUD_LINE
 from shared.specification.model import Trailer
+from shared.specification.size import LOUD_SIZE
 from shared.text.markdown import lines, unticked
 
 MARK = "engine-spec"
@@ -48,6 +49,7 @@ _LOUD = (
     re.compile(r"^(\s*)(\\*@tdd-(?:max-attempts|timeout)\b)", re.IGNORECASE),
     re.compile(r"(\b(?:depends on|blocked by|part of):?[ \t]+)(\\*#\d)", re.IGNORECASE),
     LOUD_LINE,
+    LOUD_SIZE,
 )
 _QUIET = tuple(re.compile(pattern.pattern.replace(r"(\\*", r"\\(\\*", 1), pattern.flags) for pattern in _LOUD)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from shared.specification import permission
-from shared.specification.kind import Kind
+from shared.specification.kind import SpecificationKind
+from shared.specification.size import Size
 from shared.text import clean
 from shared.text.markdown import open_fence
 
@@ -91,7 +92,8 @@ class Specification:
     depends_on: tuple[int, ...] = ()
     part_of: int | None = None
     settings: Settings = Settings()
-    kind: Kind = Kind.FEATURE
+    kind: SpecificationKind = SpecificationKind.FEATURE
+    size: Size | None = None
     trailer: Trailer | None = field(default=None, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
     unread: tuple[str, ...] = field(default=(), compare=False)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
 from itertools import islice
+from typing import Any
 
-from shared.specification.kind import Kind, kind_of, word_of
+from shared.specification.kind import SpecificationKind, kind_of, word_of
 from shared.specification.layout import TDD_LINE
 from shared.specification.model import Settings
 from shared.text.markdown import Line, lines
@@ -17,12 +19,14 @@ _WORKFLOW = re.compile(r"\s*workflow:(.*)", re.DOTALL)
 _PAIR = re.compile(r"(?<![\w-])([\w-]{1,40})\s{0,9}[:=]\s{0,9}([^\s,]+)")
 _SPELLINGS = {"max-attempts": "max_attempts", "timeout": "timeout_minutes"}
 _KIND = "kind"
+_SIZE = "size"
+_NAMES = tuple(one.name for one in fields(Settings))
 
 _WISHES = 20
 """Settings that are looked at in one body."""
 
 
-def overrides(body: str, shown: list[Line], remarks: list[str]) -> tuple[Kind, Settings]:
+def overrides(body: str, shown: list[Line], remarks: list[str]) -> tuple[SpecificationKind, Settings]:
     """The kind and the settings of a body, of which `shown` are the visible lines; what is ignored is in `remarks`.
 
     A visible line goes before the hidden comment.
@@ -35,29 +39,27 @@ def overrides(body: str, shown: list[Line], remarks: list[str]) -> tuple[Kind, S
 
 
 def _settings(wishes: Iterable[tuple[str, str]], remarks: list[str]) -> Settings:
-    settings: dict[str, float | None] = dict.fromkeys(("max_attempts", "timeout_minutes", "max_budget_usd"))
+    settings = Settings()
     for name, value in wishes:
         try:
-            if name not in settings:
-                near = difflib.get_close_matches(name, [*settings, _KIND], 1)
+            if name not in {*_NAMES, _SIZE}:
+                near = difflib.get_close_matches(name, [*_NAMES, _KIND], 1)
                 raise ValueError(f"there is no such setting{f'; {near[0]} is one' if near else ''}")
-            settings[name] = _checked(name, value)
+            settings = replace(settings, **{name: _read(name, value)})
         except ValueError as error:
             remarks.append(f"'{name[:40]}: {value[:40]}' is ignored: {error}.")
-    attempts, minutes, budget = settings.values()
-    return Settings(None if attempts is None else int(attempts), None if minutes is None else int(minutes), budget)
+    return settings
 
 
-def _checked(name: str, value: str) -> float:
+def _read(name: str, value: str) -> Any:
+    if name == _SIZE:
+        raise ValueError("it counts on a line of its own, as in `Size: large`, where people see it")
     number = re.fullmatch(r"\$?(\d{1,9}(?:\.\d{1,9})?)", value)
     if number is None:
         raise ValueError("that is not a number")
     if name == "max_budget_usd":
-        Settings(max_budget_usd=float(number[1]))
         return float(number[1])
-    whole = int(number[1]) if number[1].isdigit() else 0
-    Settings(whole if name == "max_attempts" else None, whole if name == "timeout_minutes" else None)
-    return whole
+    return int(number[1]) if number[1].isdigit() else 0
 
 
 def _wishes(body: str, shown: list[Line]) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from shared.specification.layout import (
 )
 from shared.specification.model import Criterion, Specification
 from shared.specification.overrides import overrides
+from shared.specification.size import said_size, size_of
 from shared.text import visible
 from shared.text.markdown import Item, Line, heading, items, lines
 
@@ -53,6 +54,7 @@ def read(body: str) -> Specification:
         part_of=next(iter(relations["part of"]), None),
         settings=settings,
         kind=kind,
+        size=size_of(line.text for line in shown if not line.fenced),
         trailer=trailer[1] if trailer else None,
         remarks=tuple(remarks),
         unread=tuple(dict.fromkeys(_unread(shown)))[: model.LIST_LIMIT],
@@ -68,7 +70,8 @@ def _is_apart(line: Line) -> bool:
     """Whether a line says something of its own and belongs to no section."""
     if line.fenced:
         return False
-    return bool(RELATION_LINE.fullmatch(line.text) or TDD_LINE.fullmatch(line.text)) or says_kind(line.text)
+    is_setting = RELATION_LINE.fullmatch(line.text) or TDD_LINE.fullmatch(line.text)
+    return bool(is_setting) or says_kind(line.text) or said_size(line.text) is not None
 
 
 def _relations(shown: list[Line]) -> dict[str, dict[int, None]]:

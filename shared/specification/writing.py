@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from enum import StrEnum
 
 from shared.errors import Blocked
-from shared.specification.kind import Kind
+from shared.specification.kind import SpecificationKind
 from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
 from shared.specification.model import BODY_LIMIT, Settings, Specification
 from shared.text import comment_signatures, neutralise
@@ -88,7 +88,8 @@ def _blocks(specification: Specification, links: Collection[str]) -> Iterator[st
         if entries:
             yield f"## {part}"
             yield "\n".join(_harmless(f"- {entry}", links) for entry in entries)
-    relations = [] if specification.kind is Kind.FEATURE else [f"Kind: {specification.kind}"]
+    relations = [] if specification.kind is SpecificationKind.FEATURE else [f"Kind: {specification.kind}"]
+    relations += [f"Size: {specification.size}"] if specification.size is not None else []
     relations += [f"Depends on #{number}" for number in specification.depends_on]
     if specification.part_of is not None:
         relations.append(f"Part of #{specification.part_of}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import structlog
 
 from shared.lock.lease import Lease
-from shared.lock.view import View
+from shared.lock.view import LockView
 
 log = structlog.get_logger()
 
 
-def seen(view: View) -> None:
+def seen(view: LockView) -> None:
     """One look at a lock."""
     log.debug(
         "lock_seen",
@@ -25,7 +25,7 @@ def seen(view: View) -> None:
     )
 
 
-def decided(view: View, lease: Lease | None) -> None:
+def decided(view: LockView, lease: Lease | None) -> None:
     """What came of a claim."""
     if lease is None:
         log.debug("claim_lost", lock=view.key.ref, reason="the fence had moved")

@@ -1,4 +1,4 @@
-"""Who tells events: one scribe per repository, which knows at which item of it is being worked."""
+"""Who tells events: one recorder per repository, which knows at which item of it is being worked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.clock import Clock
 from shared.errors import Transient
 from shared.lock.hold import Held
 from shared.lock.record import Fence
-from shared.telemetry.events import Event, EventLog, Kind
+from shared.telemetry.events import Event, EventKind, EventLog
 from shared.telemetry.fold import Tallies
 from shared.telemetry.rows import plain
 from shared.telemetry.slow_phases import Pace
@@ -54,7 +54,7 @@ class EventRecorder:
         """The process's clock, for how long things take."""
         return self._teller.clock
 
-    def tell(self, kind: Kind, fence: Fence | None = None, *, number: int = 0, **data: object) -> None:
+    def tell(self, kind: EventKind, fence: Fence | None = None, *, number: int = 0, **data: object) -> None:
         """Record one event of the item that `fence` is of; without one, of the item that is being worked on.
 
         `number` is the thread that it is about, where that need not be the item itself.
@@ -78,7 +78,7 @@ class EventRecorder:
             event = replace(
                 about,
                 at=now,
-                kind=Kind.PHASE_SLOW,
+                kind=EventKind.PHASE_SLOW,
                 data={"seconds": seconds, "usual_seconds": usual},
                 uid=secrets.token_hex(12),
             )
@@ -94,7 +94,7 @@ class EventRecorder:
                 usual_seconds=usual,
             )
 
-    def _event(self, kind: Kind, about: Fence | None, thread: int, data: dict[str, object]) -> Event:
+    def _event(self, kind: EventKind, about: Fence | None, thread: int, data: dict[str, object]) -> Event:
         teller = self._teller
         known = {name: value for name, value in data.items() if value is not None}
         told = plain(known | ({"number": thread} if thread else {}), teller.hide)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from shared.workflow import Role
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """What an event tells. docs/observability.md lists the data of each."""
 
     CLAIM = "claim"
@@ -45,7 +45,7 @@ class Event:
     agent: str
     role: Role
     repository: str
-    kind: Kind
+    kind: EventKind
     issue: int = 0
     pull: int = 0
     run: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 from shared.workflow import Stage
 
 Labels = tuple[tuple[str, str], ...]
@@ -85,23 +85,27 @@ class Tallies:
         """Role -> calls, and how many of them completed."""
         self._open: dict[tuple[str, str], _Open] = {}
         self._asked: dict[tuple[str, int, int, str], datetime] = {}
-        self._folds: Mapping[Kind, Callable[[Event, Mapping[str, Any]], None]] = {
-            Kind.CLAIM: self._claim,
-            Kind.ENDED: self._ended,
-            Kind.PHASE: self._phase,
-            Kind.LOCK: lambda e, d: self._count("lock_events", event=d.get("event", "")),
-            Kind.LABEL: lambda e, d: self._count("label_changes", change=d.get("change", "")),
-            Kind.LLM_CALL: self._llm_call,
-            Kind.TEST_RUN: lambda e, d: self._count("test_runs", outcome=d.get("outcome", "")),
-            Kind.CI: lambda e, d: self._count("ci_verdicts", repository=e.repository, verdict=d.get("verdict", "")),
-            Kind.REVIEW: lambda e, d: self._count("reviews", repository=e.repository, verdict=d.get("verdict", "")),
-            Kind.APPROVAL: self._approval,
-            Kind.COMMAND: lambda e, d: self._count("commands", command=d.get("command", "")),
-            Kind.ESCALATION: self._escalation,
-            Kind.ITERATION: lambda e, d: self._count("iterations", repository=e.repository, kind=e.role),
-            Kind.RETRY: self._retry,
-            Kind.AGENT: lambda e, d: self._count("agent_states", state=d.get("state", "")),
-            Kind.PHASE_SLOW: lambda e, d: self._count("phases_slow", kind=e.role, phase=e.phase),
+        self._folds: Mapping[EventKind, Callable[[Event, Mapping[str, Any]], None]] = {
+            EventKind.CLAIM: self._claim,
+            EventKind.ENDED: self._ended,
+            EventKind.PHASE: self._phase,
+            EventKind.LOCK: lambda e, d: self._count("lock_events", event=d.get("event", "")),
+            EventKind.LABEL: lambda e, d: self._count("label_changes", change=d.get("change", "")),
+            EventKind.LLM_CALL: self._llm_call,
+            EventKind.TEST_RUN: lambda e, d: self._count("test_runs", outcome=d.get("outcome", "")),
+            EventKind.CI: lambda e, d: self._count(
+                "ci_verdicts", repository=e.repository, verdict=d.get("verdict", "")
+            ),
+            EventKind.REVIEW: lambda e, d: self._count(
+                "reviews", repository=e.repository, verdict=d.get("verdict", "")
+            ),
+            EventKind.APPROVAL: self._approval,
+            EventKind.COMMAND: lambda e, d: self._count("commands", command=d.get("command", "")),
+            EventKind.ESCALATION: self._escalation,
+            EventKind.ITERATION: lambda e, d: self._count("iterations", repository=e.repository, kind=e.role),
+            EventKind.RETRY: self._retry,
+            EventKind.AGENT: lambda e, d: self._count("agent_states", state=d.get("state", "")),
+            EventKind.PHASE_SLOW: lambda e, d: self._count("phases_slow", kind=e.role, phase=e.phase),
         }
 
     def record(self, event: Event) -> None:

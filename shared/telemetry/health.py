@@ -28,17 +28,17 @@ GOODBYE_SECONDS = 1.0
 class Health:
     """What is asked of a process from outside; it tells figures and sentences, no content of any issue."""
 
-    def __init__(self, agent: str, role: Role, tallies: Tallies, vitals: HealthState, trail: EventLog) -> None:
-        self._about = agent, role, tallies, vitals, trail
-        self._vitals = vitals
+    def __init__(self, agent: str, role: Role, tallies: Tallies, health: HealthState, trail: EventLog) -> None:
+        self._about = agent, role, tallies, health, trail
+        self._health = health
 
     @asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncIterator[int]:
         """Answer while the block runs; gives the port. Raises `Misconfigured` where nothing can listen."""
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
-        app.router.add_get("/healthz", _says(self._vitals.stuck, "alive", self._aside))
-        app.router.add_get("/readyz", _says(self._vitals.unready, "ready", self._aside))
+        app.router.add_get("/healthz", _says(self._health.stuck, "alive", self._aside))
+        app.router.add_get("/readyz", _says(self._health.unready, "ready", self._aside))
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=GOODBYE_SECONDS)
         with listener(host, port) as listening:
             await runner.setup()
@@ -53,7 +53,7 @@ class Health:
 
     def _aside(self) -> str:
         """A line for each repository that cannot be used: no reason to start anything again."""
-        return "".join(f"{name} is set aside: {why}\n" for name, why in self._vitals.aside.items())
+        return "".join(f"{name} is set aside: {why}\n" for name, why in self._health.aside.items())
 
     async def _metrics(self, request: web.Request) -> web.Response:
         from shared.telemetry.metrics import CONTENT_TYPE, Figures  # when somebody asks: an idle agent is small

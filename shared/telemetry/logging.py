@@ -24,8 +24,8 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
 _IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 
-Told = Callable[[EventDict], None]
-"""Hears of events that are no warnings, in place of the log."""
+Told = Callable[[EventDict], bool]
+"""Hears of events in place of the log; a warning or an error that it does not tell (False) is logged."""
 
 
 def configure(
@@ -35,7 +35,7 @@ def configure(
 
     `json` gives one JSON object per line, otherwise lines for a terminal. `verbose` adds debug
     events, `quiet` leaves all but warnings out. No value of `secrets`, in no common encoding,
-    reaches the output. What is no warning goes to `told` instead, where one is given. Libraries that
+    reaches the output. All below critical goes to `told` first, where one is given. Libraries that
     log through the standard library appear from WARNING on.
     """
     sink = _Sink()
@@ -89,10 +89,11 @@ def bind_item(*, repo: str, issue: int, run: str | None = None) -> Iterator[None
 
 def _to(told: Told) -> Processor:
     def heard(_: object, level: str, event: EventDict) -> EventDict:
-        if level not in {"debug", "info"}:
+        if level not in {"debug", "info", "warning", "error"}:
             return event
-        told(event)
-        raise structlog.DropEvent
+        if told(event) or level in {"debug", "info"}:
+            raise structlog.DropEvent
+        return event
 
     return heard
 

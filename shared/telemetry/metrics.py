@@ -27,7 +27,7 @@ class Figures:
     agent: str
     role: Role
     tallies: Tallies
-    vitals: HealthState
+    health: HealthState
     trail: EventLog
 
     def text(self) -> bytes:
@@ -53,7 +53,7 @@ class Figures:
 
     def _of_agent(self) -> Iterator[Metric]:
         online = GaugeMetricFamily("agent_online", "Whether the agent could work now.", labels=["agent", "kind"])
-        online.add_metric([self.agent, str(self.role)], 0.0 if self.vitals.unready() else 1.0)
+        online.add_metric([self.agent, str(self.role)], 0.0 if self.health.unready() else 1.0)
         yield online
         ratio = GaugeMetricFamily(
             "agent_task_success_ratio", "Calls that completed among all calls of a role.", labels=["role"]
@@ -62,41 +62,41 @@ class Figures:
             ratio.add_metric([role], completed / calls)
         yield ratio
         share = GaugeMetricFamily("github_write_share", "The part of the account's write limits that the process uses.")
-        share.add_metric([], self.vitals.share())
+        share.add_metric([], self.health.share())
         yield share
         refused = GaugeMetricFamily(
             "fences_refused_seconds",
             "For how long nothing is claimed, because the git server refuses fences.",
             labels=["repository"],
         )
-        for repository, seconds in self.vitals.refusing.items():
+        for repository, seconds in self.health.refusing.items():
             refused.add_metric([repository], seconds)
         yield refused
         dropped = CounterMetricFamily("events_dropped", "Events that were given up because they could not be written.")
         dropped.add_metric([], self.trail.dropped)
         yield dropped
         untraced = CounterMetricFamily("events_untraced", "Events that were given up because no collector took them.")
-        untraced.add_metric([], self.vitals.untraced())
+        untraced.add_metric([], self.health.untraced())
         yield untraced
 
     def _of_repositories(self) -> Iterator[Metric]:
         left = GaugeMetricFamily("github_budget_remaining", "Requests left of the hourly limit.", labels=["repository"])
         limit = GaugeMetricFamily("github_budget_limit", "Requests that an hour has.", labels=["repository"])
-        for repository, budget in self.vitals.budgets.items():
+        for repository, budget in self.health.budgets.items():
             if (known := budget()) is not None:
                 limit.add_metric([repository], known.limit)
                 left.add_metric([repository], known.remaining)
         depth = GaugeMetricFamily(
             "queue_depth", "Open items at each stage, as last listed.", labels=["repository", "stage"]
         )
-        for repository, queue in self.vitals.queues.items():
+        for repository, queue in self.health.queues.items():
             for stage, items in queue().items():
                 depth.add_metric([repository, stage], items)
         aside = GaugeMetricFamily(
             "repository_set_aside", "1: it cannot be used, and is tried again.", labels=["repository"]
         )
-        for repository in self.vitals.pulses | self.vitals.aside:
-            aside.add_metric([repository], float(repository in self.vitals.aside))
+        for repository in self.health.pulses | self.health.aside:
+            aside.add_metric([repository], float(repository in self.health.aside))
         yield from (left, limit, depth, aside)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from shared.errors import Misconfigured
 from shared.telemetry import rows
 from shared.telemetry.events import Event, Query
-from shared.telemetry.rows import Row
+from shared.telemetry.rows import StoredEvent
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class PostgresStore:
         """Write all or none; raises what the driver raises."""
         self._run(self._append(events, forget_before))
 
-    def read(self, query: Query, most: int) -> list[Row]:
+    def read(self, query: Query, most: int) -> list[StoredEvent]:
         """The first `most` events that fit."""
         return self._run(self._read(query, most))
 
@@ -69,7 +69,7 @@ class PostgresStore:
                 await connection.execute(text(rows.FORGET), {"before": _time(forget_before)})
         self._made = True
 
-    async def _read(self, query: Query, most: int) -> list[Row]:
+    async def _read(self, query: Query, most: int) -> list[StoredEvent]:
         sql, filled = rows.selection(query, _time, most)
         async with self._connected().begin() as connection:
             await self._ready(connection)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.telemetry.events import Event, Kind, Query
+from shared.telemetry.events import Event, EventKind, Query
 from shared.workflow import Role
 
 COLUMNS = ("uid", "at", "agent", "role", "repository", "kind", "issue", "pull", "run", "phase", "data")
@@ -26,7 +26,7 @@ Time = Callable[[datetime], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StoredEvent:
     """One event and its place in the trail."""
 
     place: int
@@ -92,17 +92,17 @@ def selection(query: Query, time: Time, most: int) -> tuple[str, dict[str, objec
     return f"{chosen} ORDER BY place LIMIT :most", filled
 
 
-def row(found: Mapping[str, Any]) -> Row:
+def row(found: Mapping[str, Any]) -> StoredEvent:
     """A row of `selection` as an event."""
     at, data = found["at"], found["data"]
-    return Row(
+    return StoredEvent(
         int(found["place"]),
         Event(
             at=(datetime.fromisoformat(at) if isinstance(at, str) else at).astimezone(UTC),
             agent=found["agent"],
             role=Role(found["role"]),
             repository=found["repository"],
-            kind=Kind(found["kind"]),
+            kind=EventKind(found["kind"]),
             issue=found["issue"],
             pull=found["pull"],
             run=found["run"],

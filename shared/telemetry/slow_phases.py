@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 
 TIMES = 2.0
 """A phase that takes so many times the average is slow."""
@@ -45,12 +45,12 @@ class Pace:
 
     def record(self, event: Event) -> None:
         """A run has begun, moved to another phase, or ended."""
-        if event.kind not in {Kind.CLAIM, Kind.PHASE, Kind.ENDED} or not event.run:
+        if event.kind not in {EventKind.CLAIM, EventKind.PHASE, EventKind.ENDED} or not event.run:
             return
         before = self._running.get(event.run)
-        if before is not None and (event.kind is Kind.ENDED or event.phase != before.event.phase):
+        if before is not None and (event.kind is EventKind.ENDED or event.phase != before.event.phase):
             self._learn(before.event.phase, (event.at - before.event.at).total_seconds(), event)
-        if event.kind is Kind.ENDED:
+        if event.kind is EventKind.ENDED:
             self._running.pop(event.run, None)
         elif before is None or event.phase != before.event.phase:
             self._running[event.run] = _Running(event)
@@ -68,7 +68,7 @@ class Pace:
 
     def _learn(self, phase: str, seconds: float, end: Event) -> None:
         """What was cut short by a stop says nothing about how long the phase takes."""
-        if end.kind is Kind.ENDED and end.data.get("status") in {"stopped", "lost", "withdrawn"}:
+        if end.kind is EventKind.ENDED and end.data.get("status") in {"stopped", "lost", "withdrawn"}:
             return
         if phase in self._took or len(self._took) < MOST_PHASES:
             count, total = self._took.get(phase, (0, 0.0))

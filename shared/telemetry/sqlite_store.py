@@ -12,7 +12,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_r
 
 from shared.telemetry import rows
 from shared.telemetry.events import Event, Query
-from shared.telemetry.rows import Row
+from shared.telemetry.rows import StoredEvent
 
 if TYPE_CHECKING:  # else imported when used: an idle agent writes no event
     import sqlite3
@@ -38,7 +38,7 @@ class SqliteStore:
             if forget_before is not None:
                 connection.execute(rows.FORGET, {"before": time(forget_before)})
 
-    def read(self, query: Query, most: int) -> list[Row]:
+    def read(self, query: Query, most: int) -> list[StoredEvent]:
         """The first `most` events that fit; none where there is no file yet. Raises `sqlite3.Error`."""
         if not self._path.exists():
             return []

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
 from shared.llm import cli_spec
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 
 MOST_RUNS = 1000
 """Runs whose end was not told are kept for so many; the oldest goes first."""
@@ -66,22 +66,22 @@ class Traces:
 
     def record(self, event: Event) -> None:
         """Fold one event; what is of no run in work begins no trace."""
-        if event.kind is Kind.CLAIM:
+        if event.kind is EventKind.CLAIM:
             self._begin(event)
             return
         run = self._open.get((event.repository, event.run))
         if run is None:
             return
         match event.kind:
-            case Kind.PHASE:
+            case EventKind.PHASE:
                 self._move(run, event)
-            case Kind.LLM_CALL:
+            case EventKind.LLM_CALL:
                 self._call(run, event)
-            case Kind.TEST_RUN:
+            case EventKind.TEST_RUN:
                 self._lasted(run, event, f"tests {event.data.get('place', '')}".strip(), _named("tests", event.data))
-            case Kind.CI:
+            case EventKind.CI:
                 self._checks(run, event)
-            case Kind.ENDED:
+            case EventKind.ENDED:
                 self._end(run, event)
             case _:
                 told = self._attributes(_named(str(event.kind), event.data))
@@ -128,7 +128,7 @@ class Traces:
     def _lasted(self, run: _Run, event: Event, name: str, attributes: Mapping[str, object], failed: str = "") -> None:
         """What is told at its end, with the seconds that it took."""
         seconds = max(0.0, float(event.data.get("seconds", 0.0)))
-        parent, kind = set_span_in_context(run.phase), SpanKind.CLIENT if event.kind is Kind.LLM_CALL else None
+        parent, kind = set_span_in_context(run.phase), SpanKind.CLIENT if event.kind is EventKind.LLM_CALL else None
         span = self._span(name, event.at, attributes, parent, seconds=seconds, kind=kind)
         _close(span, event.at, self._hide(failed))
 

@@ -119,7 +119,7 @@ _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     (re.compile(r"<(?=!--)"), rf"<{JOINER}"),
     (
         re.compile(
-            r"^([^\S\n]*)/(?=(?:approve|reject|edit|pause|resume|stop|merge|retry|reset-attempts"
+            r"^([^\S\n]*)/(?=(?:start|approve|reject|edit|pause|resume|stop|merge|retry|reset-attempts"
             r"|(?:mark-for-)?spec-review|close-and-reset)\b)",
             re.MULTILINE | re.IGNORECASE,
         ),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fakes.lock_port import FencePort
+from fakes.worker_policy import worker_policy
 
 from lab.github.repositories.bare import Bare
 from shared.git.command import Git, Identity
@@ -21,14 +22,14 @@ from shared.git.patch_policy import Policy as PatchPolicy
 from shared.git.publisher import Publisher
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status
-from shared.llm.port import Call, Ending, Limits, Outcome, Request, Usage
+from shared.llm.port import CoderCall, Ending, Request, RunLimits, RunOutcome, Usage
 from shared.lock.claimant import Claimant
 from shared.lock.codec import Ack, ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import Account, Issue
 from shared.text.comment_signatures import Key, Keyring
 from shared.text.prompts import Prompts
@@ -37,7 +38,6 @@ from worker_agent import build
 from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommits, Places
-from worker_agent.policy import Policy
 from worker_agent.tdd.phases.cycle import Cycle, Retries
 from worker_agent.tdd.runners.run import TestBench
 
@@ -89,18 +89,18 @@ class Board:
 class Coder:
     """Leaves for each call what was planned for its next try; the last plan holds for all further tries."""
 
-    plans: dict[Call, list[Files]]
+    plans: dict[CoderCall, list[Files]]
     asked: list[Request] = field(default_factory=list)
     name: str = "cheat"
-    limited: tuple[Call, int] | None = None
+    limited: tuple[CoderCall, int] | None = None
     """A call, and which of its tries (from 0) ends in a rate limit with nothing made."""
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         assert request.tree is not None
         tries = self.count(request.call)
         self.asked.append(request)
         if self.limited == (request.call, tries):
-            return Outcome(Ending.OVERLOADED)
+            return RunOutcome(Ending.OVERLOADED)
         plans = self.plans.get(request.call, [{}])
         for path, text in plans[min(tries, len(plans) - 1)].items():
             file = request.tree / path
@@ -109,9 +109,9 @@ class Coder:
             else:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
-        return Outcome(Ending.COMPLETED, "done", None, Usage(cost_usd=0.0, cost_source="scripted"))
+        return RunOutcome(Ending.COMPLETED, "done", None, Usage(cost_usd=0.0, cost_source="scripted"))
 
-    def count(self, call: Call) -> int:
+    def count(self, call: CoderCall) -> int:
         """How often a call was made."""
         return sum(request.call is call for request in self.asked)
 
@@ -129,8 +129,8 @@ class Scene:
     """One issue of one repository, and the cycle that works on it."""
 
     cycle: Cycle
-    workshop: CodingSession
-    worksite: PhaseCommits
+    session: CodingSession
+    phase_commits: PhaseCommits
     mirror: Mirror
     held: Held
     coder: Coder
@@ -175,14 +175,14 @@ async def scene_of(
     mirror = Mirror(Git(place / "mirror.git", ENVIRONMENT), str(remote.path))
     places = Places(NAME, place / "workspaces", place / "kept")
     disk = Disk(mirror, places.workspaces, RealClock())
-    worksite = PhaseCommits(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
+    phase_commits = PhaseCommits(mirror, ENGINE, Publisher(mirror, PatchPolicy()), places, KEYS, disk)
     bench = TestBench(ENVIRONMENT, deadline_seconds)
-    rules = Policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": Limits(), **policy})
-    coder = Coder({Call.WRITE_TESTS: _listed(tests), Call.IMPLEMENT: _listed(code)})
-    workshop = CodingSession(worksite, coder, bench, Prompts(build.PROMPTS), rules)
+    rules = worker_policy(NAME, **{"test_command": PYTEST, "base": BaseBranch("main"), "limits": RunLimits(), **policy})
+    coder = Coder({CoderCall.WRITE_TESTS: _listed(tests), CoderCall.IMPLEMENT: _listed(code)})
+    session = CodingSession(phase_commits, coder, bench, Prompts(build.PROMPTS), rules)
     board = Board()
     issue = Issue(NUMBER, "Add search", body, frozenset(), Account(1, "ada"), AT, AT)
-    return Scene(Cycle(workshop, board, retries), workshop, worksite, mirror, _held(), coder, board, issue)
+    return Scene(Cycle(session, board, retries), session, phase_commits, mirror, _held(), coder, board, issue)
 
 
 def _listed(files: Files | list[Files]) -> list[Files]:

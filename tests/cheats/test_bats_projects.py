@@ -9,7 +9,7 @@ from toolchain import Checkout, needed, outcomes
 
 from worker_agent.tdd.runners.bats_runner import BatsRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import Kind
+from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
 
 FILE = "test/add.bats"
@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Checkout:
 async def test_an_honest_cycle(project: Checkout) -> None:
     red = await project.run(selection=Selection(frozenset({FILE})))
     assert (red.finished, outcomes(red)) == (True, {NAMED: "failed"}), red.output_tail
-    assert red.results[NAMED].kind is Kind.ASSERTION_OR_EXCEPTION
+    assert red.results[NAMED].kind is FailureKind.ASSERTION_OR_EXCEPTION
 
     green = await project.run({"add.sh": "echo $(($1 + $2))\n"})
     assert (green.finished, green.code) == (True, 0)

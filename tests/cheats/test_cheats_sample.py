@@ -8,7 +8,7 @@ import pytest
 from cheat_scene import scene_of
 from python_corpus import CODE, GREEN, HONEST, NEW, RED, SEARCH
 
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from worker_agent.tdd.phases.cycle import Retries
 
 
@@ -30,5 +30,9 @@ async def test_honest_work_gets_through_and_better_tests_are_asked_for_where_one
     scene = await scene_of(tmp_path, *HONEST["with better tests when one proved nothing"])
     assert (await scene.story()).error == ""
     assert scene.pushed[-1] == "refs/heads/auto/issue-42"
-    assert [request.call for request in scene.coder.asked] == [Call.WRITE_TESTS, Call.IMPLEMENT, Call.WRITE_TESTS]
+    assert [request.call for request in scene.coder.asked] == [
+        CoderCall.WRITE_TESTS,
+        CoderCall.IMPLEMENT,
+        CoderCall.WRITE_TESTS,
+    ]
     assert "test_runs: it passes although the code was damaged" in scene.coder.asked[-1].prompt

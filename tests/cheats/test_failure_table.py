@@ -10,7 +10,7 @@ from cheat_scene import PROJECT, Files, scene_of
 from python_corpus import CODE, NEW, SEARCH
 
 from shared.errors import RunFailed
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.retry.failures import Category
 from shared.workflow.labels import Flag
 from worker_agent.errors import CycleAborted
@@ -63,7 +63,7 @@ async def test_each_row_has_its_retries_and_its_end(tmp_path: Path, name: str) -
     scene = await scene_of(tmp_path, row.tests, row.code)
     end = await scene.story(attempts=3)
     assert end.error == row.error, end.told
-    calls = (scene.coder.count(Call.WRITE_TESTS), scene.coder.count(Call.IMPLEMENT))
+    calls = (scene.coder.count(CoderCall.WRITE_TESTS), scene.coder.count(CoderCall.IMPLEMENT))
     assert calls == (row.test_calls, row.code_calls)
     assert scene.held.fence.attempt == row.attempts
     moved = [ref for ref in scene.pushed if ref.startswith("refs/heads/")]
@@ -84,7 +84,7 @@ async def test_a_retry_is_told_what_was_refused_and_which_tests_broke(tmp_path: 
 
 async def test_retries_before_a_pause_are_not_paid_for_again_after_it(tmp_path: Path) -> None:
     scene = await scene_of(tmp_path, [BROKEN, BROKEN, {}, {NEW: SEARCH}])
-    scene.coder.limited = (Call.WRITE_TESTS, 2)
+    scene.coder.limited = (CoderCall.WRITE_TESTS, 2)
     with pytest.raises(RunFailed) as paused:
         await scene.cycle.write_tests(scene.held, scene.issue)
     assert paused.value.category == Category.RATE
@@ -115,7 +115,7 @@ async def test_a_test_that_flips_between_two_runs_of_the_head_is_no_regression(t
     old = FLIPS.format(path=str(tmp_path / "seen"))
     scene = await scene_of(tmp_path, {NEW: SEARCH}, CODE, project={**PROJECT, "tests/test_flips.py": old})
     assert (await scene.story()).error == ""
-    assert scene.coder.count(Call.IMPLEMENT) == 1
+    assert scene.coder.count(CoderCall.IMPLEMENT) == 1
     runs = len((tmp_path / "seen").read_text())
     assert runs == 3, "base, head, and what failed on the head once more: everything else runs the new tests alone"
 

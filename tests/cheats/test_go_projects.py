@@ -9,7 +9,7 @@ from go_corpus import BASE, CODE, CRASHES, NEW, NOT_BUILT, PASSED, TEST, new_fil
 from toolchain import Checkout, failing, needed, outcomes
 
 from worker_agent.tdd.runners.go_runner import GoRunner
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Selection
 
 
@@ -28,7 +28,7 @@ async def test_an_honest_cycle(module: Checkout) -> None:
     red = await module.run({NEW: TEST})
     assert red.finished
     assert set(red.broken_files) == {NEW, "price_test.go"}
-    assert red.broken_files[NEW].kind is Kind.FIRST_PARTY_IMPORT
+    assert red.broken_files[NEW].kind is FailureKind.FIRST_PARTY_IMPORT
     assert "undefined: Discount" in red.broken_files[NEW].first_line
     assert red.passed == {"tax/tax_test.go::TestOf"}, "other packages run"
 
@@ -39,7 +39,7 @@ async def test_an_honest_cycle(module: Checkout) -> None:
     damaged = await module.run({"discount.go": CODE["discount.go"].replace("price - ", "price + ")})
     assert failing(damaged) == {f"{NEW}::TestDiscount"}
     result = damaged.results[f"{NEW}::TestDiscount"]
-    assert (result.kind, result.asserted) == (Kind.ASSERTION_OR_EXCEPTION, True)
+    assert (result.kind, result.asserted) == (FailureKind.ASSERTION_OR_EXCEPTION, True)
     assert result.first_line == "discount_test.go:7: Discount() = 110"
 
 
@@ -64,7 +64,7 @@ async def test_a_package_that_ends_early_passes_nothing_that_did_not_run(module:
     assert run.finished
     assert crashed.kind is not None
     assert (crashed.kind.value, crashed.first_line, crashed.asserted) == (kind, said, False)
-    assert (last.outcome, last.kind) == (Outcome.ERROR, Kind.OTHER)
+    assert (last.outcome, last.kind) == (CaseOutcome.ERROR, FailureKind.OTHER)
 
 
 async def test_a_selection_runs_its_files_and_tests_only(module: Checkout) -> None:
@@ -82,7 +82,7 @@ async def test_a_selection_runs_its_files_and_tests_only(module: Checkout) -> No
 async def test_a_deadline_of_go_itself_is_a_timeout(module: Checkout) -> None:
     module.command = "go test -timeout 1s ."
     run = await module.run({NEW: new_file("func TestSlow(t *testing.T) { time.Sleep(1 << 40) }", 'import "time"')})
-    assert run.results[f"{NEW}::TestSlow"].kind is Kind.TIMEOUT
+    assert run.results[f"{NEW}::TestSlow"].kind is FailureKind.TIMEOUT
 
 
 @pytest.mark.parametrize("path", ["price_test.go", "tax/tax_test.go"])
@@ -96,7 +96,7 @@ async def test_a_test_main_that_leaves_is_no_success(module: Checkout) -> None:
     main = new_file("func TestMain(m *testing.M) { os.Exit(0) }", 'import "os"')
     run = await module.run({"main_test.go": main})
     assert run.passed == {"tax/tax_test.go::TestOf"}
-    assert run.results["price_test.go::TestTotal"].outcome is Outcome.ERROR
+    assert run.results["price_test.go::TestTotal"].outcome is CaseOutcome.ERROR
     assert (await module.controlled("price_test.go")).controlled is not True
 
 

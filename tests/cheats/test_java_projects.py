@@ -24,7 +24,7 @@ from java_corpus import (
 from toolchain import Checkout, failing, needed, outcomes
 
 from worker_agent.tdd.runners.maven_runner import GradleRunner, MavenRunner
-from worker_agent.tdd.runners.report import Kind
+from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
 
 REPOSITORY = Path("/usr/share/maven-repo")
@@ -58,7 +58,7 @@ async def test_an_honest_cycle_with_maven(maven: Checkout) -> None:
     red = await maven.run({NEW: TEST})
     assert red.finished
     assert set(red.broken_files) == {NEW, PRICE_TEST, TAX_TEST}, "the module is compiled as a whole"
-    assert red.broken_files[NEW].kind is Kind.FIRST_PARTY_IMPORT
+    assert red.broken_files[NEW].kind is FailureKind.FIRST_PARTY_IMPORT
     assert red.broken_files[NEW].first_line == f"{NEW}:7: cannot find symbol"
 
     green = await maven.run({DISCOUNT: DISCOUNT_CODE})
@@ -69,7 +69,7 @@ async def test_an_honest_cycle_with_maven(maven: Checkout) -> None:
     run = await maven.run(damaged, Selection(frozenset({NEW})))
     assert (run.finished, run.code, outcomes(run)) == (True, 1, {f"{NEW}::DiscountTest::takesAPartOff": "failed"})
     result = run.results[f"{NEW}::DiscountTest::takesAPartOff"]
-    assert (result.kind, result.asserted) == (Kind.ASSERTION_OR_EXCEPTION, True)
+    assert (result.kind, result.asserted) == (FailureKind.ASSERTION_OR_EXCEPTION, True)
     assert result.first_line == "org.opentest4j.AssertionFailedError: expected: <90> but was: <110>"
 
     chosen = Selection(frozenset({PRICE_TEST}), frozenset({f"{PRICE_TEST}::PriceTest::rows[2]"}))
@@ -120,7 +120,7 @@ async def test_modules_are_tested_although_one_that_they_need_has_failing_tests(
 
     run = await maven.run({till: test.replace("shop.Price.total(1)", "shop.Missing.total(1)")})
     assert set(run.broken_files) == {till}
-    assert run.broken_files[till].kind is Kind.FIRST_PARTY_IMPORT
+    assert run.broken_files[till].kind is FailureKind.FIRST_PARTY_IMPORT
 
 
 async def test_an_honest_cycle_with_gradle(gradle: Checkout) -> None:
@@ -129,7 +129,7 @@ async def test_an_honest_cycle_with_gradle(gradle: Checkout) -> None:
 
     red = await gradle.run({NEW: GRADLE_TEST})
     assert (red.finished, red.code) == (True, 1)
-    assert red.broken_files[NEW].kind is Kind.FIRST_PARTY_IMPORT
+    assert red.broken_files[NEW].kind is FailureKind.FIRST_PARTY_IMPORT
 
     chosen = Selection(frozenset({NEW, TAX_TEST}), frozenset({f"{NEW}::DiscountTest::takesAPartOff"}))
     green = await gradle.run({DISCOUNT: DISCOUNT_CODE}, chosen)

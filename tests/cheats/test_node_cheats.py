@@ -10,7 +10,7 @@ import pytest
 from cheat_scene import End, Files, Scene, scene_of
 from node_tools import command, offer, project, tools
 
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from worker_agent.tdd.phases.cycle import Retries
 from worker_agent.tdd.runners.registry import choose
 
@@ -50,7 +50,7 @@ async def test_tests_that_cheat_are_refused(tmp_path: Path, runner: str, cheat: 
     end = await scene.story()
     assert_refused(end, error, sentence)
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
-    if not scene.coder.count(Call.IMPLEMENT):
+    if not scene.coder.count(CoderCall.IMPLEMENT):
         assert scene.pushed == [], "nothing is recorded of tests that are refused on the base"
 
 

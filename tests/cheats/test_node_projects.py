@@ -16,7 +16,7 @@ from worker_agent.tdd.runners.jest_runner import JestRunner
 from worker_agent.tdd.runners.mocha_runner import MochaRunner
 from worker_agent.tdd.runners.node_runner import NodeRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import Kind, TestRun
+from worker_agent.tdd.runners.report import FailureKind, TestRun
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
@@ -51,7 +51,7 @@ async def test_an_honest_cycle(package: Checkout, name: str) -> None:
     assert (base.finished, base.code, outcomes(base)) == (True, 0, PASSED), base.output_tail
 
     red = await package.run({NEW: corpus.new_test(name)})
-    assert red.broken_files[NEW].kind is Kind.FIRST_PARTY_IMPORT, red.broken_files[NEW].message
+    assert red.broken_files[NEW].kind is FailureKind.FIRST_PARTY_IMPORT, red.broken_files[NEW].message
     assert "search.js" in red.broken_files[NEW].first_line
     assert red.finished, red.output_tail
     if name != "mocha":  # a file that cannot be loaded ends its whole run
@@ -64,26 +64,26 @@ async def test_an_honest_cycle(package: Checkout, name: str) -> None:
     damaged = await package.run({CODE: corpus.works(name)[CODE].replace("name.includes(text)", "false")})
     result = damaged.results[f"{NEW}::searches"]
     assert damaged.finished
-    assert (result.kind, result.asserted) == (Kind.ASSERTION_OR_EXCEPTION, True), result.message
+    assert (result.kind, result.asserted) == (FailureKind.ASSERTION_OR_EXCEPTION, True), result.message
 
 
 async def test_a_name_that_a_module_does_not_have_is_missing(package: Checkout, name: str) -> None:
     run = await package.run({NEW: corpus.new_test(name, module="../src/find.js")}, Selection(frozenset({NEW})))
     assert run.finished, run.output_tail
     failed = run.broken(NEW) or run.results[f"{NEW}::searches"]
-    expected = Kind.FIRST_PARTY_IMPORT if NEW in run.broken_files else Kind.ASSERTION_OR_EXCEPTION
+    expected = FailureKind.FIRST_PARTY_IMPORT if NEW in run.broken_files else FailureKind.ASSERTION_OR_EXCEPTION
     assert failed.kind is expected, failed.message
     assert not failed.asserted
 
 
 async def test_the_package_may_import_itself(package: Checkout, name: str) -> None:
     run = await package.run({NEW: corpus.new_test(name, module="names/search")})
-    assert run.broken_files[NEW].kind is Kind.FIRST_PARTY_IMPORT, run.broken_files[NEW].message
+    assert run.broken_files[NEW].kind is FailureKind.FIRST_PARTY_IMPORT, run.broken_files[NEW].message
 
 
 async def test_a_package_of_somebody_else_is_no_name_of_ours(package: Checkout, name: str) -> None:
     run = await package.run({NEW: corpus.new_test(name, module="left-of-pad")})
-    assert run.broken_files[NEW].kind is Kind.THIRD_PARTY_IMPORT, run.broken_files[NEW].message
+    assert run.broken_files[NEW].kind is FailureKind.THIRD_PARTY_IMPORT, run.broken_files[NEW].message
 
 
 async def test_only_the_selected_files_run(package: Checkout, name: str) -> None:
@@ -129,12 +129,12 @@ async def test_tests_see_no_arguments(package: Checkout, name: str) -> None:
 async def test_an_assertion_of_ones_own_counts_as_one(package: Checkout, name: str) -> None:
     run = await package.run({NEW: corpus.custom_matcher(name)})
     result = run.results[f"{NEW}::holds"]
-    assert (result.kind, result.asserted) == (Kind.ASSERTION_OR_EXCEPTION, True), result.message
+    assert (result.kind, result.asserted) == (FailureKind.ASSERTION_OR_EXCEPTION, True), result.message
 
 
 async def test_a_file_with_a_syntax_error_is_told(package: Checkout, name: str) -> None:
     run = await package.run({NEW: "it('x', () => {\n"}, Selection(frozenset({NEW})))
-    assert run.broken_files[NEW].kind is Kind.SYNTAX, run.broken_files[NEW].message
+    assert run.broken_files[NEW].kind is FailureKind.SYNTAX, run.broken_files[NEW].message
 
 
 async def test_a_selection_that_matches_nothing_reports_nothing(package: Checkout) -> None:

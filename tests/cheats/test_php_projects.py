@@ -11,14 +11,14 @@ from toolchain import Checkout, needed
 
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import Kind
+from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
 
 KINDS = {
-    "first": Kind.FIRST_PARTY_IMPORT,
-    "third": Kind.THIRD_PARTY_IMPORT,
-    "syntax": Kind.SYNTAX,
-    "other": Kind.ASSERTION_OR_EXCEPTION,
+    "first": FailureKind.FIRST_PARTY_IMPORT,
+    "third": FailureKind.THIRD_PARTY_IMPORT,
+    "syntax": FailureKind.SYNTAX,
+    "other": FailureKind.ASSERTION_OR_EXCEPTION,
 }
 
 
@@ -36,7 +36,7 @@ async def test_an_honest_cycle(project: Checkout) -> None:
 
     red = await project.run({NEW: corpus.new_file(TAKES_ONE)})
     result = red.results[NAMED]
-    assert (red.finished, result.kind, result.asserted) == (True, Kind.FIRST_PARTY_IMPORT, False)
+    assert (red.finished, result.kind, result.asserted) == (True, FailureKind.FIRST_PARTY_IMPORT, False)
     assert result.first_line == 'Error: Class "App\\Discount" not found'
     assert red.passed == PASSED
 
@@ -45,7 +45,7 @@ async def test_an_honest_cycle(project: Checkout) -> None:
 
     damaged = await project.run({CODE: WORKS.replace("- 1", "- 2")})
     result = damaged.results[NAMED]
-    assert (damaged.finished, result.kind, result.asserted) == (True, Kind.ASSERTION_OR_EXCEPTION, True)
+    assert (damaged.finished, result.kind, result.asserted) == (True, FailureKind.ASSERTION_OR_EXCEPTION, True)
     assert result.first_line == "Failed asserting that 1 is identical to 2."
 
 
@@ -71,7 +71,7 @@ async def test_a_provider_that_fails_is_that_of_its_test(project: Checkout) -> N
     )
     run = await project.run({NEW: corpus.new_file("$this->assertTrue(true);", more=provider)})
     assert run.finished
-    assert run.results[NAMED].kind is Kind.FIRST_PARTY_IMPORT, run.results[NAMED].message
+    assert run.results[NAMED].kind is FailureKind.FIRST_PARTY_IMPORT, run.results[NAMED].message
 
 
 async def test_a_test_without_an_assertion_proves_nothing(project: Checkout) -> None:

@@ -8,7 +8,7 @@ import pytest
 from cheat_scene import scene_of
 from python_corpus import CODE, GREEN, HONEST, NEW, RED, SEARCH
 
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from worker_agent.tdd.phases.cycle import Retries
 
 
@@ -19,7 +19,7 @@ async def test_tests_that_cheat_are_refused(tmp_path: Path, cheat: str) -> None:
     end = await scene.story()
     assert (end.error, sentence in end.told) == (error, True), end.told
     assert [ref for ref in scene.pushed if ref.startswith("refs/heads/")] == []
-    if not scene.coder.count(Call.IMPLEMENT):
+    if not scene.coder.count(CoderCall.IMPLEMENT):
         assert scene.pushed == [], "nothing is recorded of tests that are refused on the base"
 
 

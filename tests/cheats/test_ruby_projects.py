@@ -11,7 +11,7 @@ from toolchain import Checkout, needed
 
 from worker_agent.tdd.runners.minitest_runner import MinitestRunner
 from worker_agent.tdd.runners.registry import choose
-from worker_agent.tdd.runners.report import Kind
+from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.rspec_runner import RspecRunner
 from worker_agent.tdd.runners.runner import Runner, Selection
 
@@ -19,7 +19,7 @@ RUNNERS: dict[str, tuple[Runner, str]] = {
     "rspec": (RspecRunner(), "rspec"),
     "minitest": (MinitestRunner(), "rake test"),
 }
-KINDS = {"first": Kind.FIRST_PARTY_IMPORT, "third": Kind.THIRD_PARTY_IMPORT, "syntax": Kind.SYNTAX}
+KINDS = {"first": FailureKind.FIRST_PARTY_IMPORT, "third": FailureKind.THIRD_PARTY_IMPORT, "syntax": FailureKind.SYNTAX}
 
 
 @pytest.fixture(params=list(RUNNERS))
@@ -41,7 +41,7 @@ async def test_an_honest_cycle(project: Checkout, name: str) -> None:
     assert (base.finished, base.code, set(base.passed)) == (True, 0, PASSED[name]), base.output_tail
 
     red = await project.run({NEW[name]: corpus.takes_one(name)})
-    assert red.broken_files[NEW[name]].kind is Kind.FIRST_PARTY_IMPORT, red.broken_files[NEW[name]].message
+    assert red.broken_files[NEW[name]].kind is FailureKind.FIRST_PARTY_IMPORT, red.broken_files[NEW[name]].message
     assert "lib/discount" in red.broken_files[NEW[name]].first_line
     assert red.finished, red.output_tail
 
@@ -51,7 +51,7 @@ async def test_an_honest_cycle(project: Checkout, name: str) -> None:
     damaged = await project.run({CODE: WORKS.replace("- 1", "- 2")})
     result = damaged.results[NAMED[name]]
     assert damaged.finished
-    assert (result.kind, result.asserted) == (Kind.ASSERTION_OR_EXCEPTION, True), result.message
+    assert (result.kind, result.asserted) == (FailureKind.ASSERTION_OR_EXCEPTION, True), result.message
 
 
 @pytest.mark.parametrize("case", corpus.INSIDE)
@@ -59,7 +59,9 @@ async def test_what_fails_inside_a_test_is_no_assertion(project: Checkout, name:
     body, asserted = corpus.INSIDE[case]
     run = await project.run({NEW[name]: corpus.new_file(name, body)})
     result = run.results[NAMED[name]]
-    assert (run.finished, result.kind, result.asserted) == (True, Kind.ASSERTION_OR_EXCEPTION, asserted), result.message
+    assert (run.finished, result.kind, result.asserted) == (True, FailureKind.ASSERTION_OR_EXCEPTION, asserted), (
+        result.message
+    )
     assert run.passed == PASSED[name]
 
 

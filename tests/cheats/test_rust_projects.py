@@ -10,7 +10,7 @@ from rust_corpus import BASE, CODE, INLINE_TEST, NEW, NOT_BUILT, PASSED, TEST
 from toolchain import Checkout, failing, needed, outcomes
 
 from worker_agent.tdd.runners.cargo_runner import CargoRunner
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Selection
 
 
@@ -29,7 +29,7 @@ async def test_an_honest_cycle_with_an_integration_test(package: Checkout) -> No
     red = await package.run({NEW: TEST})
     assert red.finished
     assert set(red.broken_files) == {NEW}
-    assert red.broken_files[NEW].kind is Kind.FIRST_PARTY_IMPORT
+    assert red.broken_files[NEW].kind is FailureKind.FIRST_PARTY_IMPORT
     assert red.broken_files[NEW].first_line == "error[E0432]: unresolved import `small_shop::discount`"
     assert red.passed == base.passed, "every other target runs"
 
@@ -41,14 +41,14 @@ async def test_an_honest_cycle_with_an_integration_test(package: Checkout) -> No
     run = await package.run(damaged, Selection(frozenset({NEW})))
     assert failing(run) == {f"{NEW}::takes_a_part_off"}
     result = run.results[f"{NEW}::takes_a_part_off"]
-    assert (result.kind, result.asserted) == (Kind.ASSERTION_OR_EXCEPTION, True)
+    assert (result.kind, result.asserted) == (FailureKind.ASSERTION_OR_EXCEPTION, True)
     assert result.first_line.startswith("in the test, tests/discount.rs:5: assertion")
 
 
 async def test_an_honest_cycle_with_an_inline_test(package: Checkout) -> None:
     red = await package.run({"src/lib.rs": BASE["src/lib.rs"] + INLINE_TEST})
     assert red.finished
-    assert red.broken_files["src/lib.rs"].kind is Kind.FIRST_PARTY_IMPORT
+    assert red.broken_files["src/lib.rs"].kind is FailureKind.FIRST_PARTY_IMPORT
     assert "src/tax/tests.rs" in red.broken_files, "it is a file of the same target"
     assert "tests/basket.rs::holds_prices" in red.passed
 
@@ -80,8 +80,8 @@ async def test_a_binary_that_leaves_early_passes_nothing_that_did_not_run(packag
     body = f"#[test]\nfn leaves() {{ std::process::exit(0); }}\n{stays}"
     run = await package.run({NEW: body})
     assert run.finished
-    assert run.results[f"{NEW}::leaves"].outcome is Outcome.ERROR
-    assert run.broken_files[NEW].kind is Kind.COLLECTION
+    assert run.results[f"{NEW}::leaves"].outcome is CaseOutcome.ERROR
+    assert run.broken_files[NEW].kind is FailureKind.COLLECTION
     assert f"{NEW}::stays" not in run.passed
 
 
@@ -134,7 +134,7 @@ fn lies() {
 fn fails() { assert_eq!(1, 2); }
 """
     run = await package.run({NEW: lie})
-    assert not run.finished or run.results[f"{NEW}::fails"].outcome is Outcome.FAILED
+    assert not run.finished or run.results[f"{NEW}::fails"].outcome is CaseOutcome.FAILED
 
 
 async def test_a_workspace_is_tested_as_a_whole(package: Checkout) -> None:
@@ -153,7 +153,7 @@ async def test_a_workspace_is_tested_as_a_whole(package: Checkout) -> None:
     missing = {"till/tests/more.rs": "#[test]\nfn new() { small_shop::discount(1); }\n"}
     run = await package.run(missing)
     assert set(run.broken_files) == {"till/tests/more.rs"}
-    assert run.broken_files["till/tests/more.rs"].kind is Kind.FIRST_PARTY_IMPORT
+    assert run.broken_files["till/tests/more.rs"].kind is FailureKind.FIRST_PARTY_IMPORT
     assert "till/tests/counts.rs::counts" in run.passed
     chosen = Selection(frozenset({"till/tests/counts.rs"}), frozenset({"till/tests/counts.rs::counts"}))
     assert outcomes(await package.run(selection=chosen)) == {"till/tests/counts.rs::counts": "passed"}

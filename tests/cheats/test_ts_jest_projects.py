@@ -10,7 +10,7 @@ from node_tools import offer, tools
 from toolchain import Checkout, needed, outcomes
 
 from worker_agent.tdd.runners.jest_runner import JestRunner
-from worker_agent.tdd.runners.report import Kind
+from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
 
 OLD, NEW, CODE = "test/find.test.ts", "test/search.test.ts", "src/search.ts"
@@ -54,7 +54,7 @@ async def test_an_honest_cycle(package: Checkout) -> None:
     red = await package.run({NEW: new_test()})
     assert red.finished, red.output_tail
     assert red.passed == set(PASSED)
-    assert red.broken_files[NEW].kind is Kind.FIRST_PARTY_IMPORT, red.broken_files[NEW].message
+    assert red.broken_files[NEW].kind is FailureKind.FIRST_PARTY_IMPORT, red.broken_files[NEW].message
     assert "../src/search" in red.broken_files[NEW].message
 
     green = await package.run({CODE: SEARCH})
@@ -63,20 +63,20 @@ async def test_an_honest_cycle(package: Checkout) -> None:
 
     damaged = await package.run({CODE: SEARCH.replace("name.includes(text)", "!text")})
     result = damaged.results[f"{NEW}::searches"]
-    assert (result.kind, result.asserted) == (Kind.ASSERTION_OR_EXCEPTION, True), result.message
+    assert (result.kind, result.asserted) == (FailureKind.ASSERTION_OR_EXCEPTION, True), result.message
 
 
 @pytest.mark.parametrize(
     ("test", "kind"),
     [
-        (new_test("../src/find"), Kind.FIRST_PARTY_IMPORT),
-        (new_test("left-of-pad"), Kind.THIRD_PARTY_IMPORT),
-        (new_test("../src/find", "find(3)").replace("{ search }", "{ find }"), Kind.COLLECTION),
-        ("it('x', () => {\n", Kind.SYNTAX),
+        (new_test("../src/find"), FailureKind.FIRST_PARTY_IMPORT),
+        (new_test("left-of-pad"), FailureKind.THIRD_PARTY_IMPORT),
+        (new_test("../src/find", "find(3)").replace("{ search }", "{ find }"), FailureKind.COLLECTION),
+        ("it('x', () => {\n", FailureKind.SYNTAX),
     ],
     ids=["no such export", "no such package", "a type error", "a syntax error"],
 )
-async def test_what_the_compiler_refuses_is_told_by_its_reason(package: Checkout, test: str, kind: Kind) -> None:
+async def test_what_the_compiler_refuses_is_told_by_its_reason(package: Checkout, test: str, kind: FailureKind) -> None:
     run = await package.run({NEW: test}, Selection(frozenset({NEW})))
     assert run.broken_files[NEW].kind is kind, run.broken_files[NEW].message
 

@@ -12,7 +12,7 @@ import pytest
 
 from worker_agent.tdd.proof.execution import fresh_names
 from worker_agent.tdd.runners.control import Control, watched
-from worker_agent.tdd.runners.report import Outcome, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, TestRun
 from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner, Selection
 
@@ -97,4 +97,4 @@ def outcomes(run: TestRun) -> dict[str, str]:
 
 def failing(run: TestRun) -> set[str]:
     """The tests that failed, not those that ended in an error."""
-    return {test for test, result in run.results.items() if result.outcome is Outcome.FAILED}
+    return {test for test, result in run.results.items() if result.outcome is CaseOutcome.FAILED}

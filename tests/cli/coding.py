@@ -18,9 +18,9 @@ from shared.llm.backend import Program, Setup
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import home
 from shared.llm.endpoint import Endpoint, Fixed
-from shared.llm.port import Call, Coder, Limits, Outcome, Request
-from shared.loop import RealClock
-from shared.sandbox.wrap import Kind, Wrap
+from shared.llm.port import Coder, CoderCall, Request, RunLimits, RunOutcome
+from shared.loop.real_clock import RealClock
+from shared.sandbox.wrap import Isolation, Wrap
 
 TOOLS = Path(__file__).parents[2] / ".tools"
 """Where `make test-cli` installs the programs."""
@@ -67,8 +67,8 @@ class Desk:
     root: Path
     executable: Path
     backend: str = "claude"
-    wrap: Wrap = field(default_factory=lambda: Wrap(Kind.UNSHARE))
-    limits: Limits = field(default_factory=lambda: Limits(max_turns=10, deadline_seconds=90, silence_seconds=60))
+    wrap: Wrap = field(default_factory=lambda: Wrap(Isolation.TREE_BY_UNSHARE))
+    limits: RunLimits = field(default_factory=lambda: RunLimits(max_turns=10, deadline_seconds=90, silence_seconds=60))
 
     @property
     def tree(self) -> Path:
@@ -99,15 +99,15 @@ class Desk:
         """What the model answers from now on."""
         self.server.script = Script.of(*turns)
 
-    async def edit(self, prompt: str = "Do it.", **changes: Any) -> Outcome:
+    async def edit(self, prompt: str = "Do it.", **changes: Any) -> RunOutcome:
         """A call that edits the tree."""
-        return await self.coder().run(self.request(Call.IMPLEMENT, prompt, **changes))
+        return await self.coder().run(self.request(CoderCall.IMPLEMENT, prompt, **changes))
 
-    async def ask(self, prompt: str = "Review it.", **changes: Any) -> Outcome:
+    async def ask(self, prompt: str = "Review it.", **changes: Any) -> RunOutcome:
         """A call that reads the tree and answers by `SCHEMA`."""
-        return await self.coder().run(self.request(Call.REVIEW, prompt, **{"schema": SCHEMA, **changes}))
+        return await self.coder().run(self.request(CoderCall.REVIEW, prompt, **{"schema": SCHEMA, **changes}))
 
-    def request(self, call: Call, prompt: str, **changes: Any) -> Request:
+    def request(self, call: CoderCall, prompt: str, **changes: Any) -> Request:
         """A request."""
         known = {"tree": self.tree, "limits": self.limits}
         return Request(call, "#1", "A thing", "developer", prompt, **{**known, **changes})

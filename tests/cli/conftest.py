@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from cli.coding import CLAUDE_VERSIONS, CODEX_VERSIONS, Desk, left_behind, program
+from cli.compatible import VERSIONS, ProxiedDesk
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
+
+D = TypeVar("D", bound=Desk)
 
 
 @pytest.fixture(params=CLAUDE_VERSIONS)
@@ -34,7 +38,7 @@ def wrap() -> Wrap:
     """Bubblewrap, which this ring needs."""
     if shutil.which("bwrap") is None:
         pytest.skip("no bwrap on this machine: install bubblewrap")
-    return Wrap(Kind.BUBBLEWRAP)
+    return Wrap(Isolation.TREE_BY_BUBBLEWRAP)
 
 
 @pytest.fixture
@@ -49,23 +53,32 @@ async def root(tmp_path: Path) -> AsyncIterator[Path]:
 @pytest.fixture
 async def desk(root: Path, claude_program: Path, wrap: Wrap) -> AsyncIterator[Desk]:
     """Claude Code at a model server."""
-    async with _served(root, claude_program, wrap, "claude") as desk:
+    async with _served(root, lambda server: Desk(server, root, claude_program, "claude", wrap)) as desk:
         yield desk
 
 
 @pytest.fixture
 async def codex(root: Path, codex_program: Path, wrap: Wrap) -> AsyncIterator[Desk]:
     """Codex at a model server."""
-    async with _served(root, codex_program, wrap, "codex") as desk:
+    async with _served(root, lambda server: Desk(server, root, codex_program, "codex", wrap)) as desk:
+        yield desk
+
+
+@pytest.fixture(params=VERSIONS, ids=lambda one: one[0])
+async def proxied(root: Path, request: pytest.FixtureRequest, wrap: Wrap) -> AsyncIterator[ProxiedDesk]:
+    """Each program that speaks chat completions, behind the proxy."""
+    name, version = request.param
+    executable = program(name, version)
+    async with _served(root, lambda server: ProxiedDesk(server, root, executable, name, wrap)) as desk:
         yield desk
 
 
 @asynccontextmanager
-async def _served(root: Path, executable: Path, wrap: Wrap, backend: str) -> AsyncIterator[Desk]:
+async def _served(root: Path, make: Callable[[ModelServer], D]) -> AsyncIterator[D]:
     """A desk; at the end every request was scripted and no call directory is left."""
     (root / "tree").mkdir()
     async with ModelServer(Script(())) as server:
-        desk = Desk(server, root, executable, backend, wrap)
+        desk = make(server)
         yield desk
         assert server.unscripted == []
         assert not desk.calls.exists() or list(desk.calls.iterdir()) == []

@@ -15,7 +15,7 @@ from cli.coding import TOKEN, left_behind, program
 from lab.github.clock import LabClock
 from lab.model.script import Script
 from lab.model_server import ModelServer
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Result
 from shared.workflow import Role
 

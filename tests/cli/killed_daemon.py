@@ -13,13 +13,13 @@ from anyio.abc import Process
 
 from cli.coding import Desk, related, search_path
 from shared import process
-from shared.sandbox.wrap import Kind
+from shared.sandbox.wrap import Isolation
 
 FAMILY = "sleep 601 & setsid sleep 602 & nohup sleep 603 >/dev/null 2>&1 & (trap '' TERM; sleep 604) & touch begun; "
 """Children of every kind: plain, in a session of its own, deaf to HUP, deaf to TERM."""
 
 
-def a_daemon(desk: Desk, kind: Kind) -> AbstractAsyncContextManager[Process]:
+def a_daemon(desk: Desk, kind: Isolation) -> AbstractAsyncContextManager[Process]:
     """A daemon that makes one call on the desk's tree."""
     here = Path(__file__).parent
     what = (desk.backend, desk.server.url, str(desk.root), str(desk.executable), kind)

@@ -1,31 +1,61 @@
-"""`/retry backend=NAME` with two backends in one configuration: after the scripted one the real Claude Code goes on."""
+"""`/retry backend=NAME` with two backends in one configuration: after the scripted one a real program goes on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
 from engine import OWNER, REPOSITORY, Engine
 from worker_scene import TESTS, WRONG, calls, fence, pulls, status
 
+from cli import claude_calls
 from cli.coding import TOKEN, program
+from cli.compatible import TOOLS
 from lab.model.script import Script
 from lab.model_server import ModelServer
+from shared.llm import compatible
 from shared.scheduling.items import Result
 from shared.workflow import Role
 
-WRITES = {
-    "name": "Write",
-    "input": {"file_path": "{cwd}/directory/greeting.py", "content": "greet = 'Hello, {}'.format\n"},
-}
-MODEL = [{"for": "This is attempt 1 of", "turns": [{"say": "I greet.", "tools": [WRITES]}, {"say": "Done."}]}]
+PLACE, GREETS = "directory/greeting.py", "greet = 'Hello, {}'.format\n"
 
 
-async def test_a_person_has_another_backend_go_on_from_the_same_tests(engine: Engine) -> None:
+@dataclass(frozen=True)
+class Other:
+    """The backend that goes on."""
+
+    name: str
+    version: str
+    writes: Mapping[str, Any]
+    key: str
+    url: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+CLAUDE = Other("claude", "0.2.187", claude_calls.write(PLACE, GREETS), "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+QWEN = Other(
+    "qwen",
+    "0.24.4",
+    TOOLS["qwen"].write(PLACE, GREETS),
+    compatible.KEY,
+    compatible.URL,
+    {"llm": {"models": {"qwen": "gpt-5"}}},
+)
+
+
+@pytest.mark.parametrize("backend", [CLAUDE, QWEN], ids=lambda one: one.name)
+async def test_a_person_has_another_backend_go_on_from_the_same_tests(engine: Engine, backend: Other) -> None:
     engine.script(TESTS + WRONG)
     engine.repository_settings |= {"max_attempts": 1}
-    async with ModelServer(Script.read(MODEL)) as server:
-        engine.variables = {"ANTHROPIC_API_KEY": TOKEN, "ANTHROPIC_BASE_URL": server.url}
+    turns = [{"say": "I greet.", **backend.writes}, {"say": "Done."}]
+    async with ModelServer(Script.read([{"for": "This is attempt 1 of", "turns": turns}])) as server:
+        engine.variables = {backend.key: TOKEN, backend.url: server.url}
         engine.more_settings = {
-            "claude_cli": str(program("claude", "0.2.187").resolve()),
-            "roles": {"debugger": {"backend": "claude"}},
+            **backend.settings,
+            f"{backend.name}_cli": str(program(backend.name, backend.version).resolve()),
+            "roles": {"debugger": {"backend": backend.name}},
             "phases": {"diagnose": "generalist"},
         }
         number = engine.ready("Greet people")
@@ -34,14 +64,14 @@ async def test_a_person_has_another_backend_go_on_from_the_same_tests(engine: En
             assert [one.result for one in worker.ended] == [Result.FAILED]
         red = (await fence(engine, number)).work_head
         assert server.journal == [], "the other backend was asked for nothing"
-        engine.lab.comment(REPOSITORY, number, "/retry backend=claude", author=OWNER)
+        engine.lab.comment(REPOSITORY, number, f"/retry backend={backend.name}", author=OWNER)
         async with engine.agent(Role.WORKER, state="machine-2") as other:
             await engine.in_time(lambda: bool(other.ended), other, seconds=90)
             assert [one.result for one in other.ended] == [Result.HANDED_OVER]
         assert len(server.journal) >= 2
         assert server.unscripted == []
-    assert (await fence(engine, number)).backend == "claude"
-    assert "and claude" in status(engine, number)
+    assert (await fence(engine, number)).backend == backend.name
+    assert f"and {backend.name}" in status(engine, number)
     assert calls(engine, "write_tests") == 1, "the tests are those that were written before"
     bare = engine.lab.at(REPOSITORY).bare
     assert red in {one.sha for one in await bare.log(None, pulls(engine)[0].head_sha, 4)}

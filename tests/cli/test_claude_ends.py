@@ -13,7 +13,7 @@ from cli.coding import Desk, left_behind, related
 from cli.killed_daemon import FAMILY, a_daemon, programs_of, until
 from shared.llm.cli.directory import sweep
 from shared.llm.port import Ending
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
 
 
 @pytest.mark.fault(27)
@@ -56,8 +56,8 @@ async def test_a_run_that_somebody_else_ends_is_killed_whatever_it_prints(desk: 
 
 
 @pytest.mark.fault(23)
-@pytest.mark.parametrize("kind", [Kind.BUBBLEWRAP, Kind.UNSHARE])
-async def test_a_killed_daemon_takes_the_whole_tree_with_it(desk: Desk, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [Isolation.TREE_BY_BUBBLEWRAP, Isolation.TREE_BY_UNSHARE])
+async def test_a_killed_daemon_takes_the_whole_tree_with_it(desk: Desk, kind: Isolation) -> None:
     desk.wrap = Wrap(kind)
     desk.script(bash(f"{FAMILY} sleep 600"))
     async with a_daemon(desk, kind) as daemon:

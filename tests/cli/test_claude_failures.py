@@ -10,7 +10,7 @@ from cli.claude_calls import bash
 from cli.coding import CLAUDE_VERSIONS, TOKEN, Desk, rows
 from cli.refusals import broken, refused
 from lab.model.script import Tokens
-from shared.llm.port import Ending, Limits
+from shared.llm.port import Ending, RunLimits
 
 CREDIT = "Your credit balance is too low to access the Anthropic API."
 
@@ -71,7 +71,7 @@ async def test_nobody_at_the_other_end_is_a_passing_failure(desk: Desk) -> None:
 @pytest.mark.parametrize("kind", ["silent", "stalled"])
 async def test_a_silent_server_is_left_at_our_limit(desk: Desk, kind: str) -> None:
     desk.script(broken(kind))
-    desk.limits = Limits(deadline_seconds=90, silence_seconds=5)
+    desk.limits = RunLimits(deadline_seconds=90, silence_seconds=5)
     outcome = await desk.edit()
     assert outcome.ending is Ending.TIMED_OUT
     assert outcome.text == "it said nothing for 5 seconds and was stopped"
@@ -80,7 +80,7 @@ async def test_a_silent_server_is_left_at_our_limit(desk: Desk, kind: str) -> No
 @pytest.mark.fault(23)
 async def test_a_run_that_never_ends_is_stopped_at_its_deadline_and_what_it_used_is_known(desk: Desk) -> None:
     desk.script(bash("sleep 600"))
-    desk.limits = Limits(deadline_seconds=10, silence_seconds=60)
+    desk.limits = RunLimits(deadline_seconds=10, silence_seconds=60)
     outcome = await desk.edit()
     assert outcome.ending is Ending.TIMED_OUT
     assert "did not end within 10 seconds" in outcome.text
@@ -90,7 +90,7 @@ async def test_a_run_that_never_ends_is_stopped_at_its_deadline_and_what_it_used
 
 async def test_it_stops_after_its_turns(desk: Desk) -> None:
     desk.script(bash("date >> seen"))
-    outcome = await desk.edit(limits=Limits(max_turns=2, deadline_seconds=90))
+    outcome = await desk.edit(limits=RunLimits(max_turns=2, deadline_seconds=90))
     assert outcome.ending is Ending.MAX_TURNS
     assert len(desk.server.journal) == 2
     assert outcome.usage.cost_usd
@@ -99,7 +99,7 @@ async def test_it_stops_after_its_turns(desk: Desk) -> None:
 async def test_it_stops_at_its_budget(desk: Desk) -> None:
     dear = Tokens(input=200_000, output=20_000).model_dump()
     desk.script({**bash("date >> seen"), "usage": dear})
-    outcome = await desk.edit(limits=Limits(budget_usd=0.5, deadline_seconds=90))
+    outcome = await desk.edit(limits=RunLimits(budget_usd=0.5, deadline_seconds=90))
     assert outcome.ending is Ending.MAX_BUDGET
     assert len(desk.server.journal) == 1
     assert (outcome.usage.cost_usd or 0) > 0.5

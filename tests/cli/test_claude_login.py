@@ -11,8 +11,8 @@ from lab.model.script import Tokens
 from shared.llm import coder
 from shared.llm.backend import Program, Setup
 from shared.llm.endpoint import Endpoint, Fixed
-from shared.llm.port import Call, Coder, Ending, Limits
-from shared.loop import RealClock
+from shared.llm.port import Coder, CoderCall, Ending, RunLimits
+from shared.loop.real_clock import RealClock
 
 LOGIN = "sk-ant-oat01-c4n4ry-of-a-subscription-0123456789"
 
@@ -25,7 +25,7 @@ def signed_in(desk: Desk) -> Coder:
 
 async def test_it_works_by_a_login_alone(desk: Desk) -> None:
     desk.script(write("a.py", "x = 1\n"), bash("cat /proc/*/environ > seen; true"), {"say": "Done."})
-    outcome = await signed_in(desk).run(desk.request(Call.IMPLEMENT, "Do it."))
+    outcome = await signed_in(desk).run(desk.request(CoderCall.IMPLEMENT, "Do it."))
     assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
     assert {seen.headers.get("authorization") for seen in desk.server.journal} == {f"Bearer {LOGIN}"}
     assert not any("x-api-key" in seen.headers for seen in desk.server.journal)
@@ -35,14 +35,14 @@ async def test_it_works_by_a_login_alone(desk: Desk) -> None:
 
 async def test_a_question_is_answered_by_a_login_too(desk: Desk) -> None:
     desk.script({"answer": {"verdict": "approve", "why": None}})
-    outcome = await signed_in(desk).run(desk.request(Call.REVIEW, "Review it.", schema=SCHEMA))
+    outcome = await signed_in(desk).run(desk.request(CoderCall.REVIEW, "Review it.", schema=SCHEMA))
     assert (outcome.ending, outcome.answer) == (Ending.COMPLETED, {"verdict": "approve"})
     assert {seen.token for seen in desk.server.journal} == {LOGIN}
 
 
 async def test_its_own_limit_stops_a_run_at_its_budget(desk: Desk) -> None:
     desk.script({**bash("date >> seen"), "usage": Tokens(input=200_000, output=20_000).model_dump()})
-    request = desk.request(Call.IMPLEMENT, "Do it.", limits=Limits(budget_usd=0.5, deadline_seconds=90))
+    request = desk.request(CoderCall.IMPLEMENT, "Do it.", limits=RunLimits(budget_usd=0.5, deadline_seconds=90))
     outcome = await signed_in(desk).run(request)
     assert (outcome.ending, len(desk.server.journal)) == (Ending.MAX_BUDGET, 1)
 
@@ -50,6 +50,6 @@ async def test_its_own_limit_stops_a_run_at_its_budget(desk: Desk) -> None:
 @pytest.mark.fault(22)
 async def test_a_login_that_is_refused_is_a_matter_of_signing_in(desk: Desk) -> None:
     desk.script(refused(401, message="OAuth token has expired"))
-    outcome = await signed_in(desk).run(desk.request(Call.IMPLEMENT, "Do it."))
+    outcome = await signed_in(desk).run(desk.request(CoderCall.IMPLEMENT, "Do it."))
     assert outcome.ending is Ending.AUTH, outcome
     assert LOGIN not in outcome.text

@@ -8,8 +8,8 @@ import pytest
 
 from cli.claude_calls import bash, write
 from cli.coding import TOKEN, Desk
-from shared.llm.port import Ending, Limits
-from shared.sandbox.wrap import Kind, Wrap
+from shared.llm.port import Ending, RunLimits
+from shared.sandbox.wrap import Isolation, Wrap
 
 
 async def test_it_edits_files_and_runs_tests(desk: Desk) -> None:
@@ -48,7 +48,7 @@ async def test_a_question_is_answered_by_its_schema_and_nothing_can_be_changed(d
 
 async def test_a_question_without_files_gets_no_tools_at_all(desk: Desk) -> None:
     desk.script({"answer": {"verdict": "reject", "why": "no"}})
-    outcome = await desk.ask(tree=None, limits=Limits(max_turns=1, deadline_seconds=90))
+    outcome = await desk.ask(tree=None, limits=RunLimits(max_turns=1, deadline_seconds=90))
     assert outcome.answer == {"verdict": "reject", "why": "no"}
     offered = {tool["name"] for tool in desk.server.journal[0].body["tools"]}
     assert offered <= {"StructuredOutput", "DeferredToolPlaceholder"}
@@ -74,8 +74,8 @@ async def test_it_writes_only_into_its_tree(desk: Desk, root: Path) -> None:
     assert (desk.tree / "seen").read_text() == "calls\n"
 
 
-@pytest.mark.parametrize("kind", [Kind.UNSHARE, Kind.GROUP])
-async def test_other_wrappers_leave_nothing_in_tmp_either(desk: Desk, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [Isolation.TREE_BY_UNSHARE, Isolation.TREE_BY_GROUP])
+async def test_other_wrappers_leave_nothing_in_tmp_either(desk: Desk, kind: Isolation) -> None:
     desk.wrap = Wrap(kind)
     desk.script(write("a.py", ""), bash("true"), {"say": "Done."})
     assert (await desk.edit()).ending is Ending.COMPLETED

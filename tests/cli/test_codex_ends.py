@@ -18,8 +18,8 @@ from shared.llm.cli.directory import sweep
 from shared.llm.codex import Codex
 from shared.llm.port import Ending
 from shared.llm.prices import Prices
-from shared.sandbox.view import View
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.view import FileSystemView
+from shared.sandbox.wrap import Isolation, Wrap
 
 
 @pytest.mark.fault(27)
@@ -64,8 +64,8 @@ async def test_a_run_that_somebody_else_ends_is_killed_whatever_it_prints(codex:
 
 
 @pytest.mark.fault(23)
-@pytest.mark.parametrize("kind", [Kind.BUBBLEWRAP, Kind.UNSHARE])
-async def test_a_killed_daemon_takes_the_whole_tree_with_it(codex: Desk, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [Isolation.TREE_BY_BUBBLEWRAP, Isolation.TREE_BY_UNSHARE])
+async def test_a_killed_daemon_takes_the_whole_tree_with_it(codex: Desk, kind: Isolation) -> None:
     codex.wrap = Wrap(kind)
     codex.script(shell(f"{FAMILY} sleep 600"))
     async with a_daemon(codex, kind) as daemon:
@@ -85,7 +85,7 @@ async def test_a_killed_daemon_takes_the_whole_tree_with_it(codex: Desk, kind: K
 
 async def test_a_machine_on_which_its_sandbox_does_not_start_is_refused_before_any_run(codex: Desk) -> None:
     """Without this, every tool would fail and the run would end as if all were well."""
-    launcher = replace(codex.launcher(), wrap=_Barred(Kind.GROUP))
+    launcher = replace(codex.launcher(), wrap=_Barred(Isolation.TREE_BY_GROUP))
     with pytest.raises(Misconfigured, match=r"cannot start its sandbox here.*namespace"):
         await Codex(codex.executable.resolve(), launcher, Prices({})).ready()
 
@@ -93,6 +93,6 @@ async def test_a_machine_on_which_its_sandbox_does_not_start_is_refused_before_a
 class _Barred(Wrap):
     """A wrapper inside which no further namespace can be made, as in a strict container."""
 
-    def argv(self, command: Sequence[str], view: View) -> tuple[str, ...]:
+    def argv(self, command: Sequence[str], view: FileSystemView) -> tuple[str, ...]:
         """`command` where user namespaces are used up."""
         return ("bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/", "--", *command)

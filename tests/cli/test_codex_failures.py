@@ -7,7 +7,7 @@ import pytest
 from cli.codex_calls import shell, write
 from cli.coding import CODEX_VERSIONS, TOKEN, Desk, rows
 from cli.refusals import broken, refused
-from shared.llm.port import Ending, Limits
+from shared.llm.port import Ending, RunLimits
 
 LATER = "You exceeded your current quota, please check your plan and billing details."
 
@@ -61,14 +61,14 @@ async def test_a_server_error_is_tried_again(codex: Desk) -> None:
 
 async def test_a_limit_that_asks_for_an_hour_is_not_waited_out(codex: Desk) -> None:
     codex.script(refused(429, retry_after=3600))
-    assert (await codex.edit(limits=Limits(deadline_seconds=20))).ending is Ending.OVERLOADED
+    assert (await codex.edit(limits=RunLimits(deadline_seconds=20))).ending is Ending.OVERLOADED
     assert [seen.answered for seen in codex.server.journal] == [429]
 
 
 async def test_nobody_at_the_other_end_is_a_passing_failure(codex: Desk) -> None:
     codex.script({"say": "Done."})
     await codex.server.__aexit__(None, None, None)
-    outcome = await codex.edit(limits=Limits(deadline_seconds=30))
+    outcome = await codex.edit(limits=RunLimits(deadline_seconds=30))
     assert outcome.ending is Ending.TRANSIENT, outcome
 
 
@@ -76,7 +76,7 @@ async def test_nobody_at_the_other_end_is_a_passing_failure(codex: Desk) -> None
 @pytest.mark.parametrize("kind", ["silent", "stalled"])
 async def test_a_silent_server_is_left_at_our_limit(codex: Desk, kind: str) -> None:
     codex.script(broken(kind))
-    outcome = await codex.edit(limits=Limits(deadline_seconds=90, silence_seconds=4))
+    outcome = await codex.edit(limits=RunLimits(deadline_seconds=90, silence_seconds=4))
     assert outcome.ending is Ending.TIMED_OUT
     assert len(codex.server.journal) == 1
 
@@ -84,7 +84,7 @@ async def test_a_silent_server_is_left_at_our_limit(codex: Desk, kind: str) -> N
 @pytest.mark.fault(23)
 async def test_a_run_past_its_deadline_is_stopped_and_what_it_took_is_known(codex: Desk) -> None:
     codex.script(write("a.py", "x = 1"), shell("touch begun; sleep 600"))
-    outcome = await codex.edit(limits=Limits(deadline_seconds=5), model="gpt-5.5")
+    outcome = await codex.edit(limits=RunLimits(deadline_seconds=5), model="gpt-5.5")
     assert outcome.ending is Ending.TIMED_OUT
     assert (outcome.usage.input_tokens, outcome.usage.output_tokens) == (1400, 100)
     assert outcome.usage.cost_usd

@@ -18,10 +18,12 @@ from lab.model_server import Issuer, ModelServer
 from shared.llm import coder, codex_login
 from shared.llm.backend import Program, Setup
 from shared.llm.codex_login import Login, LoginLease
+from shared.llm.continuation import ResumeLimits
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Call, Coder, Ending, Limits, Outcome
-from shared.loop import RealClock
-from shared.sandbox.wrap import Kind, Wrap
+from shared.llm.kept_sessions import Continuation, SessionStore, session_file
+from shared.llm.port import Coder, CoderCall, Ending, RunLimits, RunOutcome
+from shared.loop.real_clock import RealClock
+from shared.sandbox.wrap import Isolation, Wrap
 
 LOOK = "(cat {file}; cat $HOME/.codex/auth.json; cat ~/.codex/*; env) > {tree}/seen 2>&1; touch {tree}/looked"
 """A tool that looks for the login where it is and where its copy is."""
@@ -56,9 +58,9 @@ class Person:
         lent = LoginLease(Endpoint(server, "", login=True, file=self.file), self.file)
         return coder("codex", Setup(RealClock(), program=Program(self.desk.executable.resolve(), launcher, lent)))
 
-    async def edit(self, **changes: Any) -> Outcome:
+    async def edit(self, **changes: Any) -> RunOutcome:
         """One call."""
-        return await self.coder().run(self.desk.request(Call.IMPLEMENT, "Do it.", **changes))
+        return await self.coder().run(self.desk.request(CoderCall.IMPLEMENT, "Do it.", **changes))
 
 
 @pytest.fixture
@@ -77,8 +79,8 @@ async def person(root: Path, codex_program: Path, wrap: Wrap) -> AsyncIterator[P
         assert sorted(path.name for path in home.iterdir()) == [".auth.json.engine-lock", "auth.json"]
 
 
-@pytest.mark.parametrize("kind", [Kind.BUBBLEWRAP, Kind.SEALED, Kind.UNSHARE])
-async def test_it_works_without_a_key_and_its_tools_cannot_read_the_login(person: Person, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [Isolation.TREE_BY_BUBBLEWRAP, Isolation.SANDBOX, Isolation.TREE_BY_UNSHARE])
+async def test_it_works_without_a_key_and_its_tools_cannot_read_the_login(person: Person, kind: Isolation) -> None:
     desk, before = person.desk, person.file.read_bytes()
     desk.wrap = Wrap(kind)
     desk.script(shell(LOOK.format(file=f"'{person.file}'", tree=desk.tree)), {"say": "Done."})
@@ -94,8 +96,8 @@ async def test_it_works_without_a_key_and_its_tools_cannot_read_the_login(person
     assert (person.issuer.renewals, person.file.read_bytes()) == (0, before)
 
 
-@pytest.mark.parametrize("kind", [Kind.BUBBLEWRAP, Kind.SEALED, Kind.UNSHARE])
-async def test_a_login_behind_a_link_works_and_cannot_be_read_by_either_name(person: Person, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [Isolation.TREE_BY_BUBBLEWRAP, Isolation.SANDBOX, Isolation.TREE_BY_UNSHARE])
+async def test_a_login_behind_a_link_works_and_cannot_be_read_by_either_name(person: Person, kind: Isolation) -> None:
     desk, real = person.desk, person.file
     person.leave(key="sk-c4n4ry-exchanged")  # beside a ChatGPT login it is not used
     person.file = desk.root / "dot" / "auth.json"
@@ -115,7 +117,7 @@ async def test_a_question_cannot_be_used_to_read_the_login(person: Person) -> No
     desk = person.desk
     answer = {"answer": {"verdict": "approve", "why": None}}
     desk.script(shell(f"cat '{person.file}' ~/.codex/auth.json; touch {desk.tree}/x; echo look$((1 + 1))"), answer)
-    request = desk.request(Call.REVIEW, "Review it.", schema=SCHEMA)
+    request = desk.request(CoderCall.REVIEW, "Review it.", schema=SCHEMA)
     outcome = await person.coder().run(request)
     assert (outcome.ending, outcome.answer) == (Ending.COMPLETED, {"verdict": "approve"})
     told = json.dumps(desk.server.journal[-1].body)
@@ -127,7 +129,7 @@ async def test_a_question_cannot_be_used_to_read_the_login(person: Person) -> No
 async def test_calls_at_once_renew_the_login_once_and_it_is_brought_back(person: Person) -> None:
     person.leave(over=True)
     person.desk.script(shell("true"), {"say": "Done."})
-    outcomes: list[Outcome] = []
+    outcomes: list[RunOutcome] = []
 
     async def call() -> None:
         outcomes.append(await person.edit())
@@ -146,7 +148,7 @@ async def test_calls_at_once_renew_the_login_once_and_it_is_brought_back(person:
 async def test_what_a_stopped_call_has_renewed_is_brought_back_too(person: Person) -> None:
     person.leave(over=True)
     person.desk.script(shell("sleep 600"))
-    outcome = await person.edit(limits=Limits(deadline_seconds=5))
+    outcome = await person.edit(limits=RunLimits(deadline_seconds=5))
     assert outcome.ending is Ending.TIMED_OUT
     assert await left_behind(person.desk.root) == []
     assert (person.issuer.renewals, person.login.renewal) == (1, "rt-c4n4ry-1")
@@ -160,3 +162,29 @@ async def test_a_login_that_has_ended_is_a_matter_of_signing_in(person: Person) 
     outcome = await person.edit()
     assert outcome.ending is Ending.AUTH, outcome
     assert person.login.renewal == "rt-c4n4ry-0"
+
+
+async def test_a_session_goes_on_by_a_login_and_one_that_is_no_session_begins_anew(person: Person) -> None:
+    """The login is lent to each call anew, also to the second one of a request."""
+    desk = person.desk
+    desk.script({"say": "All written."})
+    store = SessionStore(desk.root / "state" / "sessions", RealClock(), ResumeLimits())
+    file = session_file(store.root / "ada__directory" / "issue-1" / "worker-1", "implement")
+
+    async def call() -> RunOutcome:
+        continues = Continuation(store, file, "text", store.read(file), "TOLD.")
+        outcome = await person.edit(continues=continues)
+        continues.leave("t1")
+        return outcome
+
+    first = await call()
+    second = await call()
+    assert ([first.ending, second.ending], [first.resumed, second.resumed]) == (2 * [Ending.COMPLETED], [None, 300])
+    assert second.usage == first.usage
+    kept = store.read(file)
+    assert kept is not None
+    assert person.issuer.access.encode() not in kept.found.content
+    store.write(file, replace(kept, found=replace(kept.found, content=b"another format\n")))
+    third = await call()
+    assert (third.ending, third.resumed, third.usage) == (Ending.COMPLETED, None, first.usage)
+    assert len(desk.server.journal) == 3

@@ -11,7 +11,7 @@ from cli.codex_calls import shell, write
 from cli.coding import TOKEN, Desk
 from shared.llm.codex import KEY
 from shared.llm.port import Ending
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
 
 LISTEN = """python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print("bound")' > bound"""
 
@@ -115,8 +115,8 @@ async def test_tools_do_not_see_the_token(codex: Desk) -> None:
     assert TOKEN not in json.dumps(codex.server.journal[-1].body)
 
 
-@pytest.mark.parametrize("kind", [Kind.SEALED, Kind.UNSHARE, Kind.GROUP])
-async def test_other_wrappers_leave_nothing_in_tmp_either(codex: Desk, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [Isolation.SANDBOX, Isolation.TREE_BY_UNSHARE, Isolation.TREE_BY_GROUP])
+async def test_other_wrappers_leave_nothing_in_tmp_either(codex: Desk, kind: Isolation) -> None:
     codex.wrap = Wrap(kind)
     codex.script(write("a.py", ""), shell("touch b.py"), {"say": "Done."})
     assert (await codex.edit()).ending is Ending.COMPLETED

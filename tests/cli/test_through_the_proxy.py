@@ -7,15 +7,9 @@ from typing import Any
 import pytest
 
 from cli.coding import Desk
-from shared.llm import coder
-from shared.llm.backend import Program, Setup
-from shared.llm.port import Call, Coder, Ending, Limits
-from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.metered import Metered
-from shared.llm.proxy.server import ModelProxy
-from shared.llm.proxy.vendors import Upstream, Vendor
-from shared.loop import RealClock
-from shared.sandbox.wrap import Kind, Wrap
+from cli.metering import KEY, metered
+from shared.llm.port import CoderCall, Ending, RunLimits
+from shared.sandbox.wrap import Isolation, Wrap
 
 REACH = """python3 -c 'import socket, urllib.parse
 place = urllib.parse.urlsplit("%s")
@@ -27,31 +21,9 @@ except OSError:
 open("reached", "w").write(said)'"""
 """Tries a connection past the proxy."""
 
-SEALED = pytest.mark.parametrize("wrap", [Wrap(Kind.BUBBLEWRAP), Wrap(Kind.SEALED)], ids=["network", "no network"])
-
-KEY = "sk-c4n4ry-the-real-key-0123456789"
-
-
-class OnePrice(Prices):
-    """Every request costs $3, whatever the model; the CLI's own reckoning stays far below that."""
-
-    def __init__(self) -> None:
-        super().__init__({"any": Price(input=0, output=0, cached=0, written=0)})
-
-    def knows(self, model: str) -> bool:
-        return True
-
-    def cost(self, tokens: Tokens) -> float | None:
-        return 3.0 if tokens.prompt else 0.0
-
-
-def metered(desk: Desk) -> tuple[Coder, ModelProxy]:
-    """The backend of a desk behind a proxy that has the key."""
-    vendor = {"claude": Vendor.ANTHROPIC, "codex": Vendor.OPENAI}[desk.backend]
-    sockets = desk.root / ("long" * 30) if desk.wrap.kind is Kind.SEALED else None
-    proxy = ModelProxy([Upstream(vendor, desk.server.url, KEY)], OnePrice(), RealClock(), sockets)
-    program = Program(desk.executable.resolve(), desk.launcher(), proxy)
-    return Metered(coder(desk.backend, Setup(RealClock(), program=program)), proxy), proxy
+SEALED = pytest.mark.parametrize(
+    "wrap", [Wrap(Isolation.TREE_BY_BUBBLEWRAP), Wrap(Isolation.SANDBOX)], ids=["network", "no network"]
+)
 
 
 def tools(desk: Desk, command: str) -> dict[str, Any]:
@@ -66,11 +38,11 @@ async def worked(desk: Desk) -> None:
     look = f"env > seen; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline >> seen; {REACH % desk.server.url}; true"
     desk.script(tools(desk, look), {"say": "Done."})
     backend, proxy = metered(desk)
-    outcome = await backend.run(desk.request(Call.IMPLEMENT, "Do it.", run="r1", limits=_limits(50.0)))
+    outcome = await backend.run(desk.request(CoderCall.IMPLEMENT, "Do it.", run="r1", limits=_limits(50.0)))
     assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done.")
     assert {seen.token for seen in desk.server.journal} == {KEY}
     assert (outcome.usage.cost_usd, outcome.usage.cost_source) == (6.0, "proxy")
-    assert (desk.tree / "reached").read_text() == ("no" if desk.wrap.kind is Kind.SEALED else "yes")
+    assert (desk.tree / "reached").read_text() == ("no" if desk.wrap.kind is Isolation.SANDBOX else "yes")
     found = (desk.tree / "seen").read_bytes()
     assert KEY.encode() not in found
     assert (b"run-" in found) == (desk.backend == "claude")  # Codex keeps even the token of the call from its tools
@@ -83,7 +55,7 @@ async def stopped(desk: Desk) -> None:
     """The model would go on for ever; the run ends with the first request over the budget."""
     desk.script(tools(desk, "echo once >> turns"))
     backend, proxy = metered(desk)
-    outcome = await backend.run(desk.request(Call.IMPLEMENT, "Do it.", run="r1", limits=_limits(5.0)))
+    outcome = await backend.run(desk.request(CoderCall.IMPLEMENT, "Do it.", run="r1", limits=_limits(5.0)))
     assert outcome.ending is Ending.MAX_BUDGET
     assert len(desk.server.journal) == 2
     reading = proxy.reading("r1")
@@ -92,8 +64,8 @@ async def stopped(desk: Desk) -> None:
     assert reading.usage.cost_usd == 6.0
 
 
-def _limits(budget: float) -> Limits:
-    return Limits(max_turns=30, budget_usd=budget, deadline_seconds=60, silence_seconds=40)
+def _limits(budget: float) -> RunLimits:
+    return RunLimits(max_turns=30, budget_usd=budget, deadline_seconds=60, silence_seconds=40)
 
 
 @SEALED

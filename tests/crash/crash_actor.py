@@ -18,7 +18,7 @@ import anyio
 from config.loading import load
 from lab.agents import at_work, process_of
 from runtime.building.assembly import Parts
-from shared.llm.port import Coder, Outcome, Request
+from shared.llm.port import Coder, Request, RunOutcome
 from shared.outgoing.credentials import credentials
 from shared.telemetry.logging import bind_agent, configure
 from shared.workflow import Role
@@ -103,7 +103,7 @@ class Journal:
         """The configured word."""
         return self._coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call."""
         self._note("begin", request)
         call, when = self._part.dies

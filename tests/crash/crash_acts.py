@@ -92,6 +92,6 @@ ACTS = (
     Act("plan", Role.PLANNER, _planned),
     Act("work", Role.WORKER, _handed_over),
     Act("review", Role.REVIEWER, _merged, (Role.WORKER,)),
-    Act("close", Role.PLANNER, _closed),
+    Act("close", Role.PLANNER, _closed, least=5),
     Act("pending", Role.PLANNER, _opened, settings={"tdd": {"pending": {"globs": ["tests/*.py"]}}}, least=3),
 )

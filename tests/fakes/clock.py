@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 import anyio.lowlevel
 
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 SHORT_SECONDS = 5.0
 """Longer sleeps are heartbeats and polls, which must not run away."""

@@ -18,6 +18,7 @@ class FakeClosing:
 
     told: list[int] = field(default_factory=list)
     unlabelled: list[int] = field(default_factory=list)
+    closed: Callable[[Issue], None] = lambda issue: None
     then: Callable[[Issue | PullRequest], None] = lambda item: None
 
     async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None:
@@ -30,6 +31,12 @@ class FakeClosing:
         permit.check()
         self.unlabelled.append(item.number)
         self.then(item)
+
+    async def close(self, item: Issue, permit: WritePermit) -> None:
+        """Close an issue and take its labels off."""
+        permit.check()
+        self.closed(item)
+        await self.unlabel(item, permit)
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """A status comment says something else."""

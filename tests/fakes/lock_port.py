@@ -17,12 +17,12 @@ import anyio.lowlevel
 from fakes.lock_server import BOT, Fault, Plan, Server
 from shared.errors import EngineError, Transient, UnknownOutcome
 from shared.lock.claim import Intent, claim
-from shared.lock.claimant import Claimant, Terms
+from shared.lock.claimant import Claimant, LockTimes
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held, begin
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Operation, Reply
-from shared.lock.view import View, observe
+from shared.lock.view import LockView, observe
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 
@@ -257,12 +257,12 @@ class FakeNonces:
 class FakeAgent:
     """An agent with its port and its state directory; `restart` is the same agent in a new process."""
 
-    def __init__(self, server: Server, name: str, *, keys: Keyring = KEYS, terms: Terms | None = None) -> None:
+    def __init__(self, server: Server, name: str, *, keys: Keyring = KEYS, terms: LockTimes | None = None) -> None:
         self.port = FakePort(server)
         self.nonces = FakeNonces(name)
-        self.claimant = Claimant(name, frozenset({BOT.id}), keys, self.nonces, terms or Terms())
+        self.claimant = Claimant(name, frozenset({BOT.id}), keys, self.nonces, terms or LockTimes())
 
-    def observe(self) -> View:
+    def observe(self) -> LockView:
         """One look."""
         return run(self.port, observe(self.port, KEY, self.claimant))
 

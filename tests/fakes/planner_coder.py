@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.llm.port import Ending, Outcome, Request
+from shared.llm.port import Ending, Request, RunOutcome
 
 PLAN: dict[str, Any] = {
     "summary": "Find users by a part of the name.",
@@ -53,7 +53,7 @@ def question(text: str = "Which field?") -> dict[str, Any]:
 class Coder:
     """Gives the answers in order, the last one for ever, and keeps what it was asked."""
 
-    answers: list[Mapping[str, Any] | str | Outcome] = field(default_factory=lambda: [plan()])
+    answers: list[Mapping[str, Any] | str | RunOutcome] = field(default_factory=lambda: [plan()])
     asked: list[Request] = field(default_factory=list)
 
     @property
@@ -61,12 +61,12 @@ class Coder:
         """As configured."""
         return "fake"
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """The next answer; text stands for an answer that is no JSON."""
         self.asked.append(request)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Outcome):
+        if isinstance(answer, RunOutcome):
             return answer
         if isinstance(answer, str):
-            return Outcome(Ending.MALFORMED, answer)
-        return Outcome(Ending.COMPLETED, answer=json.loads(json.dumps(answer)))
+            return RunOutcome(Ending.MALFORMED, answer)
+        return RunOutcome(Ending.COMPLETED, answer=json.loads(json.dumps(answer)))

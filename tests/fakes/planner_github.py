@@ -5,7 +5,7 @@ The lock, the status board, the loop and the planner are the real ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -23,11 +23,12 @@ from planner_agent.ports import Forge
 from shared.commands.text_history import Texts
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
+from shared.github.labels import WantedLabels
 from shared.github.status import StatusBoard
 from shared.lock.claimant import Claimant
 from shared.lock.port import EditComment, Operation, Reply
 from shared.lock.write_permit import WritePermit
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.models import Comment, Issue, LabelEvent, Permission
 from shared.scheduling.items import Ended
 from shared.workflow import Role, Stage
@@ -145,6 +146,17 @@ class FakeGitHub:
         permit.check()
         self.world.label(number, name, by=BOT, added=False)
 
+    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]:
+        """One after the other."""
+        return tuple(
+            [
+                await self.show(
+                    one.number, one.stage, permit, known=one.known, flags_on=one.flags_on, flags_off=one.flags_off
+                )
+                for one in wanted
+            ]
+        )
+
     async def show(
         self,
         number: int,
@@ -231,6 +243,13 @@ class Bench:
     agents: int = 0
     unlisted: set[int] = field(default_factory=set)
     closing: FakeClosing = field(default_factory=FakeClosing)
+
+    def __post_init__(self) -> None:
+        self.closing.closed = self.close
+
+    def close(self, issue: Issue) -> None:
+        """The planner has closed a story."""
+        self.world.change(issue.number, open=False)
 
     def planner(self, **policy: Any) -> Planner:
         """A planner that has just been started on a fresh machine."""

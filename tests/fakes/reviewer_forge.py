@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from fakes.lock_server import BOT
 from fakes.reviewer_github import FakeHub, FakeInbox, FakeLabels, FakePulls, FakeRecords, FakeRefs, FakeReviews
 from fakes.reviewer_world import KEYS, NEXT, World, judged, second
 from reviewer_agent.agent import Reviewer
-from reviewer_agent.decide import Merge
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.policy import Policy
@@ -22,15 +21,16 @@ from reviewer_agent.ports import Forge
 from reviewer_agent.review.pending_reviews import PendingReviews
 from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
+from reviewer_agent.snapshot import Merge
 from shared.git.failures import NoSuchRef
 from shared.github.merge_rules import MergeRules
-from shared.llm.port import Call, Ending, Outcome, Request
+from shared.llm.port import CoderCall, Ending, Request, RunOutcome
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port
-from shared.loop import Loop
-from shared.models import QueuePlace
+from shared.loop.polling_loop import Loop
+from shared.models import QueuePlace, Review
 from shared.scheduling.items import Ended, Skip
 from shared.text.prompts import Prompts
 from shared.workflow.labels import Labels
@@ -85,8 +85,8 @@ class FakeCoder:
     def name(self) -> str:
         return "fake"
 
-    async def run(self, request: Request) -> Outcome:
-        if request.call is Call.CHECK_CRITERIA:
+    async def run(self, request: Request) -> RunOutcome:
+        if request.call is CoderCall.CHECK_CRITERIA:
             self.world.checks_asked.append(request)
             planned = self.world.checked.pop(0) if self.world.checked else second(request)
         else:
@@ -94,10 +94,10 @@ class FakeCoder:
             planned = self.world.answers.pop(0)
             self.world.server.seconds += 60
             self.world.change(**self.world.during_call)
-        if isinstance(planned, Outcome):
+        if isinstance(planned, RunOutcome):
             return planned
         planned = judged(planned, request)
-        return Outcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
+        return RunOutcome(Ending.COMPLETED, text=json.dumps(planned), answer=planned)
 
 
 @dataclass
@@ -137,6 +137,10 @@ class FakeThreads:
         if self.world.resolving is not None:
             raise self.world.resolving
         return len(roots)
+
+    async def hide(self, reviews: Sequence[Review], held: Held) -> int:
+        held.check()
+        raise AssertionError("nobody has asked for that")
 
 
 def forge_of(world: World) -> Forge:

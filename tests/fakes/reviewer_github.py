@@ -13,6 +13,7 @@ from fakes.reviewer_world import ISSUE, NAMES, PULL, World
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
+from shared.github.labels import WantedLabels
 from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate
@@ -140,6 +141,16 @@ class FakeLabels:
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         permit.check()
         self.world.change(labels=self.world.pull.labels - {name}, by=BOT)
+
+    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]:
+        return tuple(
+            [
+                await self.show(
+                    one.number, one.stage, permit, known=one.known, flags_on=one.flags_on, flags_off=one.flags_off
+                )
+                for one in wanted
+            ]
+        )
 
     async def show(
         self,

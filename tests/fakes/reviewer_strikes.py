@@ -11,7 +11,7 @@ from fakes.reviewer_forge import FakeSource, forge_of, reviewer
 from fakes.reviewer_world import BASE, World, answer
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.merge.merge_turns import REF, MergeTurn
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 
 
 @dataclass
@@ -69,6 +69,6 @@ def opened() -> World:
     return World(answers=[answer()], tips={"refs/heads/main": BASE, "refs/heads/gone": BASE})
 
 
-def turn_of(world: World, number: int = 58, *, tip: str = BASE, checks: Verdict = Verdict.GREEN) -> None:
+def turn_of(world: World, number: int = 58, *, tip: str = BASE, checks: CiVerdict = CiVerdict.GREEN) -> None:
     """Another reviewer has taken the turn for another pull request."""
     world.turns[REF] = "1" * 40, MergeTurn(number, "main", tip, checks, world.now).write("n")

@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,17 +92,19 @@ class Container:
     def started(self, *command: str) -> Iterator[None]:
         """Run the service's command, or another one, while the block runs; what is left then is killed."""
         with self.log.open("ab") as log:
-            self.running = subprocess.Popen(
+            running = self.running = subprocess.Popen(
                 self.argv(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment()
             )
         try:
             yield
         finally:
-            if self.running.poll() is None:
-                for process in (*psutil.Process(self.running.pid).children(recursive=True), self.running):
-                    process.kill()
-                self.running.wait()
-            self.running = None
+            if running.poll() is None:
+                for process in (*psutil.Process(running.pid).children(recursive=True), running):
+                    with suppress(psutil.NoSuchProcess):
+                        process.kill()
+                running.wait()
+            if self.running is running:  # and not a later start of the same service
+                self.running = None
 
     def ran(self, *command: str) -> tuple[int, str]:
         """Another command in a container of its own, to its end: code and output, with complaints if it failed."""

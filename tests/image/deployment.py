@@ -6,7 +6,7 @@ import secrets
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
@@ -40,6 +40,7 @@ class Deployment:
 
     lab: Lab
     containers: dict[str, Container]
+    _approved: set[int] = field(default_factory=set)
 
     @contextmanager
     def running(self, *agents: str) -> Iterator[None]:
@@ -56,21 +57,27 @@ class Deployment:
 
     async def merged(self) -> None:
         """Approve the plan when it is there, and return when everything is merged and closed."""
-        approved: set[int] = set()
         with anyio.move_on_after(STORY_SECONDS) as waiting:
             while not outcome.scene(self.lab).finished(1):
                 ended = [agent for agent, one in self.containers.items() if not one.lives]
                 assert (outcome.scene(self.lab).halted, ended) == ((), []), self.logs()
-                for number in outcome.awaiting_approval(self.lab) - approved:
-                    self.lab.comment(REPOSITORY, number, "/approve", author=MAINTAINER)
-                    approved.add(number)
+                self._approve()
                 await anyio.sleep(0.25)
         assert not waiting.cancelled_caught, self.logs()
 
-    async def said(self, agent: str, word: str) -> None:
-        """Return when an agent's log has this word."""
-        log = self.containers[agent].log
-        await until(lambda: word in log.read_text(encoding="utf-8", errors="replace"), self.logs)
+    async def at_work(self) -> None:
+        """Approve the plan when it is there, and return when the worker is at work on a specification."""
+        log = self.containers["worker"].log
+        with anyio.move_on_after(STORY_SECONDS) as waiting:
+            while '"event": "step"' not in log.read_text(encoding="utf-8", errors="replace"):
+                self._approve()
+                await anyio.sleep(0.25)
+        assert not waiting.cancelled_caught, self.logs()
+
+    def _approve(self) -> None:
+        for number in outcome.awaiting_approval(self.lab) - self._approved:
+            self.lab.comment(REPOSITORY, number, "/approve", author=MAINTAINER)
+            self._approved.add(number)
 
     async def healthy(self, agent: str) -> None:
         """Return when the health check is content."""

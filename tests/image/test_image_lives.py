@@ -46,7 +46,7 @@ async def test_a_restarted_container_is_the_same_agent_and_goes_on(image: Image,
     async with deployed(image, tmp_path, "container") as deployment:
         deployment.story()
         with deployment.running():
-            await deployment.said("worker", "claim_won")
+            await deployment.at_work()
             assert await deployment.containers["worker"].stopped() == 0, deployment.logs()
             before = identities(deployment.containers["worker"].place)
             with deployment.containers["worker"].started():

@@ -71,6 +71,18 @@ async def conflict_unresolved(engine: Engine) -> int:
     return number
 
 
+async def hook_failed(engine: Engine) -> int:
+    """Somebody mends the hook on the machine, and tells the engine to go on."""
+    engine.repository_settings["hooks"] = {"before_run": "false"}
+    engine.script(GOOD)
+    number = engine.ready("Greet people")
+    await worked(engine)
+    assert "Correct `hooks.before_run` in the agent's configuration" in status(engine, number)
+    engine.repository_settings["hooks"] = {"before_run": "true"}
+    say(engine, number, "/retry")
+    return number
+
+
 async def as_merge(engine: Engine, branch: str, commit: str, parents: tuple[str, str]) -> None:
     """Let `branch` have the files of `commit` as a merge of `parents`, as `git merge` leaves them."""
     git = engine.lab.at(REPOSITORY).bare.git

@@ -9,8 +9,8 @@ from engine import ENGINE, WRITES, Engine
 
 from console.history.repository_reader import OpenRepository, visits
 from console.status.gather import Looking
-from console.status.row import Row
-from shared.budget.budgets import Limits
+from console.status.row import ItemRow
+from shared.budget.budgets import BudgetLimits
 
 
 @asynccontextmanager
@@ -22,10 +22,10 @@ async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[OpenRe
 
 
 def looking(visit: OpenRepository) -> Looking:
-    return Looking(visit, timeout=1800, limits=Limits(), titled=True)
+    return Looking(visit, timeout=1800, limits=BudgetLimits(), titled=True)
 
 
-async def row_of(engine: Engine, number: int) -> Row:
+async def row_of(engine: Engine, number: int) -> ItemRow:
     """What the board says of one item."""
     async with visited(engine) as visit:
         board = await looking(visit).look()

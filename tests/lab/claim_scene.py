@@ -17,7 +17,7 @@ from shared.git.credentials import Credentials
 from shared.git.mirror import Mirror
 from shared.github.comments import Comments
 from shared.lock.claim import Intent, claim
-from shared.lock.claimant import Claimant, Terms
+from shared.lock.claimant import Claimant, LockTimes
 from shared.lock.codec import ItemKey
 from shared.lock.gateway import Gateway
 from shared.lock.lease import Lease
@@ -110,7 +110,7 @@ async def scene_at(tmp_path: Path) -> AsyncIterator[Scene]:
             await mirror.ensure()
             port = Gateway(Comments(github, NAME), fences_of(mirror), b.clock, partial(getattr, github, "server_time"))
             keys = Keyring(b.lab.at(NAME).facts.id, (Key.of(b"secret"),))
-            agents.append(Agent(port, Claimant(name, frozenset({account}), keys, Nonces(name), Terms(settle=2.0))))
+            agents.append(Agent(port, Claimant(name, frozenset({account}), keys, Nonces(name), LockTimes(settle=2.0))))
             answers.append(asks)
             await github.synchronise()
         yield Scene(b, agents)

@@ -12,9 +12,9 @@ from shared.llm.claude import Claude
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
 from shared.llm.endpoint import Endpoint, Fixed
-from shared.llm.port import Call, Limits, Outcome, Request
-from shared.loop import RealClock
-from shared.sandbox.wrap import Kind, Wrap
+from shared.llm.port import CoderCall, Request, RunLimits, RunOutcome
+from shared.loop.real_clock import RealClock
+from shared.sandbox.wrap import Isolation, Wrap
 
 TOKEN = "c4n4ry-of-this-call-0123"
 HELP = "--setting-sources --strict-mcp-config --disable-slash-commands --no-session-persistence --tools --json-schema"
@@ -73,19 +73,19 @@ class Shop:
     def coder_of(self, program: Path) -> CliCoder:
         """A coder that runs a program."""
         environment = {"PATH": os.defpath}
-        launcher = Launcher(Wrap(Kind.GROUP), RealClock(), environment, self.calls, self.logs)
+        launcher = Launcher(Wrap(Isolation.TREE_BY_GROUP), RealClock(), environment, self.calls, self.logs)
         dialect = Claude(program, environment)
         return CliCoder(dialect, launcher, Fixed(Endpoint("http://127.0.0.1:9", TOKEN)))
 
-    async def run(self, body: str, **changes: Any) -> Outcome:
+    async def run(self, body: str, **changes: Any) -> RunOutcome:
         """One call."""
         return await self.coder(body).run(self.request(**changes))
 
     def request(self, **changes: Any) -> Request:
         """A request to edit."""
-        known: dict[str, Any] = {"tree": self.root, "limits": Limits(deadline_seconds=30, silence_seconds=30)}
+        known: dict[str, Any] = {"tree": self.root, "limits": RunLimits(deadline_seconds=30, silence_seconds=30)}
         known |= {"prompt": "Do it."}
-        return Request(Call.IMPLEMENT, "#42", "A thing", "developer", **{**known, **changes})
+        return Request(CoderCall.IMPLEMENT, "#42", "A thing", "developer", **{**known, **changes})
 
     @property
     def calls(self) -> Path:

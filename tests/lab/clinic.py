@@ -15,7 +15,7 @@ from console.doctor.context import Machine
 from console.doctor.finding import Finding, Status
 from console.doctor.probes import examine
 from lab.github.server import Lab
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import AGENTS, Role
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32

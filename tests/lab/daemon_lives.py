@@ -21,7 +21,7 @@ from runtime.signals import Orders
 from shared.errors import Blocked
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.scheduling.items import Candidate, Skip, Step
 from shared.workflow import Role
 
@@ -102,14 +102,14 @@ class Scene:
 
     def __init__(self, settings: Settings, process: Process, variables: Variables, clock: LateClock) -> None:
         self.settings, self.process, self.variables = settings, process, variables
-        self.orders, self.bells = Orders(), WebhookHints()
+        self.orders, self.hints = Orders(), WebhookHints()
         self.clock = clock
         self.configuration = Configuration(settings, lambda: settings, None)
         self.generations: list[float] = []
         """The poll interval that each was built with: what the tests change."""
         self.answered = {one.name: anyio.Event() for one in settings.repositories}
         arguments = Arguments(None, None, once=False, wait=False, verbose=False, agent_id=None)
-        self.life = AgentLifecycle(Job(Role.WORKER, self._build), process, arguments, self.orders, self.bells)
+        self.life = AgentLifecycle(Job(Role.WORKER, self._build), process, arguments, self.orders, self.hints)
 
     def _build(self, parts: Parts) -> Idle:
         self.generations.append(parts.configured.poll_interval)

@@ -61,9 +61,9 @@ async def machine(directory: Path, url: str, credentials: Credentials | None = N
     return mirror
 
 
-async def workspace_of(mirror: Mirror) -> Workspace:
+async def workspace_of(mirror: Mirror, *, commit: str = "", ref: str = "") -> Workspace:
     """Issue 42's workspace beside a mirror."""
-    return await Workspace.open(mirror.git.git_dir.parent / "issue-42", mirror, ENGINE)
+    return await Workspace.open(mirror.git.git_dir.parent / "issue-42", mirror, ENGINE, commit=commit, ref=ref)
 
 
 def fences_of(mirror: Mirror) -> Fences:

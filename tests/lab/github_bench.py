@@ -13,6 +13,7 @@ from judge import Judge
 
 from lab.github.server import Lab
 from shared.github.client import GitHub
+from shared.github.kept_answers import KeptAnswers
 from shared.github.pacing import Pacing
 
 NAME = "ada/thing"
@@ -37,12 +38,15 @@ class Bench:
     def client(self, login: str, **permissions: str) -> GitHub:
         return self.client_of(self.lab.token(login, permissions or EVERYTHING))
 
-    def client_of(self, value: str) -> GitHub:
+    def client_of(self, value: str, kept: KeptAnswers | None = None) -> GitHub:
         async def token() -> str:
             return value
 
         pacing = Pacing(self.clock, write_interval_seconds=0)
-        return GitHub(self.session, token=token, api_url=self.lab.url, clock=self.clock, pacing=pacing)
+        github = GitHub(self.session, token=token, api_url=self.lab.url, clock=self.clock, pacing=pacing)
+        if kept is not None:
+            github.remember(kept)
+        return github
 
     async def branch(self, name: str, path: str, text: str) -> str:
         """A commit on top of the default branch that writes one file; its SHA."""

@@ -9,7 +9,7 @@ from git_remote import fences_of, machine
 
 from lab.github.repositories.bare import Bare
 from shared.budget import ledger_lines
-from shared.budget.budgets import Limits
+from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import REF, Ledger
 
 START = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -25,7 +25,7 @@ class Times:
         return self.at
 
 
-async def ledger_on(directory: Path, remote: Bare, times: Times, limits: Limits, kind: str = "worker") -> Ledger:
+async def ledger_on(directory: Path, remote: Bare, times: Times, limits: BudgetLimits, kind: str = "worker") -> Ledger:
     """The ledger as one machine sees it."""
     mirror = await machine(directory, str(remote.path))
     return Ledger(fences_of(mirror), mirror, times, limits, kind)

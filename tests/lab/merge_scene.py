@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from branch_scene import push
 from engine import OWNER, REPOSITORY, Engine
 
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 
 SCRIPT = """
 - call: review

@@ -13,13 +13,13 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Call, Limits, Request
+from shared.llm.port import CoderCall, Request, RunLimits
 from shared.llm.prices import Price, Prices
-from shared.llm.proxy.account import Reading
+from shared.llm.proxy.account import MeasuredRun
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream, Vendor
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 KEY = "sk-ant-c4n4ry-0123456789"
 
@@ -61,11 +61,13 @@ class Desk:
     @asynccontextmanager
     async def run(self, *, run: str = "r1", budget: float = 5.0) -> AsyncIterator[Client]:
         """One run and its client."""
-        request = Request(Call.IMPLEMENT, "#1", "t", "developer", "p", limits=Limits(budget_usd=budget), run=run)
+        request = Request(
+            CoderCall.IMPLEMENT, "#1", "t", "developer", "p", limits=RunLimits(budget_usd=budget), run=run
+        )
         async with self.proxy.open(request) as endpoint, aiohttp.ClientSession() as session:
             yield Client(endpoint, session)
 
-    def read(self, run: str = "r1") -> Reading:
+    def read(self, run: str = "r1") -> MeasuredRun:
         """What the proxy knows of a run."""
         found = self.proxy.reading(run)
         assert found is not None

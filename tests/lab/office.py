@@ -18,7 +18,7 @@ from lab.github.world.comments import CommentRecord
 from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord
 from lab.github.world.repository import Protection
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 PEOPLE = ("grace", "alan")

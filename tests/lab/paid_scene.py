@@ -14,11 +14,11 @@ from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Settlement
 from shared.budget.unpriced_runs import Unpriced
 from shared.escalation.delivery import Escalation
-from shared.llm.port import Call, Coder, Ending, Outcome, Request, Usage
+from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome, Usage
 
 AT = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
-REQUEST = Request(Call.IMPLEMENT, "#1", "t", "developer", "p")
+REQUEST = Request(CoderCall.IMPLEMENT, "#1", "t", "developer", "p")
 
 
 class Priced:
@@ -31,10 +31,10 @@ class Priced:
         self.runs: list[str] = []
         self.asked = anyio.Event()
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         self.runs.append(request.run)
         self.asked.set()
-        outcome = await self.inner.run(request) if self.inner else Outcome(Ending.COMPLETED, "Done.")
+        outcome = await self.inner.run(request) if self.inner else RunOutcome(Ending.COMPLETED, "Done.")
         return replace(outcome, usage=Usage(cost_usd=self.usd, cost_source="test"))
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from worker_agent.tdd.judging.judge import judge_red
 from worker_agent.tdd.judging.verdict import RedVerdict
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
-from worker_agent.tdd.runners.report import Outcome, TestResult, TestRun
-from worker_agent.tdd.runners.run import Limits, TestBench, Tests
+from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
+from worker_agent.tdd.runners.run import OutputLimits, TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner, Selection
 
 PYTEST = f"'{sys.executable}' -m pytest -q"
@@ -30,7 +30,7 @@ SEARCH = "from directory.search import search\n\ndef test_search():\n    assert 
 
 
 FOUND = "tests/test_find.py::test_find"
-PASSED_BEFORE = TestRun({FOUND: TestResult(FOUND, "tests/test_find.py", Outcome.PASSED)})
+PASSED_BEFORE = TestRun({FOUND: TestResult(FOUND, "tests/test_find.py", CaseOutcome.PASSED)})
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Project:
     root: Path
     environment: dict[str, str] = field(default_factory=lambda: dict(ENVIRONMENT))
     deadline_seconds: float = 60
-    limits: Limits = field(default_factory=Limits)
+    limits: OutputLimits = field(default_factory=OutputLimits)
 
     def write(self, files: dict[str, str]) -> None:
         for path, content in files.items():

@@ -15,7 +15,8 @@ from planner_agent.terminal.entry import Terminal
 from runtime.arguments import parse
 from runtime.building.assembly import Process, opened
 from runtime.launch import LeftOff
-from shared.loop import Loop, RealClock
+from shared.loop.polling_loop import Loop
+from shared.loop.real_clock import RealClock
 from shared.scheduling.items import Ended
 from shared.workflow import Role
 

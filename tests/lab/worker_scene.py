@@ -11,7 +11,7 @@ from engine import HANGS_SECONDS, OWNER, REPOSITORY, Engine
 from lab.github.world.comments import CommentRecord
 from lab.github.world.pulls import PullRecord
 from shared.lock.record import Fence
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 BODY = """\

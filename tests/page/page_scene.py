@@ -18,15 +18,15 @@ from console.dashboard.live import Live
 from console.dashboard.order_desk import OrderDesk
 from console.dashboard.page import live, page
 from console.dashboard.site import Site
-from console.dashboard.view import Terms, View, view
-from console.orders import Answer, Order
+from console.dashboard.view import DashboardSettings, DashboardView, view
+from console.orders import Order, OrderResult
 from console.status.document import document
 from console.status.machine import Agent, Machine
-from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
-from shared.ci.verdict import Verdict
+from console.status.row import Board, ItemRow, Merged, Spent, Waiting, Whom
+from shared.ci.verdict import CiVerdict
 from shared.commands.command_rules import fitting
-from shared.loop import RealClock
-from shared.telemetry.events import Event, Kind
+from shared.loop.real_clock import RealClock
+from shared.telemetry.events import Event, EventKind
 from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Flag
 
@@ -49,17 +49,17 @@ TITLES = (
 )
 
 
-def story(number: int, stage: Stage = Stage.SPECIFIED, **more: object) -> Row:
+def story(number: int, stage: Stage = Stage.SPECIFIED, **more: object) -> ItemRow:
     return row(Track.STORY, number, "As an editor I want to find anybody within two seconds", stage, **more)
 
 
-def row(track: Track, number: int, title: str, stage: Stage, **more: object) -> Row:
-    one = Row(track, number, title, stage, NOW - timedelta(minutes=7 * number % 900 + 3))
+def row(track: Track, number: int, title: str, stage: Stage, **more: object) -> ItemRow:
+    one = ItemRow(track, number, title, stage, NOW - timedelta(minutes=7 * number % 900 + 3))
     one = replace(one, **more)  # type: ignore[arg-type]
     return replace(one, commands=fitting(track, stage, paused=Flag.PAUSED in one.flags))
 
 
-def five() -> tuple[Row, ...]:
+def five() -> tuple[ItemRow, ...]:
     """A story that asks, one that is planned, and work in three stages."""
     spec, pull = Track.SPECIFICATION, Track.PULL_REQUEST
     person = Waiting(Whom.PERSON, "the plan")
@@ -70,18 +70,18 @@ def five() -> tuple[Row, ...]:
         story(2, waiting=Waiting(Whom.ITEM, "its specifications")),
         row(spec, 7, TITLES[0], Stage.IMPLEMENTING, story=2, attempts=(1, 3), usd=0.42, **held),
         row(spec, 8, TITLES[1], Stage.REVIEWING, story=2, pull_request=9, waiting=item, attempts=(1, 3), usd=1.1),
-        row(pull, 9, TITLES[1], Stage.APPROVED, issue=8, round=1, ci=Verdict.GREEN, usd=0.3,
+        row(pull, 9, TITLES[1], Stage.APPROVED, issue=8, round=1, ci=CiVerdict.GREEN, usd=0.3,
             waiting=Waiting(Whom.PERSON, "merge it")),
     )  # fmt: skip
 
 
-def sixty() -> tuple[Row, ...]:
+def sixty() -> tuple[ItemRow, ...]:
     """Every stage that an issue can have, again and again, some with pull requests."""
     stages = (
         *(Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.FAILED, Stage.REVIEWING, Stage.NEW, Stage.READY),
         *(Stage.IN_REVIEW, Stage.CHANGES_REQUESTED, Stage.AWAITING_APPROVAL, Stage.CI_FAILED, Stage.APPROVED),
     )
-    found: list[Row] = [story(1), story(2, Stage.PLANNING, holder="planner-0b1c", held_since=NOW)]
+    found: list[ItemRow] = [story(1), story(2, Stage.PLANNING, holder="planner-0b1c", held_since=NOW)]
     for number, stage, title in zip(range(10, 10 + 58), cycle(stages), cycle(TITLES), strict=False):
         busy = stage in {Stage.IMPLEMENTING, Stage.IN_REVIEW, Stage.CHANGES_REQUESTED}
         waiting = None if busy else _WAITS.get(stage, Waiting(Whom.WORKER, "an idle worker"))
@@ -106,11 +106,11 @@ MERGED = tuple(
     Merged(number, number + 1, NOW - timedelta(minutes=11 * number), TITLES[number % 7]) for number in (3, 5, 80, 90)
 )
 
-_TOLD: tuple[tuple[str, Role, Kind, str, dict[str, Any]], ...] = (
-    ("worker-62a09858", Role.WORKER, Kind.TEST_RUN, "green", {"passed": 12, "place": "head"}),
-    ("worker-62a09858", Role.WORKER, Kind.PHASE, "green", {"was": "red", "stage": "implementing"}),
-    ("planner-0b1c", Role.PLANNER, Kind.APPROVAL, "", {"what": "plan", "state": "requested"}),
-    ("worker-62a09858", Role.WORKER, Kind.CLAIM, "", {"stage": "ready", "attempt": 0}),
+_TOLD: tuple[tuple[str, Role, EventKind, str, dict[str, Any]], ...] = (
+    ("worker-62a09858", Role.WORKER, EventKind.TEST_RUN, "green", {"passed": 12, "place": "head"}),
+    ("worker-62a09858", Role.WORKER, EventKind.PHASE, "green", {"was": "red", "stage": "implementing"}),
+    ("planner-0b1c", Role.PLANNER, EventKind.APPROVAL, "", {"what": "plan", "state": "requested"}),
+    ("worker-62a09858", Role.WORKER, EventKind.CLAIM, "", {"stage": "ready", "attempt": 0}),
 )
 
 EVENTS = tuple(
@@ -172,7 +172,7 @@ async def dashboard(board: Board, *, interval: float = 600, machine: Machine = A
         return next(events, ())
 
     feed = Feed([looks], new, clock.boot, interval)
-    terms = Terms({NAME: f"https://github.com/{NAME}"}, interval, {NAME: "story"})
+    terms = DashboardSettings({NAME: f"https://github.com/{NAME}"}, interval, {NAME: "story"})
     here = machine if board.rows else Machine()
     scene = Scene(looks, feed, "")
     site = _site(feed, lambda shown: view(shown, terms, here), scene, clock, interval)
@@ -180,7 +180,7 @@ async def dashboard(board: Board, *, interval: float = 600, machine: Machine = A
         yield scene
 
 
-def _site(feed: Feed, seen: Callable[[Shown], View], scene: Scene, clock: RealClock, interval: float) -> Site:
+def _site(feed: Feed, seen: Callable[[Shown], DashboardView], scene: Scene, clock: RealClock, interval: float) -> Site:
     async def whole() -> str:
         return page(seen(await feed.newest()))
 
@@ -194,9 +194,11 @@ def _site(feed: Feed, seen: Callable[[Shown], View], scene: Scene, clock: RealCl
     async def boards() -> tuple[Board, ...]:
         return (await feed.newest()).boards
 
-    async def carried_out(repository: str, order: Order) -> Answer:
+    async def carried_out(repository: str, order: Order) -> OrderResult:
         scene.ordered.append((repository, order))
-        return Answer(f"{repository}#{order.number}", order.verb, True, "done", "ready", "The next free agent goes on.")
+        return OrderResult(
+            f"{repository}#{order.number}", order.verb, True, "done", "ready", "The next free agent goes on."
+        )
 
     desk = OrderDesk(TOKEN, boards, carried_out, feed.outdate)
     return Site(whole, status, Live(changed, lambda: feed.news, clock, interval), desk)

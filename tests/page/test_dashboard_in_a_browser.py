@@ -146,12 +146,21 @@ async def test_filters_choose_count_and_stand_in_the_address() -> None:
         await expect(page.locator("#filter-result")).to_contain_text("of 63 shown")
         shown = page.locator(".card:visible")
         assert await shown.count() == 4
+        await expect(page.locator("#mine-title .count")).to_have_text("4")
         assert page.url.endswith("?text=csv&state=person")
         await page.reload()
         await expect(page.locator(".card:visible")).to_have_count(4)
         await page.get_by_role("button", name="Clear filters").click()
         await expect(page.locator(".card:visible")).to_have_count(63)
         await expect(page.get_by_role("searchbox")).to_be_focused()
+        everything = await page.locator("#mine-title .count").text_content()
+        assert everything != "4"
+        await page.get_by_role("searchbox").fill("no such words")
+        await expect(page.locator("#filter-result")).to_have_text("Nothing fits: 0 of 63 shown")
+        number = await page.locator(".card .number").first.text_content()
+        assert number is not None
+        await page.get_by_role("searchbox").fill(number.strip())
+        await expect(page.locator(".card:visible")).to_have_count(1)
 
 
 async def test_a_lost_connection_is_said() -> None:

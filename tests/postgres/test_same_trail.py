@@ -17,9 +17,9 @@ from console.events import EventsOptions, shown
 from postgres.conftest import PASSWORD, Database, eventually
 from runtime.building.telemetry import store
 from shared.errors import Misconfigured
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.telemetry.event_log import Written
-from shared.telemetry.events import Event, Kind, Query
+from shared.telemetry.events import Event, EventKind, Query
 from shared.telemetry.postgres_store import PostgresStore, address
 from shared.telemetry.sqlite_store import SqliteStore
 
@@ -31,7 +31,7 @@ DAYS_90 = timedelta(days=90)
 def story() -> list[Event]:
     """Events of every kind, of two repositories, with text that databases stumble over."""
     told = []
-    for number, kind in enumerate(Kind):
+    for number, kind in enumerate(EventKind):
         at = AT + timedelta(seconds=61 * number, microseconds=number)
         pull = 9 if number % 3 == 0 else 0
         repository = "c/d" if number % 5 == 4 else "a/b"
@@ -78,7 +78,7 @@ def test_both_hold_the_same_trail(clean: Database, tmp_path: Path) -> None:
         assert told == documents(file, query), query
         assert told or query == Query(run="none"), query
     everything = [one["uid"] for one in documents(server, Query())]
-    assert everything == [*(f"u{number}" for number in range(len(Kind))), "later"]
+    assert everything == [*(f"u{number}" for number in range(len(EventKind))), "later"]
     server.close()
 
 

@@ -11,9 +11,9 @@ import anyio
 
 from shared import process
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.limits import Limits
-from shared.sandbox.view import View
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.limits import ProcessLimits
+from shared.sandbox.view import FileSystemView
+from shared.sandbox.wrap import Isolation, Wrap
 
 CANARY = "c4n4ry-that-nobody-may-read"
 DEADLINE_SECONDS = 60.0
@@ -35,7 +35,7 @@ class Cell:
 
     root: Path
     wrap: Wrap
-    limits: Limits = field(default_factory=Limits)
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
     python: str = sys.executable
     environment: dict[str, str] = field(default_factory=lambda: {"PATH": "/usr/bin:/bin"})
 
@@ -68,7 +68,7 @@ class Cell:
         command = (self.python, "-c", script, *map(str, arguments))
         return await self.start(confinement, confinement.argv(command, (self.tree,)))
 
-    async def with_view(self, view: View, *command: str) -> Ran:
+    async def with_view(self, view: FileSystemView, *command: str) -> Ran:
         """The same of any command and view."""
         return await self.start(Confinement(self.wrap, self.limits), self.wrap.argv(command, view))
 
@@ -119,5 +119,5 @@ def _there(path: Path) -> bool:
     return path.exists()
 
 
-SEALED = Wrap(Kind.SEALED)
-NONE = Wrap(Kind.GROUP)
+SEALED = Wrap(Isolation.SANDBOX)
+NONE = Wrap(Isolation.TREE_BY_GROUP)

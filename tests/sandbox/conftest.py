@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.cell import NONE, SEALED, Cell
 from shared.sandbox.self_test import diagnosis, tried
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
 
 NOBODY = 65534
 
@@ -39,6 +39,6 @@ def shared_cell() -> Iterator[Cell]:
     root = Path(tempfile.mkdtemp())
     root.chmod(0o755)
     try:
-        yield Cell(root, Wrap(Kind.ACCOUNT, account=(NOBODY, NOBODY)), python="/usr/bin/python3")
+        yield Cell(root, Wrap(Isolation.ACCOUNT, account=(NOBODY, NOBODY)), python="/usr/bin/python3")
     finally:
         shutil.rmtree(root)

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.cell import CANARY, Cell, appeared, gone
 from shared import process
-from shared.sandbox.limits import Limits
+from shared.sandbox.limits import ProcessLimits
 from shared.sandbox.self_test import reaches
 
 LEAVE = """import os, sys, time
@@ -82,7 +82,7 @@ async def test_the_kernel_counts_its_processes_and_the_exit_code_is_its_own(shar
 @pytest.mark.fault(28)
 async def test_limits_hold_here_too(shared_cell: Cell) -> None:
     mark = secrets.token_hex(8)
-    shared_cell.limits = Limits(processes=40)
+    shared_cell.limits = ProcessLimits(processes=40)
     ran = await shared_cell.run("import os, time\nfor _ in range(7):\n    os.fork()\ntime.sleep(600)\n", mark)
     assert ran.limit == "processes (more than 40)"
     assert await gone(mark)

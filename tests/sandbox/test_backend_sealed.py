@@ -15,9 +15,9 @@ from shared.llm.cli.directory import opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.process import Cut, Patience
-from shared.sandbox.limits import Limits
+from shared.sandbox.limits import ProcessLimits
 
 CLI = """import json, os, pathlib, socket, sys
 def tried(act):
@@ -57,7 +57,7 @@ def proxy(tmp_path: Path) -> Iterator[Endpoint]:
 
 
 async def run(
-    cell: Cell, endpoint: Endpoint | None, script: str, *words: object, limits: Limits
+    cell: Cell, endpoint: Endpoint | None, script: str, *words: object, limits: ProcessLimits
 ) -> tuple[Ran, list[Event]]:
     launcher = Launcher(
         SEALED,
@@ -78,7 +78,7 @@ async def run(
 async def test_it_reaches_the_model_and_nobody_else(sealed: Cell, proxy: Endpoint) -> None:
     with socket.create_server(("127.0.0.1", 0)) as neighbour:
         port = neighbour.getsockname()[1]
-        ran, said = await run(sealed, proxy, CLI, 47612, port, sealed.secret, limits=Limits())
+        ran, said = await run(sealed, proxy, CLI, 47612, port, sealed.secret, limits=ProcessLimits())
     assert (ran.code, ran.cut) == (0, None), ran.complaint
     (seen,) = said
     assert seen["proxy"] == "the model says hello"
@@ -91,5 +91,5 @@ async def test_it_reaches_the_model_and_nobody_else(sealed: Cell, proxy: Endpoin
 
 async def test_a_limit_ends_it_and_is_named(sealed: Cell) -> None:
     hog = "import time\nkept = b'x' * 2**28\ntime.sleep(600)\n"
-    ran, _ = await run(sealed, None, hog, limits=Limits(memory_bytes=2**27))
+    ran, _ = await run(sealed, None, hog, limits=ProcessLimits(memory_bytes=2**27))
     assert (ran.cut, ran.limit) == (Cut.LIMIT, "memory (more than 128.0 MiB)")

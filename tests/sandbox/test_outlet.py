@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cell import Cell
-from shared.sandbox.view import Outlet, View
+from shared.sandbox.view import FileSystemView, Outlet
 
 PORT = 47611
 
@@ -57,7 +57,7 @@ def shouting(tmp_path: Path) -> Iterator[Path]:
 async def test_what_it_says_to_the_port_reaches_the_socket_and_nothing_else_is_reached(
     sealed: Cell, shouting: Path
 ) -> None:
-    view = View((sealed.tree,), network=False, outlet=Outlet(PORT, shouting))
+    view = FileSystemView((sealed.tree,), network=False, outlet=Outlet(PORT, shouting))
     ran = await sealed.with_view(view, sys.executable, "-c", ASK, str(PORT), "abc")
     assert ran.text.splitlines() == ["300000 ABC", "nothing else"]
     assert ran.code == 7, "the command's own"
@@ -66,6 +66,6 @@ async def test_what_it_says_to_the_port_reaches_the_socket_and_nothing_else_is_r
 async def test_a_program_that_is_not_there_is_told(sealed: Cell, tmp_path: Path) -> None:
     gone = tmp_path / "gone.sock"
     gone.touch()
-    view = View((sealed.tree,), network=False, outlet=Outlet(PORT, gone))
+    view = FileSystemView((sealed.tree,), network=False, outlet=Outlet(PORT, gone))
     ran = await sealed.with_view(view, "/no/such/program")
     assert (ran.code, ran.text) == (127, "/no/such/program: No such file or directory")

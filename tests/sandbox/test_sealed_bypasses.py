@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from sandbox.cell import Cell, gone
-from shared.sandbox.limits import Limits
+from shared.sandbox.limits import ProcessLimits
 from shared.sandbox.system_calls import LARGEST_SEGMENT, SEGMENTS
 
 MIB = 2**20
-SMALL = Limits(memory_bytes=150 * MIB, processes=40, disk_bytes=20 * MIB, files=2000, cpu_seconds=60)
+SMALL = ProcessLimits(memory_bytes=150 * MIB, processes=40, disk_bytes=20 * MIB, files=2000, cpu_seconds=60)
 ROOMY = replace(SMALL, disk_bytes=2**40)
 TIGHT = replace(SMALL, memory_bytes=2**40)
 
@@ -140,7 +140,7 @@ TOO_DEEP = "files (directories nested too deep to be counted)"
         pytest.param(ORPHANS, replace(SMALL, cpu_seconds=1), "CPU time (more than 1 seconds)", id="nobody waits"),
     ],
 )
-async def test_what_no_directory_shows_is_counted(sealed: Cell, script: str, limits: Limits, limit: str) -> None:
+async def test_what_no_directory_shows_is_counted(sealed: Cell, script: str, limits: ProcessLimits, limit: str) -> None:
     mark = secrets.token_hex(8)
     sealed.limits = limits
     ran = await sealed.run(script, mark)

@@ -11,13 +11,13 @@ import pytest
 
 from sandbox.cell import NONE, SEALED, Cell, Ran, gone
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.limits import Limits
+from shared.sandbox.limits import ProcessLimits
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.run import TestBench, Tests
 
 MIB = 2**20
-SMALL = Limits(memory_bytes=150 * MIB, processes=40, disk_bytes=20 * MIB, files=2000, cpu_seconds=1.5)
+SMALL = ProcessLimits(memory_bytes=150 * MIB, processes=40, disk_bytes=20 * MIB, files=2000, cpu_seconds=1.5)
 
 BOMB = "import os, time\nfor _ in range(7):\n    os.fork()\ntime.sleep(600)\n"
 FILL = "import sys\nfile = open(sys.argv[1], 'wb', buffering=0)\nwhile True:\n    file.write(bytes(2**20))\n"

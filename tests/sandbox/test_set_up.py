@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.limits import Limits
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.limits import ProcessLimits
+from shared.sandbox.wrap import Isolation, Wrap
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.setup.setup_step import SetUp, SetUpFailed, collect, digest, lock_files
@@ -51,9 +51,9 @@ class Yard:
         return SetUp("ada/greetings", command, self.root, {"PATH": "/usr/bin:/bin"}, self.confinement)
 
 
-@pytest.fixture(params=["sealed", "group"])
+@pytest.fixture(params=[Isolation.SANDBOX, Isolation.TREE_BY_GROUP])
 def yard(request: pytest.FixtureRequest, tmp_path: Path) -> Yard:
-    made = Yard(tmp_path, Confinement(Wrap(Kind(request.param))))
+    made = Yard(tmp_path, Confinement(Wrap(request.param)))
     made.write({"install.py": INSTALL, **NODE})
     return made
 
@@ -124,14 +124,14 @@ async def test_what_fails_is_told_with_its_output_and_leaves_nothing(yard: Yard)
 
 
 async def test_a_limit_holds_for_set_up_too(yard: Yard) -> None:
-    yard.confinement = Confinement(yard.confinement.wrap, Limits(processes=16))
+    yard.confinement = Confinement(yard.confinement.wrap, ProcessLimits(processes=16))
     yard.write({"install.py": "import os, time\nfor _ in range(6):\n    os.fork()\ntime.sleep(600)\n"})
     with pytest.raises(SetUpFailed, match=r"limit processes \(more than 16\)"):
         await yard.set_up().installed(yard.where)
 
 
 async def test_tests_find_what_was_installed_and_cannot_change_it(tmp_path: Path) -> None:
-    yard = Yard(tmp_path, Confinement(Wrap(Kind.SEALED)))
+    yard = Yard(tmp_path, Confinement(Wrap(Isolation.SANDBOX)))
     check = "import pathlib\nplace = pathlib.Path('node_modules/thing/index.js')\nprint(place.read_text())\n"
     check += "try:\n    place.write_text('changed')\nexcept OSError as error:\n    print(error.strerror)\n"
     yard.write({"install.py": INSTALL, "check.py": check, **NODE})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cell import Cell
-from shared.sandbox.view import View
+from shared.sandbox.view import FileSystemView
 
 SETTINGS = Path("/etc/maven/settings.xml")
 
@@ -41,7 +41,7 @@ async def test_a_toolchain_of_the_system_works(sealed: Cell, program: str) -> No
     (sealed.tree / "SumTest.php").write_text(PHP_TEST)
     (sealed.tree / "sum.go").write_text("package sum\n\nfunc Sum(a, b int) int { return a + b }\n")
     start = f'cd "{sealed.tree}" && HOME="$PWD" exec "$@"'
-    ran = await sealed.with_view(View((sealed.tree,)), "/bin/sh", "-c", start, "sh", *command)
+    ran = await sealed.with_view(FileSystemView((sealed.tree,)), "/bin/sh", "-c", start, "sh", *command)
     assert (ran.code, ran.limit) == (0, None), ran.text
     assert said in ran.text
 

@@ -24,7 +24,7 @@ from shared.llm.cli import transcripts
 from shared.llm.cli.directory import CallDirectory, opened, sweep
 from shared.llm.codex_output import recorded
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.limits import Limits
+from shared.sandbox.limits import ProcessLimits
 from worker_agent.tdd.runners.report_runner import ReportRunner
 
 
@@ -125,7 +125,7 @@ async def test_its_files_are_counted_and_handed_over_however_deep(tmp_path: Path
     place = tmp_path / "place"
     place.mkdir()
     deep(place / "deep")
-    watch = Confinement(limits=Limits(files=2_000)).watch((place,))
+    watch = Confinement(limits=ProcessLimits(files=2_000)).watch((place,))
     assert watch._look(os.getpid()) == "files (more than 2,000)"
     directories.remove(place)
 

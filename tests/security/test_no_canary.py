@@ -17,7 +17,7 @@ from security.detector import FORMS, Detector
 from security.ladder import PLANTED
 from shared import process
 from shared.sandbox.self_test import diagnosis, tried
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
 
 AUTHOR = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 NOWHERE = Path("/dev/null")
@@ -71,7 +71,7 @@ async def lived(company: Company) -> None:
 
 async def sealed() -> None:
     """Skip where the sandbox does not start."""
-    if why := diagnosis(await tried(Wrap(Kind.SEALED), {"PATH": os.environ["PATH"]})):
+    if why := diagnosis(await tried(Wrap(Isolation.SANDBOX), {"PATH": os.environ["PATH"]})):
         pytest.skip(why[0])
 
 

@@ -22,7 +22,7 @@ from security.detector import FORMS, Detector
 from shared.escalation.channels import Webhook
 from shared.llm.claude import anthropic
 from shared.llm.proxy.vendors import Upstream, Vendor
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.telemetry.logging import configure
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role

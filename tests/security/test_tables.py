@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
-ATTACKS, FAULTS = range(1, 36), range(1, 51)
+ATTACKS, FAULTS = range(1, 37), range(1, 51)
 
 _ROW = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
 _PROOF = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")

@@ -67,7 +67,7 @@ class Agent:
         comments = Comments(fate.github, identity.account)
         more = {} if identity.first_format else {"sure": process.sure}
         self.port = lock.Gateway(comments, self.fences, process, process.server_time, **more)
-        terms = lock.Terms()
+        terms = lock.LockTimes()
         self.claimant = lock.Claimant(identity.name, ACCOUNTS, identity.keys, identity.nonces, terms)
         self._holding: dict[Any, Any] = {}
         self.board = lock.Board(comments, duty.role, ACCOUNTS, identity.keys)

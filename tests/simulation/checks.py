@@ -75,7 +75,7 @@ def violations(schedule: Schedule, world: World) -> list[str]:
         "6 progress": [_progress(schedule, world)],
         "7 cost": [_cost(schedule), _insistent(schedule)],
         "8 two holders": [two_holders(schedule, world), paid_twice(schedule, world)],
-        "9 wishes": [wishes(schedule, world)],
+        "9 wishes": [wishes(schedule, world, lines)],
         "10 proof": [proofs(schedule, lines)],
         "11 take-over": [takeovers(schedule, lines)],
         "12 recorded": [unrecorded_payments(schedule, lines)],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from shared.lock.claim import OLD_SECONDS
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
 from shared.workflow import Role, Stage
@@ -120,9 +121,16 @@ def made_anew(schedule: Schedule, lines: Lines) -> Iterator[str]:
         for move in line:
             if move.push.before is None and highest is not None and move.order <= highest.order:
                 schedule.journal.counts["chain that began anew"] += 1
-                if _readable(schedule, highest.fence.nonce, move.push.sent_at):
+                if _readable(schedule, highest.fence.nonce, _looked(schedule, move)):
                     yield f"{ref} at {move.push.at:.1f}: {move.order} after {highest.order}, as if nothing had been"
             highest = move if highest is None or move.order > highest.order else highest
+
+
+def _looked(schedule: Schedule, move: Move) -> float:
+    """When whoever begins a chain may have looked last: a pause of less than `OLD_SECONDS` lies between that and it."""
+    at = move.push.sent_at
+    paused = schedule.journal.troubled.get(move.push.sender, ())
+    return min((since for since in paused if at - OLD_SECONDS <= since <= at), default=at)
 
 
 def _readable(schedule: Schedule, nonce: str, at: float) -> bool:

@@ -143,7 +143,7 @@ class GitHub:
             return labels
         labels = labels | {label} if added else labels - {label}
         item.put(Item(labels, item.now.open), self.now)
-        self.timelines.setdefault(number, []).append(LabelChange(self.now, label, added, actor))
+        self.timelines.setdefault(number, []).append(LabelChange(self.now, self.sent_at, label, added, actor))
         return labels
 
     # Pull requests

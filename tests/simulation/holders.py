@@ -24,6 +24,9 @@ SLACK = 3.0
 LEAVING_SECONDS = 1.0
 """Who lets go on a person's order is free a moment before it has noticed so itself."""
 
+OF_COMMENTS = frozenset({"reads comment", "reads the comments of"})
+"""Readings that may show a sign of life where the fence shows none."""
+
 EFFECTS = frozenset({"adds label", "removes label", "opens a pull request for", "merges"})
 """Writes that no server refuses to a holder that is none any more."""
 
@@ -85,7 +88,7 @@ def _stamped(line: list[Move], nonce: str) -> float:
 
 def _by_comments(schedule: Schedule, name: str, push: Push, before: Fence) -> Iterator[str]:
     sender, until = push.sender, push.sent_at
-    read = [one for one in _heard(schedule, sender, until) if one.name != "reads fence"]
+    read = [one for one in _heard(schedule, sender, until) if one.name in OF_COMMENTS]
     if not read:
         yield f"{name} before its time was certainly over, and had read no comment"
         return
@@ -98,7 +101,7 @@ def _by_comments(schedule: Schedule, name: str, push: Push, before: Fence) -> It
 
 def _of_first_format(schedule: Schedule, name: str, push: Push, before: Fence, stamp: float) -> Iterator[str]:
     """Its own ACK frees it, and nothing else does but time; one of another nonce says nothing."""
-    read = [one for one in _heard(schedule, push.sender, push.sent_at) if one.name != "reads fence"]
+    read = [one for one in _heard(schedule, push.sender, push.sent_at) if one.name in OF_COMMENTS]
     texts = schedule.github.authors.get(before.ack_id, [])
     if any(not is_engine(text.author) for text in texts) or not read:
         if not read:

@@ -63,7 +63,7 @@ SOMETIMES = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One answer about a lock: when the server gave it, when it was heard, by which process, and what it showed."""
+    """One answer about a lock or an item: when the server gave it, when which process heard it, and what it showed."""
 
     at: float
     heard: float

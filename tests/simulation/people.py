@@ -73,7 +73,8 @@ class People:
 
     def _act(self, what: str, comment: int = 0) -> None:
         fate = self._fate
-        fate.github.now, fate.github.sender = fate.kernel.now, 0
+        fate.github.now = fate.github.sent_at = fate.kernel.now
+        fate.github.sender = 0
         fate.journal.acts.append((fate.kernel.now, what, comment))
         fate.journal.counts[what] += 1
         fate.journal.say(fate.kernel.now, "a person", f"{what} {comment or ''}")

@@ -18,8 +18,8 @@ from .journal import Journal, Seen, Sent
 from .kernel import Call, Ended, Kernel, Sleep, Task
 from .worlds import HEAL, PAUSES, REQUEST_SECONDS, TWICE_SECONDS, World
 
-READINGS = frozenset({"reads fence", "reads comment", "reads the comments of"})
-"""What shows a lock: each answer is remembered."""
+READINGS = frozenset({"reads fence", "reads comment", "reads the comments of", "reads item"})
+"""What shows a lock, or a person's order: each answer is remembered."""
 
 
 OF_GIT = frozenset({"reads fence", "fetches", "pushes", "probes"})

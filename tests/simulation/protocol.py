@@ -32,7 +32,7 @@ class Protocol:
     was_free: Callable[..., bool]
     Gateway: Callable[..., Any]
     Claimant: Callable[..., Any]
-    Terms: Callable[..., Any]
+    LockTimes: Callable[..., Any]
     Intent: Callable[..., Any]
     ItemKey: Callable[..., Any]
 
@@ -87,7 +87,7 @@ def _of_modules(m: dict[str, ModuleType], burial: ModuleType, **own: Any) -> Pro
         finish=burial.write_tombstone,
         Gateway=m["gateway"].Gateway,
         Claimant=m["claimant"].Claimant,
-        Terms=m["claimant"].Terms,
+        LockTimes=m["claimant"].LockTimes,
         Intent=m["claim"].Intent,
         ItemKey=m["codec"].ItemKey,
         read_fence=m["record"].read_fence,

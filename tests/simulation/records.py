@@ -46,9 +46,10 @@ class Versions(Generic[V]):
 
 @dataclass(frozen=True, slots=True)
 class LabelChange:
-    """One entry of a label's timeline."""
+    """One entry of a label's timeline; an agent's was sent earlier than it was carried out."""
 
     at: float
+    sent_at: float
     label: str
     added: bool
     actor: Account

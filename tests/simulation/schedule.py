@@ -36,7 +36,7 @@ WATCH_SECONDS = 120.0
 STABLE_SECONDS = 120.0
 """A final state counts when it has lasted so long and nothing is on its way."""
 TIDY_SECONDS = 4500.0
-"""So long after it, comments that still say that somebody is at work are waited for."""
+"""So long after it and the last move of a fence, comments that still say that somebody is at work are waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,8 @@ class Schedule:
             self.finished_at = now
         elif now - self.finished_at >= STABLE_SECONDS and not self.fate.flying and not self._missing:
             told = not any(last_active(self))
-            self.kernel.over = told or now - max(self.finished_at, HEAL) >= TIDY_SECONDS
+            last = self.github.pushes[-1].at if self.github.pushes else 0.0
+            self.kernel.over = told or now - max(self.finished_at, HEAL, last) >= TIDY_SECONDS
         self.kernel.at(now + WATCH_SECONDS, self._watch)
 
     def at_rest(self) -> bool:

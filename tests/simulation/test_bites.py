@@ -106,3 +106,10 @@ def test_what_breaks_the_lock_altogether_is_noticed() -> None:
         "broken", Ring.SIMULATION, (Change("shared/lock/fold.py", "    return holder\n", "    return none\n"),)
     )
     assert looked_for(broken) == "NameError in a schedule"
+
+
+def test_the_command_tries_a_bug_in_a_process_of_its_own() -> None:
+    command = (sys.executable, "-m", "tests.simulation.mutants", "--workers", "1", "a chain that begins anew counts")
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "1 bugs; of 1 within the reach of the simulation it noticed 1." in found.stdout

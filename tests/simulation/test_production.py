@@ -51,7 +51,7 @@ def test_agents_run_the_production_functions() -> None:
     assert PRODUCTION.read_fence is record.read_fence
     assert PRODUCTION.Gateway is gateway.Gateway
     assert PRODUCTION.Claimant is claimant.Claimant
-    assert PRODUCTION.Terms is claimant.Terms
+    assert PRODUCTION.LockTimes is claimant.LockTimes
     assert PRODUCTION.Intent is claim.Intent
     assert PRODUCTION.ItemKey is codec.ItemKey
     assert rules.projection is expected_labels.projection

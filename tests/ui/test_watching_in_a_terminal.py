@@ -71,6 +71,23 @@ async def test_events_are_followed_until_ctrl_c(engine: Engine) -> None:
         assert "Traceback" not in await one.seen()
 
 
+async def test_all_three_agents_say_what_they_do_and_what_ctrl_c_leaves(engine: Engine) -> None:
+    """No line is broken within a word by the terminal: a line of the screen never runs into the next one."""
+    engine.scenario = demo_script(engine.directory)
+    number = engine.ready("Search users by name")
+    async with person(engine, columns=80) as one:
+        await one.runs("workflow-engine", "run", REPOSITORY)
+        await one.sees(f"Planner, worker and reviewer for {REPOSITORY}")
+        await one.sees("Looking for work.")
+        await one.sees(f"#{number}: the tests: ")
+        await one.types("", "C-c")
+        assert await one.ended() == 130
+        seen = await one.seen()
+        assert f"Interrupted; {REPOSITORY}#{number} keeps what was built" in " ".join(seen.split())
+        assert max(map(len, seen.splitlines())) <= 80, "joined lines that the terminal had to break"
+        assert "Traceback" not in seen
+
+
 async def test_the_demonstration_is_ended_with_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo/env").symlink_to(ROOT / ".demo/env")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from fakes.worker_policy import worker_policy
 
 from shared.github.base_branch import BaseBranch
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Check, CheckOutcome
 from worker_agent.ci.watch import Watch
-from worker_agent.policy import Policy
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -66,4 +67,4 @@ class Ci:
         return "--- /dev/null\n+++ b/shop/test_cart.py\n+x\n"
 
     def watch(self, **policy: object) -> Watch:
-        return Watch(self, self, replace(Policy("o/r", base=BaseBranch("main")), **policy), lambda: self.seconds)  # type: ignore[arg-type]
+        return Watch(self, self, worker_policy("o/r", **{"base": BaseBranch("main"), **policy}), lambda: self.seconds)

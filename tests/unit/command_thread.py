@@ -59,5 +59,5 @@ class Thread:
         return replace(ISSUE, comments=len(self.said), updated_at=last, title=self.title)
 
 
-def hearing(thread: Thread) -> CommandReader:
+def reader(thread: Thread) -> CommandReader:
     return CommandReader(thread, thread, thread, lambda: thread.boot)

@@ -9,7 +9,7 @@ from typing import Any
 
 from command_thread import AT, FENCE, Thread
 
-from shared.commands.command_target import Target
+from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case
 from shared.errors import Transient
 from shared.github.status import Status
@@ -34,26 +34,26 @@ class World:
     free: bool = True
     failures: int = 0
     told: list[Mapping[str, Any]] = field(default_factory=list)
-    deeds: list[str] = field(default_factory=list)
+    reactions: list[str] = field(default_factory=list)
 
     @property
     def listed(self) -> Mapping[int, Issue]:
         return {7: replace(self.thread.listed, labels=self.labels)}
 
-    async def matter(self, number: int) -> Target:
+    async def matter(self, number: int) -> CommandTarget:
         case = Case(self.listed[7], self.fence, self.listed[7])
-        return Target(case, Track.SPECIFICATION, self.fence.stage, Role.WORKER)
+        return CommandTarget(case, Track.SPECIFICATION, self.fence.stage, Role.WORKER)
 
     async def add(self, number: int, names: Sequence[str], permit: WritePermit) -> frozenset[str]:
         self._reach()
         self.labels |= set(names)
-        self.deeds.append(f"add {', '.join(names)}")
+        self.reactions.append(f"add {', '.join(names)}")
         return self.labels
 
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
         self._reach()
         self.labels -= {name}
-        self.deeds.append(f"remove {name}")
+        self.reactions.append(f"remove {name}")
 
     def _reach(self) -> None:
         if self.failures:
@@ -65,7 +65,7 @@ class World:
         at = AT + timedelta(hours=1)
         if isinstance(asked, ReadFence):
             return Reply(self.fence, at)
-        self.deeds.append(f"fence {asked.fence.stage}")
+        self.reactions.append(f"fence {asked.fence.stage}")
         self.fence = replace(asked.fence, oid="2" * 40)
         return Reply(self.fence.oid, at)
 
@@ -75,13 +75,13 @@ class World:
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """What the status comment says instead."""
-        self.deeds.append(f"tell {status.sentence}")
+        self.reactions.append(f"tell {status.sentence}")
 
     async def data(self, number: int) -> dict[str, Any]:
         return {}
 
     async def once(self, number: int, purpose: str, text: str) -> bool:
-        self.deeds.append(f"{purpose}: {text}")
+        self.reactions.append(f"{purpose}: {text}")
         return True
 
     async def doubt(self, *asked: Any) -> str:

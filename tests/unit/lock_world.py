@@ -10,14 +10,14 @@ from dataclasses import replace
 from fakes.lock_port import KEY, KEYS
 from fakes.lock_server import BOT, Server
 
-from shared.lock.claimant import Terms
+from shared.lock.claimant import LockTimes
 from shared.lock.codec import Ack, AckState, read_ack, trusted
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, PostComment, ReadComments, ReadFence
 from shared.lock.record import Fence
 from shared.text.comment_signatures import Keyring
 
-TERMS = Terms()
+TERMS = LockTimes()
 AN_ATTEMPT = (ReadFence, ReadComments, AdvanceFence, AdvanceFence, PostComment, AdvanceFence)
 """What the first won claim of a fresh issue asks, in order: its fence is moved once more before the first comment."""
 

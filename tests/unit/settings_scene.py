@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from config.engine import GitHubSettings
 from config.repository import RepositorySettings
-from config.settings import GitHubSettings, Settings
+from config.settings import Settings
 
 REPOSITORY = RepositorySettings(name="owner/repo")
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 
 OLD, NEW = "tests/test_old.py", "tests/test_new.py"
 KEPT, N1, N2 = f"{OLD}::test_kept", f"{NEW}::test_one", f"{NEW}::test_two"
-BUG = Kind.ASSERTION_OR_EXCEPTION
-FIRST, THIRD = Kind.FIRST_PARTY_IMPORT, Kind.THIRD_PARTY_IMPORT
-PASSED, SKIPPED = Outcome.PASSED, Outcome.SKIPPED
+BUG = FailureKind.ASSERTION_OR_EXCEPTION
+FIRST, THIRD = FailureKind.FIRST_PARTY_IMPORT, FailureKind.THIRD_PARTY_IMPORT
+PASSED, SKIPPED = CaseOutcome.PASSED, CaseOutcome.SKIPPED
 
 
-def result(test: str, outcome: Outcome, kind: Kind | None = None) -> TestResult:
+def result(test: str, outcome: CaseOutcome, kind: FailureKind | None = None) -> TestResult:
     return TestResult(test, test.partition("::")[0], outcome, kind, f"Error: {kind}\nmore" if kind else "")
 
 
-def ran(*tests: str | tuple[str, Outcome | Kind], broken: dict[str, Kind] | None = None) -> TestRun:
-    """A finished run: a bare id passed, a `Kind` says why it failed, an `Outcome` says all."""
+def ran(*tests: str | tuple[str, CaseOutcome | FailureKind], broken: dict[str, FailureKind] | None = None) -> TestRun:
+    """A finished run: a bare id passed, a `FailureKind` says why it failed, an `CaseOutcome` says all."""
     results = {}
     for test in tests:
         name, how = test if isinstance(test, tuple) else (test, PASSED)
-        results[name] = result(name, Outcome.FAILED, how) if isinstance(how, Kind) else result(name, how)
-    files = {path: result(path, Outcome.ERROR, kind) for path, kind in (broken or {}).items()}
+        results[name] = result(name, CaseOutcome.FAILED, how) if isinstance(how, FailureKind) else result(name, how)
+    files = {path: result(path, CaseOutcome.ERROR, kind) for path, kind in (broken or {}).items()}
     return TestRun(results, files)
 
 

@@ -15,7 +15,7 @@ from shared.git.merging import Merged, merge
 from shared.git.notes import Note, NoteError, Phase
 from shared.git.patch_policy import PatchRefused
 from shared.github.ports import StatusComments
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange
 from shared.models import Issue
@@ -25,7 +25,7 @@ from shared.workflow.labels import Flag
 from worker_agent import comments, decide
 from worker_agent.branch.comments import adopted, in_step
 from worker_agent.branch.merge_check import described, lost, unresolved
-from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.decide import Head
 from worker_agent.errors import BaseGone, BranchTaken, ConflictUnresolved
 from worker_agent.phase_commits import PhaseCommit, texts
@@ -33,14 +33,15 @@ from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.runners.report import TestRun
+from worker_agent.work_context import WorkContext
 
 
 class ExternalCommits:
     """Adopts what somebody else has pushed to a branch of ours."""
 
-    def __init__(self, workshop: CodingSession, status: StatusComments) -> None:
-        self._workshop = workshop
-        self._site = workshop.worksite
+    def __init__(self, session: CodingSession, status: StatusComments) -> None:
+        self._session = session
+        self._site = session.phase_commits
         self._status = status
 
     async def adopt_external(self, held: Held, issue: Issue, base_branch: str) -> bool:
@@ -62,11 +63,11 @@ class ExternalCommits:
 
     async def adopt(self, held: Held, issue: Issue, tip: str, base_branch: str) -> None:
         """Make `tip` the commit from which this item goes on, with a note of what the tests say to it."""
-        job, ours = await self._workshop.open(held, issue), held.fence.work_head
+        job, ours = await self._session.open(held, issue), held.fence.work_head
         await job.space.bring(tip)
         base = await self._base(held.fence, tip, base_branch)
-        before = await self._workshop.test(job, ours)
-        after = await self._workshop.test(replace(job, base=base), tip, since=tip)
+        before = await self._session.test(job, ours)
+        after = await self._session.test(replace(job, base=base), tip, since=tip)
         own = {change.path for change in await job.space.changes(job.base, ours)}
         missing = lost(before, before, after, own)
         held.check()
@@ -146,8 +147,8 @@ class _Meeting:
 class Sync:
     """Brings work branches in step with their base."""
 
-    def __init__(self, workshop: CodingSession, forge: Forge, policy: Policy) -> None:
-        self._workshop = workshop
+    def __init__(self, session: CodingSession, forge: Forge, policy: Policy) -> None:
+        self._session = session
         self._forge = forge
         self._policy = policy
 
@@ -157,7 +158,7 @@ class Sync:
         Raises `MergeFailed` when git fails without a conflict, `BaseGone`, and `ConflictUnresolved` when the
         one try has not helped: then the branch is as it was.
         """
-        site = self._workshop.worksite
+        site = self._session.phase_commits
         tip = await site.mirror.tip(base_branch)
         if tip is None:
             raise BaseGone(base_branch)
@@ -177,7 +178,7 @@ class Sync:
         return True
 
     async def _meet(self, held: Held, issue: Issue, base_branch: str, tip: str) -> _Meeting:
-        job, ours = await self._workshop.open(held, issue), held.fence.work_head
+        job, ours = await self._session.open(held, issue), held.fence.work_head
         await job.space.bring(tip)
         own = {change.path for change in await job.space.changes(job.base, ours)}
         merged = await merge(job.space.git, ours, tip)
@@ -185,16 +186,16 @@ class Sync:
 
     async def _tested(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """The run of a merged tree, and what passed on either side and does not there."""
-        ours = await self._workshop.test(m.job, m.ours, since=m.ours)
-        base = await self._workshop.test_base(m.job, m.theirs)
-        merged = await self._workshop.test(m.job, tree, since=m.merged.tree)
+        ours = await self._session.test(m.job, m.ours, since=m.ours)
+        base = await self._session.test_base(m.job, m.theirs)
+        merged = await self._session.test(m.job, tree, since=m.merged.tree)
         return merged, lost(ours, base, merged, m.own)
 
     async def _resolved(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
         """One try by a coder: the finished tree and its run."""
         space, fence = m.job.space, held.fence
         start = await space.commit(m.merged.tree, (m.ours, m.theirs), "Merge, unfinished", held.server_now())
-        prompt = self._workshop.prompt(
+        prompt = self._session.prompt(
             "resolve_conflict",
             m.job,
             base=f"{m.base_branch} at {m.theirs}",
@@ -202,7 +203,7 @@ class Sync:
             problems="none are known" if m.merged.conflicts else "\n".join(problems),
             diff=excerpt(await space.diff(fence.base, m.ours), DIFF_BYTES),
         )
-        tree = await self._workshop.edit(m.job, Call.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
+        tree = await self._session.edit(m.job, CoderCall.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
         held.check()
         run, left = await self._checked(m, tree)
         if left:
@@ -233,7 +234,7 @@ class Sync:
         fence = held.fence
         answers = fence.phase in {decide.Phase.FEEDBACK, decide.Phase.TEXT}
         to = FenceChange(phase=fence.phase) if answers else FenceChange(stage=Stage.TESTING, phase=decide.Phase.CI)
-        cost = self._workshop.take_spent(m.job.issue.number)
+        cost = self._session.take_spent(m.job.issue.number)
         note = Note(
             issue=m.job.issue.number,
             cycle=1,
@@ -248,4 +249,4 @@ class Sync:
         )
         subject = f"Merge {m.base_branch} into {comments.branch(fence)}"
         phased = PhaseCommit(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
-        await self._workshop.worksite.record(held, m.job.space, phased, m.job.specification, to)
+        await self._session.phase_commits.record(held, m.job.space, phased, m.job.specification, to)

@@ -14,12 +14,12 @@ from worker_agent.ports import Forge
 class BranchUpdate:
     """Looks after the branches of one repository."""
 
-    def __init__(self, workshop: CodingSession, forge: Forge, policy: Policy) -> None:
-        self._site = workshop.worksite
+    def __init__(self, session: CodingSession, forge: Forge, policy: Policy) -> None:
+        self._site = session.phase_commits
         self._forge = forge
         self._policy = policy
-        self._people = ExternalCommits(workshop, forge.status)
-        self._sync = Sync(workshop, forge, policy)
+        self._people = ExternalCommits(session, forge.status)
+        self._sync = Sync(session, forge, policy)
 
     async def before(self, held: Held, seen: Snapshot) -> bool:
         """Ahead of a paid step: whether the branch has changed by this, so that everything is to be looked at again.

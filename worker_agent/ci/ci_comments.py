@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shared.ci.round import Reading
+from shared.ci.round import CiObservation
 from shared.ci.triage import Cause
 from shared.ci.verdict import failed, missing, unfinished
 from shared.github.status import Status
@@ -17,13 +17,13 @@ SAID_CHARS = 1_500
 """Of what a failed check says, in the comment that gives an item to a person."""
 
 
-def red(fence: Fence, reading: Reading) -> Status:
+def red(fence: Fence, reading: CiObservation) -> Status:
     """CI is red and is being repaired."""
     sentence = f"CI failed ({_names(check.name for check in failed(reading.checks))}); fixing it."
     return progress(fence, sentence, _list(explained(reading)))
 
 
-def rerun(fence: Fence, reading: Reading, refusal: str, *, partly: bool = False) -> Status:
+def rerun(fence: Fence, reading: CiObservation, refusal: str, *, partly: bool = False) -> Status:
     """CI is red for no reason of ours that is known: the same commit is tried once more, if GitHub allows it.
 
     `partly`: what was refused is not all of it.
@@ -39,7 +39,7 @@ def rerun(fence: Fence, reading: Reading, refusal: str, *, partly: bool = False)
     return progress(fence, sentence, _list(explained(reading)), waiting=waiting)
 
 
-def base_red(fence: Fence, reading: Reading) -> Status:
+def base_red(fence: Fence, reading: CiObservation) -> Status:
     """The base branch fails the same checks."""
     names = _names(check.name for check in of(reading, Cause.BASE) or failed(reading.checks))
     wait = fence.wait
@@ -48,7 +48,7 @@ def base_red(fence: Fence, reading: Reading) -> Status:
     return progress(fence, sentence, waiting=why)
 
 
-def overdue(fence: Fence, reading: Reading) -> Status:
+def overdue(fence: Fence, reading: CiObservation) -> Status:
     """CI did not turn green in time, or there is none."""
     if reading.no_ci:
         sentence = (
@@ -69,7 +69,7 @@ def overdue(fence: Fence, reading: Reading) -> Status:
     return progress(fence, sentence, _list(explained(reading)), waiting={"why": "ci overdue"})
 
 
-def unrepaired(reading: Reading) -> str:
+def unrepaired(reading: CiObservation) -> str:
     """Why a person is asked: each failed check, whose fault it is, and the end of what it says."""
     found = reading.diagnosis.findings if reading.diagnosis else ()
     parts = [

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from shared.ci.logs import failures
 from shared.ci.presence import Presence
-from shared.ci.round import Reading, Rerun
+from shared.ci.round import CiObservation, Rerun
 from shared.ci.triage import Cause, Failure, triage
-from shared.ci.verdict import Verdict, failed, fold
+from shared.ci.verdict import CiVerdict, failed, fold
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Check, CheckOutcome
 from shared.scheduling.items import Skip
 from worker_agent.ci import reruns
-from worker_agent.ci.logs import failures
 from worker_agent.decide import RED_BASE
 from worker_agent.policy import Policy
 from worker_agent.ports import Checks
@@ -30,7 +30,7 @@ HOLD_SECONDS = 300.0
 _CHANGED = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
 
 
-class Source(Protocol):
+class GitObjects(Protocol):
     """The repository's git objects on this machine; a mirror is one."""
 
     async def refresh(self, ref: str) -> str | None: ...
@@ -43,7 +43,7 @@ class Source(Protocol):
 class Watch:
     """What CI says of the commits of one repository's items."""
 
-    def __init__(self, checks: Checks, source: Source, policy: Policy, boot: Callable[[], float]) -> None:
+    def __init__(self, checks: Checks, source: GitObjects, policy: Policy, boot: Callable[[], float]) -> None:
         """`boot` is the boot clock in seconds."""
         self._checks = checks
         self._source = source
@@ -51,8 +51,8 @@ class Watch:
         self._boot = boot
         self._presence = Presence(checks, source)
         self._begun = False
-        self._last: dict[str, tuple[float, Reading]] = {}
-        self._known: dict[tuple[str, str], tuple[tuple[Check, ...], Reading]] = {}
+        self._last: dict[str, tuple[float, CiObservation]] = {}
+        self._known: dict[tuple[str, str], tuple[tuple[Check, ...], CiObservation]] = {}
 
     async def begin(self) -> None:
         """Learn ahead of need what the base branch requires: later on, that is free. Raises `Transient`."""
@@ -63,16 +63,16 @@ class Watch:
     def expect(self, fence: Fence) -> None:
         """CI has only just been asked for something: the next look is worth a request when the interval has passed."""
         if not self._presence.known_missing(self._policy.base_branch):  # else nothing is there to be waited for
-            self._remember(fence.work_head, Reading())
+            self._remember(fence.work_head, CiObservation())
 
-    async def glance(self, fence: Fence) -> tuple[Reading, bool]:
+    async def glance(self, fence: Fence) -> tuple[CiObservation, bool]:
         """The checks of the fence's commit, and whether they were read just now: not within `ci.interval`."""
         at, known = self._last.get(fence.work_head, (0.0, None))
-        if known is not None and self._boot() - at < self._policy.ci_interval_seconds:
+        if known is not None and self._boot() - at < self._policy.pulls.ci_interval_seconds:
             return known, False
         return await self.read(fence), True
 
-    async def read(self, fence: Fence) -> Reading:
+    async def read(self, fence: Fence) -> CiObservation:
         """The checks of the fence's commit now. Raises `Transient`.
 
         What is required is asked only where it can matter: nothing failed and nothing runs.
@@ -85,17 +85,17 @@ class Watch:
             checks = rerun.awaited(checks)
         elif reruns.are_left(fence):
             checks = tuple(map(_once_more, checks))
-        reading = Reading(checks)
-        if reading.verdict in {Verdict.GREEN, Verdict.NONE}:
-            reading = Reading(checks, await self._checks.required(self._policy.base_branch))
-        if reading.verdict is Verdict.NONE and not checks:
+        reading = CiObservation(checks)
+        if reading.verdict in {CiVerdict.GREEN, CiVerdict.NONE}:
+            reading = CiObservation(checks, await self._checks.required(self._policy.base_branch))
+        if reading.verdict is CiVerdict.NONE and not checks:
             reading = replace(reading, no_ci=await self._presence.is_missing(self._policy.base_branch))
         self._remember(fence.work_head, reading)
         return reading
 
-    async def diagnosed(self, fence: Fence, reading: Reading) -> Reading:
+    async def diagnosed(self, fence: Fence, reading: CiObservation) -> CiObservation:
         """A red reading with its diagnosis; logs are read once for the same checks. Raises `Transient`."""
-        if reading.verdict is not Verdict.RED:
+        if reading.verdict is not CiVerdict.RED:
             return reading
         key = fence.work_head, fence.phase
         checks, known = self._known.get(key, ((), None))
@@ -104,7 +104,7 @@ class Watch:
             self._known = {key: (reading.checks, known)}
         return known
 
-    async def _diagnosed(self, fence: Fence, reading: Reading) -> Reading:
+    async def _diagnosed(self, fence: Fence, reading: CiObservation) -> CiObservation:
         red = failed(reading.checks)
         once = reruns.are_left(fence) and any(check.run_id for check in red)
         base = await self.base()
@@ -136,14 +136,14 @@ class Watch:
             return None
         ours = {check.name for check in failed(await self._checks.of(fence.work_head))}
         same = [check for check in await self.base() if check.name in ours] if ours else []
-        if fold(same) not in {Verdict.RED, Verdict.RUNNING}:
+        if fold(same) not in {CiVerdict.RED, CiVerdict.RUNNING}:
             return None
         return Skip(f"the checks of {self._policy.base_branch} are not green again", HOLD_SECONDS)
 
-    def _remember(self, sha: str, reading: Reading) -> None:
+    def _remember(self, sha: str, reading: CiObservation) -> None:
         """Only what is watched now: a commit that is not looked at for long has ended or moved on."""
         now = self._boot()
-        recent = 10 * max(self._policy.ci_interval_seconds, 60.0)
+        recent = 10 * max(self._policy.pulls.ci_interval_seconds, 60.0)
         self._last = {other: last for other, last in self._last.items() if now - last[0] < recent}
         self._last[sha] = now, reading
 
@@ -157,12 +157,12 @@ def _once_more(check: Check) -> Check:
     return replace(check, outcome=CheckOutcome.FAILED) if again else check
 
 
-def explained(reading: Reading) -> tuple[str, ...]:
+def explained(reading: CiObservation) -> tuple[str, ...]:
     """One line for each failed check: its name and why it failed."""
     found = reading.diagnosis.findings if reading.diagnosis else ()
     return tuple(f"{finding.failure.check.name}: {finding.cause}" for finding in found)
 
 
-def of(reading: Reading, *causes: Cause) -> tuple[Check, ...]:
+def of(reading: CiObservation, *causes: Cause) -> tuple[Check, ...]:
     """The failed checks of these causes."""
     return tuple(failure.check for failure in reading.diagnosis.of(*causes)) if reading.diagnosis else ()

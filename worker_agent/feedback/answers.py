@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from textwrap import indent
 
-from shared.git.notes import Answer
+from shared.git.notes import RemarkAnswer
 from shared.text import clean, comment_signatures, neutralise, one_line
 from shared.text.comment_signatures import CommentSignatures, Keyring
 from worker_agent.feedback.items import Item, Page, Remark
@@ -70,7 +70,7 @@ def _cleaned(said: Remark) -> str:
     return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} […]"
 
 
-def answers(items: Sequence[Item], said: str, *, changed: bool) -> tuple[Answer, ...]:
+def answers(items: Sequence[Item], said: str, *, changed: bool) -> tuple[RemarkAnswer, ...]:
     """What became of each item, by the coder's own lines; `changed`: whether it changed anything at all.
 
     What it left out is answered all the same. Of a single item it may speak without a number.
@@ -97,14 +97,16 @@ def _lines(said: str, count: int) -> dict[int, tuple[bool, str]]:
     return found
 
 
-def _answer(item: Item, told: tuple[bool, str] | None, changed: bool) -> Answer:
+def _answer(item: Item, told: tuple[bool, str] | None, changed: bool) -> RemarkAnswer:
     done, said = told or (changed, "")
     first = next(one for one in item.said if not one.ours)
     about = "" if first.by_engine and not item.root else f"{first.author.login}: {clean(first.text)}"
-    return Answer(item.names, item.root, one_line(about, ABOUT_CHARS), done and changed, one_line(said, SAID_CHARS))
+    return RemarkAnswer(
+        item.names, item.root, one_line(about, ABOUT_CHARS), done and changed, one_line(said, SAID_CHARS)
+    )
 
 
-def spoken(given: Sequence[Answer]) -> tuple[Answer, ...]:
+def spoken(given: Sequence[RemarkAnswer]) -> tuple[RemarkAnswer, ...]:
     """The answers that people read. What has nothing to say is covered by the mark of the first one that has.
 
     Where nothing at all is said, one answer names the commit: by it the next look knows what was worked on.
@@ -115,18 +117,18 @@ def spoken(given: Sequence[Answer]) -> tuple[Answer, ...]:
     return tuple(replace(one, of=(*one.of, *covered)) if not place else one for place, one in enumerate(chosen))
 
 
-def reply(number: int, answer: Answer, commit: str, keys: Keyring) -> str:
+def reply(number: int, answer: RemarkAnswer, commit: str, keys: Keyring) -> str:
     """The answer in an inline thread of pull request `number`."""
     return _signed(number, answer.of, _sentence(answer, commit), keys)
 
 
-def conversation(number: int, given: Sequence[Answer], commit: str, keys: Keyring) -> str:
+def conversation(number: int, given: Sequence[RemarkAnswer], commit: str, keys: Keyring) -> str:
     """One comment that answers the texts of reviews and the comments of the conversation."""
     parts = ((f"> {neutralise(one.about)}\n\n" if one.about else "") + _sentence(one, commit) for one in given)
     return _signed(number, [name for one in given for name in one.of], "\n\n".join(parts), keys)
 
 
-def _sentence(answer: Answer, commit: str) -> str:
+def _sentence(answer: RemarkAnswer, commit: str) -> str:
     said = neutralise(answer.said)
     if answer.done:
         return f"Fixed in {commit[:SHA]}: {said}" if said else f"Changed in {commit[:SHA]}."

@@ -18,7 +18,7 @@ MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FeedbackSnapshot:
     """One look: what is open, the oldest first; which texts there are; which versions are answered; who is ignored.
 
     `ignored` maps the key of a text to the reason. `present` are keys, `roots` inline comments that take replies.
@@ -68,7 +68,7 @@ class Feedback:
         self._ours = ours
         self._keys = keys
 
-    async def read(self, number: int, given: Collection[str] = ()) -> Reading:
+    async def read(self, number: int, given: Collection[str] = ()) -> FeedbackSnapshot:
         """Everything on pull request `number` as it stands now; what `given` names is not open any more."""
         page = Page(
             number,
@@ -81,7 +81,7 @@ class Feedback:
         answered = answers.answered(page, self._ours, self._keys)
         heard = {id for id, why in deaf.items() if not why} | set(self._ours)
         known = AnswerRecord(heard, answered | set(given), self._keys)
-        return Reading(
+        return FeedbackSnapshot(
             items=open_items(page, known),
             present=frozenset(key for key, _, _ in said),
             roots=frozenset(one.id for one in page.inline if not one.in_reply_to),

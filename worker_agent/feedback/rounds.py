@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from shared.errors import Gone
-from shared.git.notes import Answer
+from shared.git.notes import RemarkAnswer
 from shared.github.creation import making
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -21,7 +21,7 @@ from shared.workflow import Event, Stage, Track, move
 from worker_agent.decide import Phase
 from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item
-from worker_agent.feedback.reading import MOST, Feedback, Reading
+from worker_agent.feedback.reading import MOST, Feedback, FeedbackSnapshot
 from worker_agent.phase_commits import PhaseCommits
 from worker_agent.ports import Forge
 
@@ -39,10 +39,10 @@ class _Asked:
 class Rounds:
     """The rounds of one repository's pull requests; at most `most` follow one another."""
 
-    def __init__(self, feedback: Feedback, forge: Forge, worksite: PhaseCommits, most: int) -> None:
+    def __init__(self, feedback: Feedback, forge: Forge, phase_commits: PhaseCommits, most: int) -> None:
         self._feedback = feedback
         self._forge = forge
-        self._worksite = worksite
+        self._phase_commits = phase_commits
         self._most = most
 
     async def asked(self, held: Held) -> tuple[Item, ...]:
@@ -77,12 +77,12 @@ class Rounds:
             await advance(held, FenceChange(phase=Phase.CI))
         return status_text.Ignored(seen.ignored)
 
-    async def _noted(self, held: Held) -> tuple[Answer, ...]:
-        space = await self._worksite.open(held.fence)
-        note = (await self._worksite.notes(space, held.fence)).get(held.fence.work_head)
+    async def _noted(self, held: Held) -> tuple[RemarkAnswer, ...]:
+        space = await self._phase_commits.open(held.fence)
+        note = (await self._phase_commits.notes(space, held.fence)).get(held.fence.work_head)
         return () if note is None else note.answers
 
-    async def _post(self, held: Held, missing: Sequence[Answer], seen: Reading) -> None:
+    async def _post(self, held: Held, missing: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> None:
         """In their threads, and the rest in one comment; a thread that has just been deleted takes no answer."""
         number, commit, keys = held.fence.pr, held.fence.work_head, held.claimant.keys
         rest = [one for one in missing if one.root not in seen.roots]
@@ -100,7 +100,7 @@ class Rounds:
                 await self._forge.conversation.post(number, text, held)
 
 
-def _missing(given: Sequence[Answer], seen: Reading) -> list[Answer]:
+def _missing(given: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> list[RemarkAnswer]:
     """What is still to be said: not what was said already, nor about texts that were all deleted."""
     return [
         one

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shared.git.notes import Answer
+from shared.git.notes import RemarkAnswer
 from shared.github.status import Status
 from shared.lock.record import Fence
 from worker_agent import comments
@@ -21,7 +21,7 @@ class Ignored(tuple[tuple[str, str], ...]):
     __slots__ = ()
 
 
-def answered(fence: Fence, given: Sequence[Answer], late: int, *, again: bool) -> Status:
+def answered(fence: Fence, given: Sequence[RemarkAnswer], late: int, *, again: bool) -> Status:
     """The answers are posted; what follows is CI, or what was said meanwhile."""
     done = sum(one.done for one in given)
     said = f"Round {fence.round} on #{fence.pr}: {_count(len(given), 'remark')} answered, {done} with a change."

@@ -45,10 +45,12 @@ class Candidates:
         found: dict[int, Candidate] = {}
         named = ((_number(item), item) for item in known.values() if self._begins(item))
         begun = [(number, item) for number, item in named if number is not None]
-        queue = [(urgency(known.get(number, item), self._policy.priorities), number, item) for number, item in begun]
+        queue = [
+            (urgency(known.get(number, item), self._policy.intake.priorities), number, item) for number, item in begun
+        ]
         for (rank, *_), number, item in sorted(queue, key=lambda one: one[:2]):
             found.setdefault(number, Candidate(number, _version(item), rank))
-        last = len(self._policy.priorities) + 1
+        last = len(self._policy.intake.priorities) + 1
         for issue in self._handed_over(known):
             pull = self._last_open.get(issue.number, 0)
             opened = f" {_version(known[pull])}" if pull in known else ""
@@ -93,9 +95,9 @@ class Candidates:
 
     def _allows(self, issue: Issue) -> bool:
         labels = {label.casefold() for label in issue.labels}
-        if labels & {label.casefold() for label in self._policy.exclude}:
+        if labels & {label.casefold() for label in self._policy.intake.exclude}:
             return False
-        include = {label.casefold() for label in self._policy.include}
+        include = {label.casefold() for label in self._policy.intake.include}
         if include and not issue.is_pull_request and not labels & include:
             return False
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags

@@ -54,7 +54,7 @@ class Eligibility:
         self._sightings = sightings
         self._answered: set[int] = set()
         self.blockers = Blockers(forge.issues, forge.inbox)
-        self._same_files = SameFiles(policy.names, policy.priorities)
+        self._same_files = SameFiles(policy.names, policy.intake.priorities)
         self._wording = TextBinding(forge, writers, policy.names)
         self._consent = RefactoringApproval(forge.conversation, writers, policy.names)
 
@@ -80,7 +80,7 @@ class Eligibility:
     async def _intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         issue = await self._forge.issues.issue(candidate.number)
         self._sightings.keep(candidate.number, issue)
-        barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
+        barred = excluded(issue.labels, self._policy.intake.exclude)  # the list may be older than this reading
         if left := barred or self._assigned(issue, fence):
             return left
         pull_request = await self._pull_request(candidate, fence)
@@ -126,9 +126,12 @@ class Eligibility:
 
     def _assigned(self, issue: Issue, fence: Fence | None) -> str:
         """Why it is left to a person. What has begun goes on: a person stops it by its label."""
-        if self._policy.take_assigned or (fence is not None and fence.stage not in TERMINAL):
+        intake = self._policy.intake
+        if intake.take_assigned or (fence is not None and fence.stage not in TERMINAL):
             return ""
-        return assigned(issue, lambda one: self._writers.are(one) or one.login == self._policy.assign)
+        if intake.starts_assigned and any(map(self._writers.are, issue.assignees)):
+            return ""
+        return assigned(issue, lambda one: self._writers.are(one) or one.login == intake.assign)
 
     async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
         """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""

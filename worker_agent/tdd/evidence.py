@@ -10,7 +10,7 @@ from shared.git.notes import ProofNote
 from shared.text import one_line
 from worker_agent.tdd.inert_markdown import ID_CHARS, code, mixed, plain
 from worker_agent.tdd.proof_lines import attention, changed_expectations, tried
-from worker_agent.tdd.runners.report import Outcome, TestId, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
 
 ROWS = 100
 TABLE_CHARS = 14_000
@@ -203,7 +203,7 @@ def _refused(refused: Sequence[str]) -> list[str]:
 
 def _row(proof: Proof, criterion: str | None) -> str:
     message = f": {code(one_line(proof.red_message, MESSAGE_CHARS))}" if proof.red_message else ""
-    passed = "passed" if proof.green == Outcome.PASSED else plain(proof.green)
+    passed = "passed" if proof.green == CaseOutcome.PASSED else plain(proof.green)
     first = "" if criterion is None else f"| {criterion} "
     red = _RED.get(proof.red, plain(proof.red))
     return f"{first}| {code(one_line(proof.test, ID_CHARS))} | {red}{message} | {passed} |"

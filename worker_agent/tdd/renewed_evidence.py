@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.git.notes import Note, Phase, ProofNote
-from shared.specification import Kind
-from worker_agent.coding_session import CodingSession, WorkContext
+from shared.specification import SpecificationKind
+from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import texts
 from worker_agent.tdd.comparison.same_code import is_same_code
@@ -19,6 +19,7 @@ from worker_agent.tdd.phases import next_phase
 from worker_agent.tdd.phases.phase_notes import counted, green_note
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.tree_verification import TreeVerification
+from worker_agent.work_context import WorkContext
 
 LOST = "On this later commit the change is not proven any more: {}"
 
@@ -26,9 +27,9 @@ LOST = "On this later commit the change is not proven any more: {}"
 class RenewedEvidence:
     """Judges the whole change once more, from the base that its branch has."""
 
-    def __init__(self, workshop: CodingSession) -> None:
-        self._workshop = workshop
-        self._jury = TreeVerification(workshop)
+    def __init__(self, session: CodingSession) -> None:
+        self._session = session
+        self._verification = TreeVerification(session)
 
     async def added(self, job: WorkContext, tree: str, note: Note) -> Note:
         """The note of a commit with its evidence: tests, how they were on the base, and what was damaged.
@@ -36,20 +37,20 @@ class RenewedEvidence:
         What is not proven any more becomes a doubt, and refuses nothing: the commit keeps every test. Without tests
         that can be run on the base the note stays as it is.
         """
-        base = await _base(self._workshop, job)
+        base = await _base(self._session, job)
         if (proven := await self._still_proven(job, base, tree)) is not None:
-            return self._with(note, base, proven, (await self._workshop.test(job, tree)).code)
+            return self._with(note, base, proven, (await self._session.test(job, tree)).code)
         job = replace(job, base=base, criterion=None, topic="")
         await job.space.bring(base)
         try:
-            baseline = await self._jury.baseline(job)
+            baseline = await self._verification.baseline(job)
         except CycleAborted:
             return note
         found = replace(await self._judged(job, baseline, tree, note), baseline=counted(baseline))
         return self._with(note, base, found, found.exit_code)
 
     def _with(self, note: Note, base: str, found: Note, exit_code: int | None) -> Note:
-        runs = self._workshop.take_suite_runs(note.issue)
+        runs = self._session.take_suite_runs(note.issue)
         return replace(
             note,
             base=base,
@@ -63,7 +64,7 @@ class RenewedEvidence:
 
     async def _still_proven(self, job: WorkContext, base: str, tree: str) -> Note | None:
         """The note of the last proof, where it leaves nothing open and `tree` is the same code on the same base."""
-        done = await next_phase.phases(self._workshop, job)
+        done = await next_phase.phases(self._session, job)
         oid, last = next(((oid, note) for oid, note in reversed(done) if note.proof is not None), ("", None))
         if last is None or last.proof is None or last.base != base or last.proof.unnoticed or last.proof.doubts:
             return None
@@ -75,18 +76,18 @@ class RenewedEvidence:
         paths = [one.path for one in changes]
         before, after = await texts(job.space, oid, paths), await texts(job.space, tree, paths)
         same = all(is_same_code(path, before[path], after[path]) for path in paths)
-        passed = (await self._workshop.test(job, tree)).passed
+        passed = (await self._session.test(job, tree)).passed
         return last if same and passed >= set(last.new_tests) else None
 
     async def _judged(self, job: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
-        if job.specification.kind is not Kind.FEATURE:
-            kept = await self._jury.unchanged(job, baseline, tree)
+        if job.specification.kind is not SpecificationKind.FEATURE:
+            kept = await self._verification.unchanged(job, baseline, tree)
             proof = kept.proof if kept.verdict.ok else _lost(kept.proof, kept.verdict.details)
             return replace(note, exit_code=kept.run.code, proof=proof)
-        red = await self._jury.red(job, baseline, await self._jury.tests_of(job, tree))
+        red = await self._verification.red(job, baseline, await self._verification.tests_of(job, tree))
         if not red.verdict.worth_implementing:
             return replace(note, proof=_lost(ProofNote(), red.verdict.details))
-        green = await self._jury.green(job, baseline, red, tree)
+        green = await self._verification.green(job, baseline, red, tree)
         made = green_note(job, (baseline, red.run, green.run), green.verdict, note.attempts)
         return replace(made, proof=green.proof if green.verdict.ok else _lost(green.proof, green.verdict.details))
 
@@ -106,9 +107,9 @@ def _is_only_cycle(last: Note, done: Sequence[tuple[str, Note]]) -> bool:
     return not last.current_test and sum(note.phase is Phase.GREEN for _, note in done) == 1
 
 
-async def _base(workshop: CodingSession, job: WorkContext) -> str:
+async def _base(session: CodingSession, job: WorkContext) -> str:
     """The commit of the base branch that the branch is built on: what it merged last, else where it began."""
-    phases = await next_phase.phases(workshop, job)
+    phases = await next_phase.phases(session, job)
     return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), job.base)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.errors import Misconfigured
 from shared.pending.marked import Marked
-from worker_agent.coding_session import CodingSession, WorkContext
+from worker_agent.coding_session import CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, listed
@@ -18,8 +18,9 @@ from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.proof.layout import Layout
 from worker_agent.tdd.proof.old_tests import OldTests
 from worker_agent.tdd.proof.pinned_files import pinned
-from worker_agent.tdd.proof.subject import Rules, Subject
+from worker_agent.tdd.proof.subject import ProofSubject, Rules
 from worker_agent.tdd.runners.report import TestRun
+from worker_agent.work_context import WorkContext
 
 NO_TESTS = "No test file was changed: write the tests of the acceptance criteria first."
 NO_FILE = "The coder changed no file: write the tests of the acceptance criteria first."
@@ -41,8 +42,8 @@ class Red:
 class TreeVerification:
     """Judges the base, the tests on it, and the implementation of one item."""
 
-    def __init__(self, workshop: CodingSession) -> None:
-        self._workshop = workshop
+    def __init__(self, session: CodingSession) -> None:
+        self._session = session
 
     async def baseline(self, job: WorkContext) -> TestRun:
         """The tests of the base, before anything is paid for; raises `CycleAborted` when they cannot be run.
@@ -50,9 +51,9 @@ class TreeVerification:
         A program that is not there says something of the machine, not of the issue: raises `Misconfigured`. Where the
         whole suite is left to CI nothing is run yet.
         """
-        if self._workshop.policy.local_suite == "changed":
+        if self._session.policy.code.local_suite == "changed":
             return TestRun()
-        run = await self._workshop.test_base(job)
+        run = await self._session.test_base(job)
         if run.missing:
             raise Misconfigured(f"test_command: {run.missing}")
         verdict = judge_baseline(run)
@@ -120,15 +121,15 @@ class TreeVerification:
         """The base's tree with the tests' side of a head."""
         return await tree_with_tests(job.space, (await self._subject(job, tree)).change)
 
-    async def _subject(self, job: WorkContext, tree: str, start: str = "") -> Subject:
+    async def _subject(self, job: WorkContext, tree: str, start: str = "") -> ProofSubject:
         """What is under proof: the change from the job's base, or from `start`, to a tree."""
-        policy, specification = self._workshop.policy, job.specification
-        paths = await self._workshop.worksite.mirror.paths(job.base)
-        change = await load(job.space, start or job.base, tree, Layout(job.suites, policy.test_files), paths)
+        policy, specification = self._session.policy, job.specification
+        paths = await self._session.phase_commits.mirror.paths(job.base)
+        change = await load(job.space, start or job.base, tree, Layout(job.suites, job.rules.code.test_files), paths)
         allowed = (*specification.files, *specification.may_change)
         steering = pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
-        rules = Rules(policy.damages, policy.old_tests, policy.local_suite)
-        return Subject.of(change, self._workshop.runs(job), rules, specification, steering)
+        rules = Rules(policy.code.damages, policy.code.old_tests, policy.code.local_suite)
+        return ProofSubject.of(change, self._session.runs(job), rules, specification, steering)
 
 
 def _activated(change: Change, waiting: Marked | None) -> Change:

@@ -9,7 +9,7 @@ from functools import partial
 from shared.git.mirror import Mirror
 from shared.git.notes import Baseline, ProofNote
 from shared.git.workspace import Workspace
-from shared.specification import Kind, Specification
+from shared.specification import Specification, SpecificationKind
 from worker_agent.phase_commits import reader
 from worker_agent.policy import SuitePolicy
 from worker_agent.tdd.judging.judge import judge_baseline
@@ -20,7 +20,7 @@ from worker_agent.tdd.proof.change import Change, load, tree_with_tests
 from worker_agent.tdd.proof.execution import NOTHING_OVER, Execution, Overlay
 from worker_agent.tdd.proof.layout import Layout
 from worker_agent.tdd.proof.pinned_files import pinned
-from worker_agent.tdd.proof.subject import Rules, Run, Subject
+from worker_agent.tdd.proof.subject import ProofSubject, Rules, Run
 from worker_agent.tdd.proof.suites import chosen_suites
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.runners.run import TestBench
@@ -88,7 +88,7 @@ class Repeat:
         bench = self._bench.based(partial(self._space.export, ask.base))
         execution = Execution(bench, suites, self._space, announced)
         steering = pinned(change.old, change.new, [suite.choice.test_command for suite in suites], self._allowed())
-        subject = Subject.of(change, self._counted(execution.run), ask.rules, ask.specification, steering)
+        subject = ProofSubject.of(change, self._counted(execution.run), ask.rules, ask.specification, steering)
         seen = await self._judged(subject)
         return replace(seen, proof=replace(seen.proof, suite_runs=self._whole))
 
@@ -101,13 +101,13 @@ class Repeat:
 
         return counted
 
-    async def _judged(self, subject: Subject) -> Repeated:
+    async def _judged(self, subject: ProofSubject) -> Repeated:
         bases = await self._bases(subject)
         first, sound = bases[0], judge_baseline(bases[0])
         if not sound.ok:
             return Repeated(bases, sound)
         change = subject.change
-        if self._ask.specification.kind is not Kind.FEATURE:
+        if self._ask.specification.kind is not SpecificationKind.FEATURE:
             kept = await unchanged_behaviour.examined(subject, first)
             green, verdict, proof = kept.run, kept.verdict, kept.proof
             return Repeated(bases, sound, green=green, green_verdict=verdict, proof=proof, needs_tests=False)
@@ -119,7 +119,7 @@ class Repeat:
         found = await examination.green(subject, first, before)
         return Repeated(bases, sound, before.run, before.verdict, found.run, found.verdict, found.proof)
 
-    async def _bases(self, subject: Subject) -> tuple[TestRun, ...]:
+    async def _bases(self, subject: ProofSubject) -> tuple[TestRun, ...]:
         """The base, and once more where it is not as it was claimed."""
         if self._ask.rules.local_suite == "changed":
             return (TestRun(),)

@@ -167,7 +167,7 @@ class Ci:
         finally:
             shutil.rmtree(directory)
 
-    def _finish(self, job: _Job, outcome: Outcome, started: float, paths: Iterable[str]) -> None:
+    def _finish(self, job: _Job, outcome: JobOutcome, started: float, paths: Iterable[str]) -> None:
         """Report, with the log and the annotations that belong to the outcome."""
         log: str | None = None
         if job.ending is None or job.ending.log:
@@ -178,15 +178,15 @@ class Ci:
             annotations = job_log.annotate(outcome.output, outcome.says, frozenset(paths))
         job.report.finish(outcome, log, annotations, job.mood)
 
-    async def _outcome(self, job: _Job, directory: Path) -> Outcome:
+    async def _outcome(self, job: _Job, directory: Path) -> JobOutcome:
         code = await self._code(job, directory)
         output = _tail(directory / "log")
         if code is None:
             says = f"The job has exceeded the maximum execution time of {self.settings.deadline_seconds:g} seconds."
-            return Outcome("timed_out", "Timed out", says, output)
+            return JobOutcome("timed_out", "Timed out", says, output)
         if code != 0:
-            return Outcome("failure", f"Exit code {code}", f"Process completed with exit code {code}.", output)
-        return Outcome("success", "Passed", "", output)
+            return JobOutcome("failure", f"Exit code {code}", f"Process completed with exit code {code}.", output)
+        return JobOutcome("success", "Passed", "", output)
 
     async def _code(self, job: _Job, directory: Path) -> int | None:
         """The command's exit code, or None when its deadline passed."""
@@ -210,9 +210,9 @@ class Ci:
         }
 
 
-def _told(ending: Ending) -> Outcome:
+def _told(ending: Ending) -> JobOutcome:
     """The outcome of a job whose command was not run."""
-    return Outcome(ending.conclusion, f"Concluded {ending.conclusion}", ending.says, "")
+    return JobOutcome(ending.conclusion, f"Concluded {ending.conclusion}", ending.says, "")
 
 
 def _tail(log: Path) -> str:
@@ -233,7 +233,7 @@ _STATES = {"success": "success", "neutral": "success", "skipped": "success", "fa
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """How a job ended: GitHub's word, a summary, its last words, what its command printed."""
 
     conclusion: str
@@ -250,7 +250,9 @@ class Report(Protocol):
     def begin(self) -> None:
         """The job runs."""
 
-    def finish(self, outcome: Outcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour) -> None:
+    def finish(
+        self, outcome: JobOutcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour
+    ) -> None:
         """The job has ended."""
 
 
@@ -267,7 +269,9 @@ class CheckReport:
         """The job runs."""
         self._checks.checks.change(self._id, status="in_progress")
 
-    def finish(self, outcome: Outcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour) -> None:
+    def finish(
+        self, outcome: JobOutcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour
+    ) -> None:
         """The job has ended."""
         check = self._checks.checks.change(self._id, log_gone=mood.log_gone, log_filler=mood.log_bytes)
         self._checks.finish(check, outcome.conclusion, outcome.summary, log, remarks)
@@ -285,7 +289,9 @@ class StatusReport:
     def begin(self) -> None:
         """A status knows only that it is pending."""
 
-    def finish(self, outcome: Outcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour) -> None:
+    def finish(
+        self, outcome: JobOutcome, log: str | None, remarks: Sequence[AnnotationRecord], mood: CiBehaviour
+    ) -> None:
         """The job has ended."""
         self._say(_STATES.get(outcome.conclusion, "error"), outcome.summary)
 

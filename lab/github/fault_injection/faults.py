@@ -80,7 +80,7 @@ REST_ONLY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FaultTarget:
     """What of a request decides whether a fault hits it; `now` is lab time, `login` empty when nobody's."""
 
     method: str
@@ -140,7 +140,7 @@ class Fault:
         wanted = self.nth if self.lasting else self.nth + self.times - 1
         return self.seen < wanted or self.waiting > 0
 
-    def hits(self, asked: Asked) -> bool:
+    def hits(self, asked: FaultTarget) -> bool:
         """Count a request if it matches, and tell whether it is one to spoil."""
         if not self._concerns(asked):
             return False
@@ -152,7 +152,7 @@ class Fault:
         self._until = asked.now + self.lasting if self._until is None else self._until
         return asked.now < self._until
 
-    def _concerns(self, asked: Asked) -> bool:
+    def _concerns(self, asked: FaultTarget) -> bool:
         return (
             self.method in {"", asked.method}
             and self.login.lower() in {"", asked.login.lower()}
@@ -188,7 +188,7 @@ class Faults:
         """Forget all plans: the storm is over. What was put off is carried out all the same."""
         self._planned.clear()
 
-    def take(self, asked: Asked) -> list[Fault]:
+    def take(self, asked: FaultTarget) -> list[Fault]:
         """The faults that spoil this request."""
         return [fault for fault in self._planned if fault.hits(asked)]
 

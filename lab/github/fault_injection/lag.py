@@ -48,7 +48,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LagRule:
     """After `event`, the first calls of `method` and `path` are answered in one of these ways.
 
     `path` continues the repository's own; what stands in braces is named by the event.
@@ -63,26 +63,26 @@ class Row:
 _ITEM = r"/(?:issues|pulls)/{number}"
 
 LATENESS = (
-    Row("issue", "GET", r"/issues/{number}", (How.NOT_FOUND,)),
-    Row("issue", "POST", r"/issues/{number}/labels", (How.NOT_FOUND, How.NO_NODE)),
-    Row("issue", "GET", r"/issues", (How.OLDER,)),
-    Row("pull", "GET", _ITEM, (How.NOT_FOUND,)),
-    Row("pull", "GET", rf"{_ITEM}/(?:comments|reviews|events)", (How.NOT_FOUND,)),
-    Row("pull", "POST", r"/issues/{number}/(?:labels|comments)", (How.NOT_FOUND, How.NO_NODE)),
-    Row("pull", "POST", r"/pulls/{number}/(?:reviews|requested_reviewers)", (How.NOT_FOUND, How.NO_NODE)),
-    Row("pull", "GET", r"/pulls", (How.OLDER, How.EMPTY)),
-    Row("comment", "(?:GET|PATCH)", r"/issues/comments/{id}", (How.NOT_FOUND,)),
-    Row("comment", "GET", r"/issues/{number}/comments", (How.OLDER, How.SHORTER)),
-    Row("labels", "GET", r"/issues/{number}(?:/labels)?", (How.OLDER,)),
-    Row("labels", "GET", r"/issues", (How.OLDER,)),
-    Row("labels", "DELETE", r"/issues/{number}/labels/{name}", (How.NO_LABEL,)),
-    Row("review", "GET", r"/pulls/{number}/reviews", (How.OLDER, How.SHORTER)),
-    Row("push", "GET", r"/commits/{sha}/check-runs", (How.NOT_FOUND, How.NO_COMMIT, How.EMPTY)),
-    Row("push", "GET", r"/commits/{sha}/(?:check-suites|status)", (How.NOT_FOUND, How.NO_COMMIT)),
-    Row("push", "POST", r"/pulls", (How.NO_HEAD, How.NO_COMMITS)),
-    Row("push", "GET", r"/pulls/\d+", (How.NOT_MERGEABLE_YET,)),
-    Row("merge", "GET", _ITEM, (How.OLDER,)),
-    Row("merge", "GET", r"/(?:issues|pulls)", (How.OLDER,)),
+    LagRule("issue", "GET", r"/issues/{number}", (How.NOT_FOUND,)),
+    LagRule("issue", "POST", r"/issues/{number}/labels", (How.NOT_FOUND, How.NO_NODE)),
+    LagRule("issue", "GET", r"/issues", (How.OLDER,)),
+    LagRule("pull", "GET", _ITEM, (How.NOT_FOUND,)),
+    LagRule("pull", "GET", rf"{_ITEM}/(?:comments|reviews|events)", (How.NOT_FOUND,)),
+    LagRule("pull", "POST", r"/issues/{number}/(?:labels|comments)", (How.NOT_FOUND, How.NO_NODE)),
+    LagRule("pull", "POST", r"/pulls/{number}/(?:reviews|requested_reviewers)", (How.NOT_FOUND, How.NO_NODE)),
+    LagRule("pull", "GET", r"/pulls", (How.OLDER, How.EMPTY)),
+    LagRule("comment", "(?:GET|PATCH)", r"/issues/comments/{id}", (How.NOT_FOUND,)),
+    LagRule("comment", "GET", r"/issues/{number}/comments", (How.OLDER, How.SHORTER)),
+    LagRule("labels", "GET", r"/issues/{number}(?:/labels)?", (How.OLDER,)),
+    LagRule("labels", "GET", r"/issues", (How.OLDER,)),
+    LagRule("labels", "DELETE", r"/issues/{number}/labels/{name}", (How.NO_LABEL,)),
+    LagRule("review", "GET", r"/pulls/{number}/reviews", (How.OLDER, How.SHORTER)),
+    LagRule("push", "GET", r"/commits/{sha}/check-runs", (How.NOT_FOUND, How.NO_COMMIT, How.EMPTY)),
+    LagRule("push", "GET", r"/commits/{sha}/(?:check-suites|status)", (How.NOT_FOUND, How.NO_COMMIT)),
+    LagRule("push", "POST", r"/pulls", (How.NO_HEAD, How.NO_COMMITS)),
+    LagRule("push", "GET", r"/pulls/\d+", (How.NOT_MERGEABLE_YET,)),
+    LagRule("merge", "GET", _ITEM, (How.OLDER,)),
+    LagRule("merge", "GET", r"/(?:issues|pulls)", (How.OLDER,)),
 )
 """What follows from what."""
 

@@ -19,7 +19,7 @@ from aiohttp.typedefs import Handler
 
 from lab.github.clock import LabClock
 from lab.github.fault_injection import connection
-from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults, is_git
+from lab.github.fault_injection.faults import Fault, FaultKind, Faults, FaultTarget, is_git
 from lab.github.fault_injection.sudden_changes import SuddenChanges
 from lab.github.http.refusals import Refusal
 from lab.github.repositories.git_http import git_token
@@ -82,9 +82,9 @@ class FaultMiddleware:
             response = await self._after(fault, request, handler, response)
         return response
 
-    def _asked(self, request: web.Request) -> Asked:
+    def _asked(self, request: web.Request) -> FaultTarget:
         login = self._mishaps.login(token_of(request))
-        return Asked(request.method, request.path, login, self._clock.now())
+        return FaultTarget(request.method, request.path, login, self._clock.now())
 
     async def _before(self, fault: Fault, request: web.Request, handler: Handler) -> web.Response | None:
         """What happens before it is carried out; an answer means that it is not (now)."""

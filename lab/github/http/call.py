@@ -1,6 +1,6 @@
 """One API call as an operation sees it, and how operations are declared.
 
-An operation is an async function from `Call` to `Reply`; everything around it (tokens, permissions,
+An operation is an async function from `ApiCall` to `Reply`; everything around it (tokens, permissions,
 ETags, limits, faults) is `service.py`.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from lab.github.http.refusals import Refusal, invalid, not_found
-from lab.github.wire.site import Site
+from lab.github.wire.site import ServedRoot
 from lab.github.world.accounts import AccountRecord
 from lab.github.world.apps import AppRecord
 from lab.github.world.repository import RepositoryRecord
@@ -51,13 +51,13 @@ def patch(text: str) -> Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """One authenticated, permitted request. `path` is what follows the repository's own path.
 
     `root` is the API's root as the caller came to it: pages are turned along the same way.
     """
 
-    site: Site
+    site: ServedRoot
     account: AccountRecord
     home: RepositoryRecord | None
     path: str
@@ -178,7 +178,7 @@ class Call:
         return f"{self.root}{home}{self.path}?{urlencode({**self.query, 'page': page})}"
 
 
-Function = Callable[[Call], Awaitable[Reply]]
+Function = Callable[[ApiCall], Awaitable[Reply]]
 
 
 @dataclass(frozen=True, slots=True)

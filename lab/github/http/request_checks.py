@@ -14,7 +14,7 @@ from aiohttp import web
 from lab.github.http.base_address import ENTERPRISE, came_to
 from lab.github.http.call import Operation
 from lab.github.http.refusals import Refusal, no_rights, not_accessible, not_found, redirected
-from lab.github.wire.site import Site
+from lab.github.wire.site import ServedRoot
 from lab.github.world.accounts import AccountRecord, TokenRecord
 from lab.github.world.apps import AppRecord
 from lab.github.world.hub import World
@@ -35,7 +35,7 @@ class Caller:
 class Admission:
     """Lets requests in, or raises the `Refusal` that GitHub would send."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: ServedRoot) -> None:
         self._site = site
         self._world = site.world
 

@@ -24,12 +24,12 @@ from lab.github.fault_injection.faults import is_git, staleness
 from lab.github.fault_injection.middleware import FAULTS
 from lab.github.http.attachments import PREFIX
 from lab.github.http.base_address import ENTERPRISE, came_to
-from lab.github.http.call import REPOSITORY, Call, Operation, Reply
+from lab.github.http.call import REPOSITORY, ApiCall, Operation, Reply
 from lab.github.http.exchanges import Exchange, Exchanges
 from lab.github.http.refusals import Moved, Refusal, not_found, redirected
 from lab.github.http.request_checks import Admission, Caller, inside
 from lab.github.repositories.bare import called_by
-from lab.github.wire.site import Site
+from lab.github.wire.site import ServedRoot
 from lab.github.world.accounts import Allowance, TokenRecord
 
 _UNLISTED = "/{tail:(?s:.*)}"
@@ -48,7 +48,7 @@ _ONE_PART = "[^/]+"
 class Service:
     """Answers the operations of one site."""
 
-    def __init__(self, site: Site, exchanges: Exchanges) -> None:
+    def __init__(self, site: ServedRoot, exchanges: Exchanges) -> None:
         self.site = site
         self._admission = Admission(site)
         self._exchanges = exchanges
@@ -113,11 +113,11 @@ class Service:
         finally:
             called_by.reset(actor)
 
-    async def _call(self, operation: Operation, request: web.Request, caller: Caller) -> Call:
+    async def _call(self, operation: Operation, request: web.Request, caller: Caller) -> ApiCall:
         home = self._admission.home(request)
         self._admission.permit(operation, home, caller)
         root = came_to(request, self.site.root)
-        return Call(
+        return ApiCall(
             site=replace(self.site, root=root, own=self.site.root),
             account=caller.account,
             app=caller.app,

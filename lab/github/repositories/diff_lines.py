@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lab.github.world.pulls import Place
+from lab.github.world.pulls import DiffPlace
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
@@ -46,18 +46,18 @@ def lines(patch: str) -> Iterator[DiffLine]:
                 continue  # "\\ No newline at end of file"
 
 
-def place(path: str, patch: str | None, *, line: int, side: str, start_line: int | None = None) -> Place | None:
+def place(path: str, patch: str | None, *, line: int, side: str, start_line: int | None = None) -> DiffPlace | None:
     """The place of a line on one side (LEFT old, RIGHT new); None when the patch does not show it."""
     for found in lines(patch or ""):
         if line == (found.new if side == "RIGHT" else found.old):
-            return Place(path, line, side, found.hunk, found.text, found.position, start_line)
+            return DiffPlace(path, line, side, found.hunk, found.text, found.position, start_line)
     return None
 
 
-def place_at(path: str, patch: str | None, position: int) -> Place | None:
+def place_at(path: str, patch: str | None, position: int) -> DiffPlace | None:
     """The place that GitHub's older `position` names; None when the patch is shorter."""
     for found in lines(patch or ""):
         if found.position == position:
             side = "LEFT" if found.new is None else "RIGHT"
-            return Place(path, found.new or found.old or 0, side, found.hunk, found.text, position)
+            return DiffPlace(path, found.new or found.old or 0, side, found.hunk, found.text, position)
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import not_accessible, not_found
 from lab.github.wire.site import addresses, limits
 
@@ -10,13 +10,13 @@ routes = Operations(prefix="")
 
 
 @routes.get("/")
-async def get_root(call: Call) -> Reply:
+async def get_root(call: ApiCall) -> Reply:
     """Where things are; `gh auth status` asks for it to see whether a token is good."""
     return Reply(body=addresses(call.site.root))
 
 
 @routes.get("/user")
-async def get_authenticated(call: Call) -> Reply:
+async def get_authenticated(call: ApiCall) -> Reply:
     """The caller; an App's token belongs to no user."""
     if call.account.bot:
         raise not_accessible(bot=True)
@@ -24,7 +24,7 @@ async def get_authenticated(call: Call) -> Reply:
 
 
 @routes.get("/users/{username}")
-async def get_user(call: Call) -> Reply:
+async def get_user(call: ApiCall) -> Reply:
     """Anybody."""
     account = call.site.world.find_account(call.match["username"])
     if account is None:
@@ -33,7 +33,7 @@ async def get_user(call: Call) -> Reply:
 
 
 @routes.get("/rate_limit", charged=False)
-async def get_rate_limit(call: Call) -> Reply:
+async def get_rate_limit(call: ApiCall) -> Reply:
     """What is left of the hour; reading it costs nothing."""
     world = call.site.world
     return Reply(body=limits(world.meter.allowance(call.login, world.registrar.now())))

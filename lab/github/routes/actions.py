@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lab.github.ci.behaviours import STARTUP
 from lab.github.http import signed
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, not_found
 from lab.github.repositories.changes import CommitInfo
 from lab.github.wire import checks as wire
@@ -17,14 +17,14 @@ routes = Operations()
 
 
 @routes.get("/actions/jobs/{job_id}", "actions")
-async def get_job(call: Call) -> Reply:
+async def get_job(call: ApiCall) -> Reply:
     """One job."""
     check = call.repository.checks.require_job(call.number("job_id"))
     return Reply(body=wire.job(call.site, call.repository, check))
 
 
 @routes.get("/actions/jobs/{job_id}/logs", "actions")
-async def get_job_logs(call: Call) -> Reply:
+async def get_job_logs(call: ApiCall) -> Reply:
     """A redirect to where the log is, good for a minute; 404 while there is none, 410 when it is kept no longer."""
     check = call.repository.checks.require_job(call.number("job_id"))
     if check.log_gone:
@@ -35,12 +35,12 @@ async def get_job_logs(call: Call) -> Reply:
 
 
 @routes.get("/actions/runs", "actions")
-async def list_runs(call: Call) -> Reply:
+async def list_runs(call: ApiCall) -> Reply:
     """Workflow runs, newest first, by branch, commit, suite, event, actor and status (or conclusion)."""
     return await listed(call)
 
 
-async def listed(call: Call) -> Reply:
+async def listed(call: ApiCall) -> Reply:
     """The runs that a query asks for."""
     branch, sha, status = (call.query.get(name) for name in ("branch", "head_sha", "status"))
     suite, event, actor = (call.query.get(name) for name in ("check_suite_id", "event", "actor"))
@@ -61,13 +61,13 @@ async def listed(call: Call) -> Reply:
 
 
 @routes.get("/actions/runs/{run_id}", "actions")
-async def get_run(call: Call) -> Reply:
+async def get_run(call: ApiCall) -> Reply:
     """One workflow run."""
     return Reply(body=await shown(call, run_of(call)))
 
 
 @routes.get("/actions/runs/{run_id}/logs", "actions")
-async def get_run_logs(call: Call) -> Reply:
+async def get_run_logs(call: ApiCall) -> Reply:
     """A redirect to an archive with the logs of all jobs, good for a minute; 404 while there is none."""
     run = run_of(call)
     jobs = call.repository.checks.jobs(run)
@@ -79,7 +79,7 @@ async def get_run_logs(call: Call) -> Reply:
 
 
 @routes.get("/actions/runs/{run_id}/jobs", "actions")
-async def list_jobs(call: Call) -> Reply:
+async def list_jobs(call: ApiCall) -> Reply:
     """The jobs of a run: of the newest attempt, or of all with `filter=all`."""
     latest = call.choice("Job", "filter", ("latest", "all")) == "latest"
     found = call.repository.checks.jobs(run_of(call), latest=latest)
@@ -87,7 +87,7 @@ async def list_jobs(call: Call) -> Reply:
 
 
 @routes.write("POST", "/actions/runs/{run_id}/rerun-failed-jobs", "actions")
-async def rerun_failed_jobs(call: Call) -> Reply:
+async def rerun_failed_jobs(call: ApiCall) -> Reply:
     """Run the failed jobs of a finished run once more."""
     run, checks, rerun = run_of(call), call.repository.checks, call.repository.rerun
     status, conclusion = checks.conclusion(run)
@@ -100,7 +100,7 @@ async def rerun_failed_jobs(call: Call) -> Reply:
 
 
 @routes.write("POST", "/actions/runs/{run_id}/rerun", "actions")
-async def rerun_workflow(call: Call) -> Reply:
+async def rerun_workflow(call: ApiCall) -> Reply:
     """Run all jobs of a finished run once more."""
     run, checks, rerun = run_of(call), call.repository.checks, call.repository.rerun
     status, conclusion = checks.conclusion(run)
@@ -114,20 +114,20 @@ async def rerun_workflow(call: Call) -> Reply:
     return Reply(201, {})
 
 
-def _download(call: Call, what: str) -> Reply:
+def _download(call: ApiCall, what: str) -> Reply:
     where = signed.address(call.site.world, call.site.downloads, call.repository.facts.id, what)
     return Reply(302, headers={"Location": where}, content=b"", content_type="text/html;charset=utf-8")
 
 
-def _shown(call: Call, run: RunRecord, heads: Mapping[str, CommitInfo]) -> Json:
+def _shown(call: ApiCall, run: RunRecord, heads: Mapping[str, CommitInfo]) -> Json:
     return wire.run(call.site, call.repository, run, heads.get(run.head_sha))
 
 
-async def shown(call: Call, run: RunRecord) -> Json:
+async def shown(call: ApiCall, run: RunRecord) -> Json:
     """One run with the commit that it ran on."""
     return _shown(call, run, await call.repository.bare.commits([run.head_sha]))
 
 
-def run_of(call: Call) -> RunRecord:
+def run_of(call: ApiCall) -> RunRecord:
     """The run that the path names, or 404."""
     return call.repository.checks.require_run(call.number("run_id"))

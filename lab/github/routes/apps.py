@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.github.http.call import REPOSITORY, Call, Operations, Reply
+from lab.github.http.call import REPOSITORY, ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.wire import apps as wire
 from lab.github.world.accounts import HOUR, LEVELS
@@ -14,13 +14,13 @@ routes = Operations(prefix="")
 
 
 @routes.as_app("GET", "/app")
-async def get_app(call: Call) -> Reply:
+async def get_app(call: ApiCall) -> Reply:
     """The App."""
     return Reply(body=wire.own(call.site, _app(call)))
 
 
 @routes.as_app("GET", f"{REPOSITORY}/installation")
-async def get_repository_installation(call: Call) -> Reply:
+async def get_repository_installation(call: ApiCall) -> Reply:
     """Where the App is installed so that it reaches a repository; 404 when it does not."""
     app = _app(call)
     found = call.site.world.apps.installation_in(app, call.repository.facts.id)
@@ -30,7 +30,7 @@ async def get_repository_installation(call: Call) -> Reply:
 
 
 @routes.as_app("POST", "/app/installations/{installation_id}/access_tokens")
-async def create_access_token(call: Call) -> Reply:
+async def create_access_token(call: ApiCall) -> Reply:
     """A token for an hour, for all of the installation's repositories and permissions or for some of them."""
     app, world = _app(call), call.site.world
     found = world.apps.installations.get(call.number("installation_id"))
@@ -45,13 +45,13 @@ async def create_access_token(call: Call) -> Reply:
     return Reply(201, wire.access_token(call.site, world.tokens[token]))
 
 
-def _app(call: Call) -> AppRecord:
+def _app(call: ApiCall) -> AppRecord:
     if call.app is None:
         raise Refusal(401, "A JSON web token could not be decoded")
     return call.app
 
 
-def _permissions(call: Call, installation: InstallationRecord) -> Mapping[str, str]:
+def _permissions(call: ApiCall, installation: InstallationRecord) -> Mapping[str, str]:
     wanted = call.fields.get("permissions")
     if wanted is None:
         return installation.permissions
@@ -63,7 +63,7 @@ def _permissions(call: Call, installation: InstallationRecord) -> Mapping[str, s
     return {"metadata": "read", **wanted}
 
 
-def _repositories(call: Call, installation: InstallationRecord) -> tuple[int, ...]:
+def _repositories(call: ApiCall, installation: InstallationRecord) -> tuple[int, ...]:
     names, ids = call.fields.get("repositories"), call.fields.get("repository_ids")
     if names is None and ids is None:
         return installation.repositories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import invalid
 from lab.github.wire import threads as wire
 from lab.github.world.issues import IssueRecord
@@ -13,7 +13,7 @@ routes = Operations()
 
 
 @routes.write("POST", "/issues/{issue_number}/assignees", "issues", "pull_requests")
-async def add_assignees(call: Call) -> Reply:
+async def add_assignees(call: ApiCall) -> Reply:
     """Assign people; who may not be assigned is passed over silently, as GitHub does here."""
     number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
     fit = [login for login in spelled(call, names) if _may_be_assigned(call, login)]
@@ -21,28 +21,28 @@ async def add_assignees(call: Call) -> Reply:
 
 
 @routes.write("DELETE", "/issues/{issue_number}/assignees", "issues", "pull_requests")
-async def remove_assignees(call: Call) -> Reply:
+async def remove_assignees(call: ApiCall) -> Reply:
     """Take people off."""
     number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
     return _shown(call, call.repository.issues.unassign(number, spelled(call, names), call.login), 200)
 
 
-def spelled(call: Call, logins: Iterable[str]) -> list[str]:
+def spelled(call: ApiCall, logins: Iterable[str]) -> list[str]:
     """Each login as its account spells it; what nobody is called stays as it is."""
     found = ((login, call.site.world.find_account(login)) for login in logins)
     return [login if account is None else account.login for login, account in found]
 
 
-def assignable(call: Call, logins: Iterable[str]) -> None:
+def assignable(call: ApiCall, logins: Iterable[str]) -> None:
     """422 when one of these people may not be assigned."""
     if not all(_may_be_assigned(call, login) for login in logins):
         raise invalid("Issue", "assignees")
 
 
-def _may_be_assigned(call: Call, login: str) -> bool:
+def _may_be_assigned(call: ApiCall, login: str) -> bool:
     exists = call.site.world.find_account(login) is not None
     return exists and call.repository.facts.reaches(login, "write")
 
 
-def _shown(call: Call, issue: IssueRecord, status: int) -> Reply:
+def _shown(call: ApiCall, issue: IssueRecord, status: int) -> Reply:
     return Reply(status, wire.issue(call.site, call.repository, issue))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal
 from lab.github.wire import commits as commit_wire
 from lab.github.wire import repositories as wire
@@ -14,7 +14,7 @@ _HEADS = "refs/heads/"
 
 
 @routes.get("/branches", "contents")
-async def list_branches(call: Call) -> Reply:
+async def list_branches(call: ApiCall) -> Reply:
     """All branches by name, or only those that are (not) `protected`."""
     heads = await call.repository.bare.refs(_HEADS)
     protected, guarded = call.query.get("protected"), call.repository.facts.protections
@@ -24,7 +24,7 @@ async def list_branches(call: Call) -> Reply:
 
 
 @routes.read_as_admin("/branches/{branch}/protection/required_status_checks")
-async def get_required_checks(call: Call) -> Reply:
+async def get_required_checks(call: ApiCall) -> Reply:
     """The checks that a branch requires; 404 when it requires none."""
     name, protection = await _protection(call)
     if not protection.checks:
@@ -33,14 +33,14 @@ async def get_required_checks(call: Call) -> Reply:
 
 
 @routes.read_as_admin("/branches/{branch}/protection")
-async def get_protection(call: Call) -> Reply:
+async def get_protection(call: ApiCall) -> Reply:
     """How a branch is protected; 404 when it is not."""
     name, protection = await _protection(call)
     return Reply(body=wire.protection(call.site, call.repository, name, protection))
 
 
 @routes.get("/branches/{branch}", "contents")
-async def get_branch(call: Call) -> Reply:
+async def get_branch(call: ApiCall) -> Reply:
     """One branch with its newest commit."""
     name, sha = await _branch(call)
     info = (await call.repository.bare.log(None, sha, 1))[0]
@@ -49,12 +49,12 @@ async def get_branch(call: Call) -> Reply:
 
 
 @routes.get("/rules/branches/{branch}")
-async def list_rules(call: Call) -> Reply:
+async def list_rules(call: ApiCall) -> Reply:
     """The rules that hold for a branch, whether it exists or not."""
     return call.page(wire.rules(call.repository, call.match["branch"]), lambda rule: rule)
 
 
-async def _protection(call: Call) -> tuple[str, Protection]:
+async def _protection(call: ApiCall) -> tuple[str, Protection]:
     name, _ = await _branch(call)
     found = call.repository.facts.protections.get(name)
     if found is None:
@@ -62,7 +62,7 @@ async def _protection(call: Call) -> tuple[str, Protection]:
     return name, found
 
 
-async def _branch(call: Call) -> tuple[str, str]:
+async def _branch(call: ApiCall) -> tuple[str, str]:
     name = call.match["branch"]
     sha = await call.repository.bare.sha(f"{_HEADS}{name}")
     if sha is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid
 from lab.github.routes.commits import information, resolved
 from lab.github.wire import checks as wire
@@ -18,7 +18,7 @@ routes = Operations()
 
 
 @routes.get("/commits/{ref}/check-runs", "checks")
-async def list_check_runs(call: Call) -> Reply:
+async def list_check_runs(call: ApiCall) -> Reply:
     """The check runs of a commit: the newest of each App and name, or all with `filter=all`."""
     latest = call.choice("CheckRun", "filter", ("latest", "all")) == "latest"
     name, status, app_id = (call.query.get(key) for key in ("check_name", "status", "app_id"))
@@ -31,7 +31,7 @@ async def list_check_runs(call: Call) -> Reply:
 
 
 @routes.get("/commits/{ref}/check-suites", "checks")
-async def list_check_suites(call: Call) -> Reply:
+async def list_check_suites(call: ApiCall) -> Reply:
     """The check suites of a commit, by App and by the name of a check run in them."""
     sha, checks = await resolved(call), call.repository.checks
     name, app_id = call.query.get("check_name"), call.query.get("app_id")
@@ -45,20 +45,20 @@ async def list_check_suites(call: Call) -> Reply:
 
 
 @routes.get("/check-runs/{check_run_id}", "checks")
-async def get_check_run(call: Call) -> Reply:
+async def get_check_run(call: ApiCall) -> Reply:
     """One check run."""
     return _shown(call, call.repository.checks.require_check(call.number("check_run_id")))
 
 
 @routes.get("/check-runs/{check_run_id}/annotations", "checks")
-async def list_annotations(call: Call) -> Reply:
+async def list_annotations(call: ApiCall) -> Reply:
     """The remarks of one check run."""
     check = call.repository.checks.require_check(call.number("check_run_id"))
     return call.page(check.annotations, lambda one: wire.annotation(call.site, call.repository, check, one))
 
 
 @routes.write("POST", "/check-runs", "checks")
-async def create_check_run(call: Call) -> Reply:
+async def create_check_run(call: ApiCall) -> Reply:
     """A check run of the calling App; people's tokens cannot report any."""
     app, checks = _reporter(call), call.repository.checks
     name, wanted = call.text("CheckRun", "name"), call.text("CheckRun", "head_sha")
@@ -73,7 +73,7 @@ async def create_check_run(call: Call) -> Reply:
 
 
 @routes.write("PATCH", "/check-runs/{check_run_id}", "checks")
-async def update_check_run(call: Call) -> Reply:
+async def update_check_run(call: ApiCall) -> Reply:
     """Change a check run of the calling App; annotations are added to those that it has."""
     app, checks = _reporter(call), call.repository.checks
     check = checks.require_check(call.number("check_run_id"))
@@ -85,18 +85,18 @@ async def update_check_run(call: Call) -> Reply:
     return _shown(call, checks.checks.change(check.id, **report, **({} if name is None else {"name": name})))
 
 
-def _reporter(call: Call) -> AppRecord:
+def _reporter(call: ApiCall) -> AppRecord:
     app = call.site.world.apps.written_by(call.login)
     if app is None:
         raise Refusal(403, "You must authenticate via a GitHub App.")
     return app
 
 
-def _of_app(call: Call, slug: str, app_id: str | None) -> bool:
+def _of_app(call: ApiCall, slug: str, app_id: str | None) -> bool:
     return app_id is None or wire.app_id(call.site, slug) == app_id
 
 
-def _shown(call: Call, check: CheckRecord, *, status: int = 200) -> Reply:
+def _shown(call: ApiCall, check: CheckRecord, *, status: int = 200) -> Reply:
     return Reply(status, wire.check_run(call.site, call.repository, check))
 
 
@@ -113,7 +113,7 @@ LEVELS = frozenset({"notice", "warning", "failure"})
 _RESOURCE = "CheckRun"
 
 
-def read_report(call: Call) -> dict[str, Any]:
+def read_report(call: ApiCall) -> dict[str, Any]:
     """The fields of a check run's record that the body gives; 422 for what GitHub does not take."""
     report: dict[str, Any] = {**_output(call), **_progress(call)}
     for name in ("external_id", "details_url"):
@@ -123,7 +123,7 @@ def read_report(call: Call) -> dict[str, Any]:
     return report
 
 
-def _progress(call: Call) -> dict[str, Any]:
+def _progress(call: ApiCall) -> dict[str, Any]:
     """Status, conclusion and times; a conclusion completes a run, and completing one needs a conclusion."""
     status, conclusion = call.optional_text(_RESOURCE, "status"), call.optional_text(_RESOURCE, "conclusion")
     if status is not None and status not in STATUSES:
@@ -141,7 +141,7 @@ def _progress(call: Call) -> dict[str, Any]:
     return {name: value for name, value in progress.items() if name != "started_at" or value is not None}
 
 
-def _output(call: Call) -> dict[str, Any]:
+def _output(call: ApiCall) -> dict[str, Any]:
     output = call.fields.get("output")
     if output is None:
         return {}

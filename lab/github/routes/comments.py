@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, no_rights
 from lab.github.wire import threads as wire
 from lab.github.world.comments import CommentRecord
@@ -13,7 +13,7 @@ THREADS = ("issues", "pull_requests")
 
 
 @routes.get("/issues/comments", *THREADS)
-async def list_repository_comments(call: Call) -> Reply:
+async def list_repository_comments(call: ApiCall) -> Reply:
     """All comments; by ascending id unless `sort` is given, and only then `direction` counts."""
     since = call.since("IssueComment")
     found = call.repository.comments.records.seen(call.stale, lambda c: c.updated_at >= since)
@@ -25,27 +25,27 @@ async def list_repository_comments(call: Call) -> Reply:
 
 
 @routes.get("/issues/comments/{comment_id}", *THREADS)
-async def get_comment(call: Call) -> Reply:
+async def get_comment(call: ApiCall) -> Reply:
     """One comment."""
     return _shown(call, call.repository.comments.require(call.number("comment_id")))
 
 
 @routes.write("PATCH", "/issues/comments/{comment_id}", *THREADS, role="read")
-async def edit_comment(call: Call) -> Reply:
+async def edit_comment(call: ApiCall) -> Reply:
     """Replace a comment's body."""
     comment = _own(call)
     return _shown(call, call.repository.comments.edit(comment.id, call.text("IssueComment", "body")))
 
 
 @routes.write("DELETE", "/issues/comments/{comment_id}", *THREADS, role="read")
-async def delete_comment(call: Call) -> Reply:
+async def delete_comment(call: ApiCall) -> Reply:
     """Take a comment away."""
     call.repository.comments.delete(_own(call).id)
     return Reply(204)
 
 
 @routes.get("/issues/{issue_number}/comments", *THREADS)
-async def list_comments(call: Call) -> Reply:
+async def list_comments(call: ApiCall) -> Reply:
     """The comments of a thread, always by ascending id."""
     number, since = call.repository.issues.require(call.number("issue_number")).number, call.since("IssueComment")
     records = call.repository.comments.records
@@ -54,7 +54,7 @@ async def list_comments(call: Call) -> Reply:
 
 
 @routes.write("POST", "/issues/{issue_number}/comments", *THREADS, role="read", creates=True)
-async def create_comment(call: Call) -> Reply:
+async def create_comment(call: ApiCall) -> Reply:
     """A new comment; in a locked thread only those with write access may."""
     issue = call.repository.issues.require(call.number("issue_number"))
     if issue.locked and not call.trusted:
@@ -64,7 +64,7 @@ async def create_comment(call: Call) -> Reply:
 
 
 @routes.write("POST", "/issues/comments/{comment_id}/reactions", *THREADS, role="read")
-async def create_reaction(call: Call) -> Reply:
+async def create_reaction(call: ApiCall) -> Reply:
     """React to a comment: 201, or 200 when the caller had done so already."""
     comment, content = call.repository.comments.require(call.number("comment_id")), call.text("Reaction", "content")
     if call.repository.issues.require(comment.number).locked and not call.trusted:
@@ -73,7 +73,7 @@ async def create_reaction(call: Call) -> Reply:
     return Reply(201 if new else 200, wire.reaction(call.site, reaction))
 
 
-def _own(call: Call) -> CommentRecord:
+def _own(call: ApiCall) -> CommentRecord:
     """The comment, if the caller wrote it or has write access."""
     comment = call.repository.comments.require(call.number("comment_id"))
     if comment.author != call.login and not call.trusted:
@@ -81,6 +81,6 @@ def _own(call: Call) -> CommentRecord:
     return comment
 
 
-def _shown(call: Call, comment: CommentRecord, *, status: int = 200) -> Reply:
+def _shown(call: ApiCall, comment: CommentRecord, *, status: int = 200) -> Reply:
     body = wire.comment(call.site, call.repository, comment)
     return Reply(status, body, {"Location": body["url"]} if status == 201 else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from lab.github.http.call import Call, Operations, Reply, diff, patch
+from lab.github.http.call import ApiCall, Operations, Reply, diff, patch
 from lab.github.http.refusals import Refusal, not_found
 from lab.github.repositories import changes
 from lab.github.repositories.changes import CommitInfo, Signature
@@ -21,7 +21,7 @@ COMPARED = 250
 
 
 @routes.get("/commits", "contents")
-async def list_commits(call: Call) -> Reply:
+async def list_commits(call: ApiCall) -> Reply:
     """The history of a branch or commit, newest first, by path, people (login or address) and time."""
     wanted = call.query.get("sha") or call.repository.facts.default_branch
     sha = await call.repository.bare.sha(wanted)
@@ -39,7 +39,7 @@ async def list_commits(call: Call) -> Reply:
 
 
 @routes.get("/commits/{ref}", "contents")
-async def get_commit(call: Call) -> Reply:
+async def get_commit(call: ApiCall) -> Reply:
     """One commit with its files, or (by media type) its diff, its patch or its bare SHA."""
     sha, bare = await resolved(call), call.repository.bare
     if call.wants("sha"):
@@ -59,7 +59,7 @@ async def get_commit(call: Call) -> Reply:
 
 
 @routes.get("/compare/{basehead}", "contents")
-async def compare(call: Call) -> Reply:
+async def compare(call: ApiCall) -> Reply:
     """What `head` has that `base` has not: `base...head`."""
     bare, (left, _, right) = call.repository.bare, call.match["basehead"].partition("...")
     base, head = await bare.sha(left), await bare.sha(right)
@@ -78,7 +78,7 @@ async def compare(call: Call) -> Reply:
     return Reply(body=wire.comparison(call.site, call.repository, ends, ahead, len(behind), files))
 
 
-async def resolved(call: Call) -> str:
+async def resolved(call: ApiCall) -> str:
     """The commit that the path's `ref` names, or 422 as GitHub words it."""
     sha = await call.repository.bare.sha(call.match["ref"])
     if sha is None:
@@ -86,12 +86,12 @@ async def resolved(call: Call) -> str:
     return sha
 
 
-async def information(call: Call, sha: str) -> CommitInfo:
+async def information(call: ApiCall, sha: str) -> CommitInfo:
     """What git knows of a commit."""
     return (await call.repository.bare.log(None, sha, 1))[0]
 
 
-async def _history(call: Call, sha: str) -> list[CommitInfo]:
+async def _history(call: ApiCall, sha: str) -> list[CommitInfo]:
     path = (call.query.get("path") or "").strip("/")
     bounds = (f"--max-count={LISTED}", changes.LOG_FORMAT, sha, "--", *([path] if path else []))
     return changes.commits((await call.repository.bare.git.check("--literal-pathspecs", "log", "-z", *bounds)).stdout)

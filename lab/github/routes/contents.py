@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, not_found
 from lab.github.wire import commits as wire
 from lab.github.wire.site import Json
@@ -11,7 +11,7 @@ routes = Operations()
 
 
 @routes.get("/contents/{path}", "contents")
-async def get_content(call: Call) -> Reply:
+async def get_content(call: ApiCall) -> Reply:
     """A file (base64, or as it is with the raw media type), or the entries of a directory."""
     path = call.match["path"].strip("/")
     ref = call.query.get("ref") or call.repository.facts.default_branch
@@ -27,14 +27,14 @@ async def get_content(call: Call) -> Reply:
     return Reply(body=wire.file(entry, data))
 
 
-async def _directory(call: Call, sha: str, path: str, ref: str) -> list[Json]:
+async def _directory(call: ApiCall, sha: str, path: str, ref: str) -> list[Json]:
     entries = await _entries(call, sha, f"{path}/" if path else ".", ref)
     if not entries:
         raise not_found()
     return entries
 
 
-async def _entries(call: Call, sha: str, path: str, ref: str) -> list[Json]:
+async def _entries(call: ApiCall, sha: str, path: str, ref: str) -> list[Json]:
     """What git's tree has at `path`: the entry itself, or with a final slash those in it."""
     listing = await call.repository.bare.git.run("ls-tree", "--long", "-z", sha, "--", path)
     shown = []

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.repositories import git_objects
 from lab.github.repositories.changes import Signature
@@ -19,7 +19,7 @@ routes = Operations()
 
 
 @routes.write("POST", "/git/blobs", "contents")
-async def create_blob(call: Call) -> Reply:
+async def create_blob(call: ApiCall) -> Reply:
     """Content as text or base64; it is there, although nothing names it yet."""
     content, encoding = call.fields.get("content"), call.optional_text("Blob", "encoding") or "utf-8"
     if not isinstance(content, str):
@@ -36,7 +36,7 @@ async def create_blob(call: Call) -> Reply:
 
 
 @routes.get("/git/trees/{tree_sha}", "contents")
-async def get_tree(call: Call) -> Reply:
+async def get_tree(call: ApiCall) -> Reply:
     """The entries of a tree, which a commit or a branch may name; with `recursive` (any value) all below it."""
     git, wanted = call.repository.bare.git, call.match["tree_sha"]
     sha = wanted if await git_objects.kind(git, wanted) == "tree" else await call.repository.bare.sha(wanted)
@@ -46,7 +46,7 @@ async def get_tree(call: Call) -> Reply:
 
 
 @routes.write("POST", "/git/trees", "contents")
-async def create_tree(call: Call) -> Reply:
+async def create_tree(call: ApiCall) -> Reply:
     """A tree from entries, over `base_tree` if given; an entry whose `sha` is null takes a path away."""
     git, base = call.repository.bare.git, call.optional_text("Tree", "base_tree")
     entries = call.fields.get("tree")
@@ -62,7 +62,7 @@ async def create_tree(call: Call) -> Reply:
 
 
 @routes.get("/git/commits/{commit_sha}", "contents")
-async def get_git_commit(call: Call) -> Reply:
+async def get_git_commit(call: ApiCall) -> Reply:
     """One commit as git has it."""
     git, sha = call.repository.bare.git, call.match["commit_sha"]
     if await git_objects.kind(git, sha) != "commit":
@@ -71,7 +71,7 @@ async def get_git_commit(call: Call) -> Reply:
 
 
 @routes.write("POST", "/git/commits", "contents")
-async def create_git_commit(call: Call) -> Reply:
+async def create_git_commit(call: ApiCall) -> Reply:
     """A commit of a tree; without `author` it is the caller's, now."""
     git, tree = call.repository.bare.git, call.text("Commit", "tree")
     message, parents = call.text("Commit", "message"), call.names("Commit", "parents") or []
@@ -87,14 +87,14 @@ async def create_git_commit(call: Call) -> Reply:
     return Reply(201, body, {"Location": body["url"]})
 
 
-async def _tree(call: Call, sha: str, *, recursive: bool) -> Reply:
+async def _tree(call: ApiCall, sha: str, *, recursive: bool) -> Reply:
     git = call.repository.bare.git
     tree = (await git.check("rev-parse", f"{sha}^{{tree}}")).text
     entries = await git_objects.read_tree(git, tree, recursive=recursive)
     return Reply(body=wire.tree(call.site, call.repository, tree, entries))
 
 
-async def _entry(call: Call, given: Any) -> TreeEntry:
+async def _entry(call: ApiCall, given: Any) -> TreeEntry:
     """One entry of the body, its blob written if it brings its content."""
     fields: Mapping[str, Any] = given if isinstance(given, dict) else {}
     path, mode = fields.get("path"), fields.get("mode") or "100644"
@@ -110,12 +110,12 @@ async def _entry(call: Call, given: Any) -> TreeEntry:
     return TreeEntry(path, mode, TREE_MODES[mode], sha)
 
 
-def _myself(call: Call) -> Signature:
+def _myself(call: ApiCall) -> Signature:
     address = f"{call.account.id}+{call.login}@users.noreply.github.com"
     return Signature(call.login, address, datetime.fromtimestamp(call.repository.registrar.now(), UTC))
 
 
-def _signature(call: Call, role: str, default: Signature) -> Signature:
+def _signature(call: ApiCall, role: str, default: Signature) -> Signature:
     given = call.fields.get(role)
     if given is None:
         return default

@@ -1,7 +1,4 @@
-"""GraphQL, as far as the engine uses it: executed by graphql-core against a part of GitHub's own schema.
-
-The part of GitHub's GraphQL schema that the lab serves, word for word as GitHub publishes it.
-"""
+"""GraphQL, as far as the engine uses it: executed by graphql-core against `graphql_schema`."""
 
 from __future__ import annotations
 
@@ -12,12 +9,13 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSchema, build_schema, graphql
 
 from lab.github import merge_queue
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal
+from lab.github.routes.graphql_schema import SCHEMA
 from lab.github.wire import site
 from lab.github.world.issues import IssueRecord
 from lab.github.world.labels import LabelRecord
-from lab.github.world.pulls import InlineRecord, PullRecord
+from lab.github.world.pulls import InlineRecord, PullRecord, ReviewRecord
 from lab.github.world.repository import RepositoryRecord
 
 routes = Operations("")
@@ -30,7 +28,7 @@ def schema() -> GraphQLSchema:
 
 
 @routes.write("POST", "/graphql")
-async def answer(call: Call) -> Reply:
+async def answer(call: ApiCall) -> Reply:
     """Execute one operation; GraphQL answers 200 to what it refuses, with its sentences beside the data."""
     document, variables = call.text("Query", "query"), call.fields.get("variables") or {}
     name = call.fields.get("operationName")
@@ -44,7 +42,7 @@ async def answer(call: Call) -> Reply:
 class _Root:
     """The fields of `Query` and `Mutation`."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: ApiCall) -> None:
         self._call = call
 
     def node(self, _: object, id: str) -> Mapping[str, Any]:
@@ -82,6 +80,16 @@ class _Root:
                     return {"thread": _thread(repository.pulls.inline.change(remark.id, resolved=True))}
         raise GraphQLError(f"Could not resolve to a node with the global id of '{input['threadId']}'")
 
+    def minimizeComment(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Hide a review; its author may, and who may write."""
+        for repository in self._call.site.world.repositories.values():
+            for record in repository.pulls.reviews.values():
+                if site.node("PRR", record.id) == input["subjectId"]:
+                    self._may_write(repository)
+                    hidden = repository.pulls.reviews.change(record.id, hidden=input["classifier"].lower())
+                    return {"minimizedComment": _review(hidden)}
+        raise GraphQLError(f"Could not resolve to a node with the global id of '{input['subjectId']}'")
+
     def addLabelsToLabelable(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Put labels on an issue or a pull request."""
         repository, number = self._labelable(input["labelableId"])
@@ -96,6 +104,24 @@ class _Root:
             if label.name in repository.issues.require(number).labels:
                 repository.issues.remove_label(number, label.name, self._call.login)
         return {"labelable": _labelled(repository, number)}
+
+    def updateIssue(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Replace an issue's text."""
+        repository, number = self._issue(input["id"])
+        repository.issues.edit(number, self._call.login, body=input.get("body"))
+        return {"issue": _labelled(repository, number)}
+
+    def closeIssue(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Close an issue; a closed one stays closed."""
+        repository, number = self._issue(input["issueId"])
+        repository.issues.close(number, self._call.login, (input.get("stateReason") or "COMPLETED").lower())
+        return {"issue": _labelled(repository, number)}
+
+    def _issue(self, name: str) -> tuple[RepositoryRecord, int]:
+        repository, number = self._labelable(name)
+        if repository.issues.require(number).is_pull:
+            raise GraphQLError(f"Could not resolve to Issue node with the global id of '{name}'.")
+        return repository, number
 
     def _labelable(self, name: str) -> tuple[RepositoryRecord, int]:
         """The thread of that node id, in a repository in which the caller may write."""
@@ -231,6 +257,11 @@ def _removals(repository: RepositoryRecord, pull: PullRecord) -> list[Mapping[st
     ]
 
 
+def _review(record: ReviewRecord) -> Mapping[str, Any]:
+    shown = {"isMinimized": bool(record.hidden), "minimizedReason": record.hidden or None}
+    return {"__typename": "PullRequestReview", "id": site.node("PRR", record.id), **shown}
+
+
 def _thread(root: InlineRecord) -> Mapping[str, Any]:
     first = {"__typename": "PullRequestReviewComment", "id": site.node("PRRC", root.id), "fullDatabaseId": str(root.id)}
     return {
@@ -243,133 +274,3 @@ def _thread(root: InlineRecord) -> Mapping[str, Any]:
 
 def _thread_id(root: InlineRecord) -> str:
     return site.node("PRRT", root.id)
-
-
-SCHEMA = """
-scalar BigInt
-scalar DateTime
-scalar GitObjectID
-
-interface Node { id: ID! }
-
-enum MergeQueueEntryState { AWAITING_CHECKS LOCKED MERGEABLE QUEUED UNMERGEABLE }
-
-type MergeQueueEntry implements Node { id: ID! state: MergeQueueEntryState! }
-
-type PageInfo { endCursor: String hasNextPage: Boolean! }
-
-type PullRequestReviewComment implements Node { id: ID! fullDatabaseId: BigInt }
-
-type PullRequestReviewCommentConnection { nodes: [PullRequestReviewComment] totalCount: Int! }
-
-type PullRequestReviewThread implements Node {
-  id: ID!
-  isResolved: Boolean!
-  comments(first: Int, after: String): PullRequestReviewCommentConnection!
-}
-
-type PullRequestReviewThreadConnection { nodes: [PullRequestReviewThread] pageInfo: PageInfo! totalCount: Int! }
-
-type Label implements Node { id: ID! name: String! }
-
-type LabelConnection { nodes: [Label] pageInfo: PageInfo! totalCount: Int! }
-
-interface Labelable { labels(after: String, first: Int): LabelConnection }
-
-type Issue implements Node & Labelable {
-  id: ID!
-  number: Int!
-  labels(after: String, first: Int): LabelConnection
-}
-
-enum OrderDirection { ASC DESC }
-
-enum IssueOrderField { COMMENTS CREATED_AT UPDATED_AT }
-
-input IssueOrder { direction: OrderDirection! field: IssueOrderField! }
-
-enum PullRequestState { CLOSED MERGED OPEN }
-
-interface Actor { login: String! }
-
-type Bot implements Node & Actor { id: ID! login: String! }
-
-interface RepositoryOwner { id: ID! login: String! }
-
-type User implements Node & Actor & RepositoryOwner { id: ID! login: String! }
-
-type PullRequestConnection { nodes: [PullRequest] pageInfo: PageInfo! totalCount: Int! }
-
-enum PullRequestTimelineItemsItemType { REMOVED_FROM_MERGE_QUEUE_EVENT }
-
-type RemovedFromMergeQueueEvent implements Node { id: ID! actor: Actor createdAt: DateTime! reason: String }
-
-union PullRequestTimelineItems = RemovedFromMergeQueueEvent
-
-type PullRequestTimelineItemsConnection { nodes: [PullRequestTimelineItems] }
-
-type PullRequest implements Node & Labelable {
-  id: ID!
-  labels(after: String, first: Int): LabelConnection
-  headRefName: String!
-  headRepository: Repository
-  number: Int!
-  state: PullRequestState!
-  title: String!
-  mergeQueueEntry: MergeQueueEntry
-  reviewThreads(first: Int, after: String): PullRequestReviewThreadConnection!
-  timelineItems(
-    itemTypes: [PullRequestTimelineItemsItemType!]
-    last: Int
-  ): PullRequestTimelineItemsConnection!
-}
-
-type Repository implements Node {
-  id: ID!
-  name: String!
-  owner: RepositoryOwner!
-  pullRequest(number: Int!): PullRequest
-  pullRequests(
-    after: String
-    baseRefName: String
-    first: Int
-    headRefName: String
-    orderBy: IssueOrder
-    states: [PullRequestState!]
-  ): PullRequestConnection!
-}
-
-input EnqueuePullRequestInput {
-  clientMutationId: String
-  expectedHeadOid: GitObjectID
-  jump: Boolean
-  pullRequestId: ID!
-}
-
-type EnqueuePullRequestPayload { clientMutationId: String mergeQueueEntry: MergeQueueEntry }
-
-input ResolveReviewThreadInput { clientMutationId: String threadId: ID! }
-
-type ResolveReviewThreadPayload { clientMutationId: String thread: PullRequestReviewThread }
-
-input AddLabelsToLabelableInput { clientMutationId: String labelIds: [ID!]! labelableId: ID! }
-
-type AddLabelsToLabelablePayload { clientMutationId: String labelable: Labelable }
-
-input RemoveLabelsFromLabelableInput { clientMutationId: String labelIds: [ID!]! labelableId: ID! }
-
-type RemoveLabelsFromLabelablePayload { clientMutationId: String labelable: Labelable }
-
-type Query {
-  node(id: ID!): Node
-  repository(owner: String!, name: String!, followRenames: Boolean): Repository
-  viewer: User!
-}
-
-type Mutation {
-  addLabelsToLabelable(input: AddLabelsToLabelableInput!): AddLabelsToLabelablePayload
-  enqueuePullRequest(input: EnqueuePullRequestInput!): EnqueuePullRequestPayload
-  resolveReviewThread(input: ResolveReviewThreadInput!): ResolveReviewThreadPayload
-  removeLabelsFromLabelable(input: RemoveLabelsFromLabelableInput!): RemoveLabelsFromLabelablePayload
-}
-"""

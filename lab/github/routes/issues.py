@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid, no_rights
 from lab.github.repositories.pull_refs import hide_merge
 from lab.github.routes.assignees import assignable, spelled
@@ -20,7 +20,7 @@ _INVALID_MILESTONE = {"resource": "Issue", "field": "milestone", "code": "invali
 
 
 @routes.get("/issues", *THREADS)
-async def list_issues(call: Call) -> Reply:
+async def list_issues(call: ApiCall) -> Reply:
     """Issues and pull requests; labels are ANDed, `since` counts by `updated_at` and is inclusive."""
     state = call.choice("Issue", "state", ("open", "closed", "all"))
     labels = {name.strip().lower() for name in call.query.get("labels", "").split(",") if name.strip()}
@@ -47,7 +47,7 @@ async def list_issues(call: Call) -> Reply:
 
 
 @routes.write("POST", "/issues", "issues", role="read", creates=True)
-async def create_issue(call: Call) -> Reply:
+async def create_issue(call: ApiCall) -> Reply:
     """A new issue; labels and assignees of those who may not set them are dropped silently."""
     title, body = call.text("Issue", "title"), call.optional_text("Issue", "body")
     labels, assignees = call.names("Issue", "labels") or [], _assignees(call) or []
@@ -63,14 +63,14 @@ async def create_issue(call: Call) -> Reply:
 
 
 @routes.get("/issues/{issue_number}", *THREADS)
-async def get_issue(call: Call) -> Reply:
+async def get_issue(call: ApiCall) -> Reply:
     """One issue or pull request."""
     issue = call.repository.issues.require(call.number("issue_number"), call.stale)
     return Reply(body=wire.issue(call.site, call.repository, issue))
 
 
 @routes.write("PATCH", "/issues/{issue_number}", *THREADS, role="read")
-async def update_issue(call: Call) -> Reply:
+async def update_issue(call: ApiCall) -> Reply:
     """Change title, body, state, labels and assignees, whichever are given, in one step."""
     number, issues = call.number("issue_number"), call.repository.issues
     trusted = call.repository.facts.reaches(call.login, "write")
@@ -94,7 +94,7 @@ async def update_issue(call: Call) -> Reply:
     return _shown(call, number)
 
 
-async def _open_or_close(call: Call, number: int, state: str, reason: str | None) -> None:
+async def _open_or_close(call: ApiCall, number: int, state: str, reason: str | None) -> None:
     issues = call.repository.issues
     if state == "closed" and issues.close(number, call.login, reason).is_pull:
         await hide_merge(call.repository, number)
@@ -102,7 +102,7 @@ async def _open_or_close(call: Call, number: int, state: str, reason: str | None
         call.repository.pulls.forget_mergeable(number)
 
 
-def _state(call: Call) -> tuple[str | None, str | None]:
+def _state(call: ApiCall) -> tuple[str | None, str | None]:
     state, reason = call.optional_text("Issue", "state"), call.optional_text("Issue", "state_reason")
     if state not in {None, "open", "closed"}:
         raise invalid("Issue", "state")
@@ -111,7 +111,7 @@ def _state(call: Call) -> tuple[str | None, str | None]:
     return state, reason
 
 
-def _assignees(call: Call) -> list[str] | None:
+def _assignees(call: ApiCall) -> list[str] | None:
     """Who is wanted: `assignees`, or the older `assignee` (null and "" for nobody); None when neither is given."""
     several = call.names("Issue", "assignees")
     if several is not None or "assignee" not in call.fields:
@@ -120,7 +120,7 @@ def _assignees(call: Call) -> list[str] | None:
     return spelled(call, [one]) if one else []
 
 
-def _assignee(call: Call) -> str | None:
+def _assignee(call: ApiCall) -> str | None:
     """Whose issues are wanted, as that account spells its login; 422 for nobody's."""
     wanted = call.query.get("assignee")
     if wanted in {None, "", "*", "none"}:
@@ -132,7 +132,7 @@ def _assignee(call: Call) -> str | None:
     return account.login
 
 
-def _has_milestone(call: Call) -> bool:
+def _has_milestone(call: ApiCall) -> bool:
     """Whether only what has a milestone is wanted: there are none here; 422 for one that is named."""
     wanted = call.query.get("milestone", "none")
     if wanted in {"", "*", "none"}:
@@ -152,6 +152,6 @@ def _assigned(issue: IssueRecord, assignee: str | None) -> bool:
             return login in issue.assignees
 
 
-def _shown(call: Call, number: int, *, status: int = 200) -> Reply:
+def _shown(call: ApiCall, number: int, *, status: int = 200) -> Reply:
     issue = wire.issue(call.site, call.repository, call.repository.issues.require(number))
     return Reply(status, issue, {"Location": issue["url"]} if status == 201 else {})

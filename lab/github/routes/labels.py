@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import invalid
 from lab.github.wire import threads as wire
 from lab.github.world.issues import IssueRecord
@@ -14,13 +14,13 @@ THREADS = ("issues", "pull_requests")
 
 
 @routes.get("/labels", *THREADS)
-async def list_labels(call: Call) -> Reply:
+async def list_labels(call: ApiCall) -> Reply:
     """Every label that is defined, by name."""
     return call.page(call.repository.labels.values(), lambda label: wire.label(call.site, call.repository, label))
 
 
 @routes.write("POST", "/labels", *THREADS)
-async def create_label(call: Call) -> Reply:
+async def create_label(call: ApiCall) -> Reply:
     """Define a label."""
     color = call.optional_text("Label", "color") or UNKNOWN_COLOR
     description = call.optional_text("Label", "description")
@@ -28,13 +28,13 @@ async def create_label(call: Call) -> Reply:
 
 
 @routes.get("/labels/{name}", *THREADS)
-async def get_label(call: Call) -> Reply:
+async def get_label(call: ApiCall) -> Reply:
     """One definition."""
     return _shown(call, call.repository.labels.require(call.match["name"]))
 
 
 @routes.write("PATCH", "/labels/{name}", *THREADS)
-async def update_label(call: Call) -> Reply:
+async def update_label(call: ApiCall) -> Reply:
     """Rename, recolour or redescribe; threads keep the label under its new name."""
     old = call.repository.labels.require(call.match["name"])
     new_name, color = call.optional_text("Label", "new_name"), call.optional_text("Label", "color")
@@ -45,7 +45,7 @@ async def update_label(call: Call) -> Reply:
 
 
 @routes.write("DELETE", "/labels/{name}", *THREADS)
-async def delete_label(call: Call) -> Reply:
+async def delete_label(call: ApiCall) -> Reply:
     """Take a definition away, and the label off every thread."""
     label = call.repository.labels.remove(call.match["name"])
     call.repository.issues.label_renamed(label.name, None)
@@ -53,33 +53,33 @@ async def delete_label(call: Call) -> Reply:
 
 
 @routes.get("/issues/{issue_number}/labels", *THREADS)
-async def list_issue_labels(call: Call) -> Reply:
+async def list_issue_labels(call: ApiCall) -> Reply:
     """The labels of a thread."""
     return _set(call, call.repository.issues.require(call.number("issue_number"), call.stale))
 
 
 @routes.write("POST", "/issues/{issue_number}/labels", *THREADS)
-async def add_issue_labels(call: Call) -> Reply:
+async def add_issue_labels(call: ApiCall) -> Reply:
     """Add labels; the answer is the whole set."""
     number = call.repository.issues.require(call.number("issue_number")).number
     return _set(call, call.repository.issues.add_labels(number, _given(call), call.login))
 
 
 @routes.write("PUT", "/issues/{issue_number}/labels", *THREADS)
-async def set_issue_labels(call: Call) -> Reply:
+async def set_issue_labels(call: ApiCall) -> Reply:
     """Replace the whole set."""
     number = call.repository.issues.require(call.number("issue_number")).number
     return _set(call, call.repository.issues.set_labels(number, _given(call), call.login))
 
 
 @routes.write("DELETE", "/issues/{issue_number}/labels/{name}", *THREADS)
-async def remove_issue_label(call: Call) -> Reply:
+async def remove_issue_label(call: ApiCall) -> Reply:
     """Take one label off; the answer is what is left, or 404 when it was not on."""
     number = call.repository.issues.require(call.number("issue_number")).number
     return _set(call, call.repository.issues.remove_label(number, call.match["name"], call.login))
 
 
-def _given(call: Call) -> list[str]:
+def _given(call: ApiCall) -> list[str]:
     """The names in the body: an object with `labels`, or (GitHub takes it too) a bare list."""
     names = call.body if isinstance(call.body, list) else call.names("Label", "labels")
     if names is None or not all(isinstance(name, str) for name in names):
@@ -87,10 +87,10 @@ def _given(call: Call) -> list[str]:
     return names
 
 
-def _set(call: Call, issue: IssueRecord) -> Reply:
+def _set(call: ApiCall, issue: IssueRecord) -> Reply:
     return Reply(body=wire.labels_of(call.site, call.repository, issue))
 
 
-def _shown(call: Call, label: LabelRecord, *, status: int = 200) -> Reply:
+def _shown(call: ApiCall, label: LabelRecord, *, status: int = 200) -> Reply:
     body = wire.label(call.site, call.repository, label)
     return Reply(status, body, {"Location": body["url"]} if status == 201 else {})

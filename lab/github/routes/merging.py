@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.merge_button import HEAD_MOVED, MergeOrder, bring_up_to_date, press
 
@@ -10,7 +10,7 @@ routes = Operations()
 
 
 @routes.get("/pulls/{pull_number}/merge", "pull_requests")
-async def check_merged(call: Call) -> Reply:
+async def check_merged(call: ApiCall) -> Reply:
     """204 when it is merged, 404 when not."""
     if call.repository.pulls.require(call.number("pull_number")).merged_at is None:
         raise not_found()
@@ -18,7 +18,7 @@ async def check_merged(call: Call) -> Reply:
 
 
 @routes.write("PUT", "/pulls/{pull_number}/merge", "contents", creates=True)
-async def merge(call: Call) -> Reply:
+async def merge(call: ApiCall) -> Reply:
     """Merge by the wanted method, if the head still is the wanted one."""
     order = MergeOrder(
         method=call.optional_text("PullRequest", "merge_method") or "merge",
@@ -33,7 +33,7 @@ async def merge(call: Call) -> Reply:
 
 
 @routes.write("PUT", "/pulls/{pull_number}/update-branch", "contents", "pull_requests")
-async def update_branch(call: Call) -> Reply:
+async def update_branch(call: ApiCall) -> Reply:
     """Merge the base branch into the head branch; accepted at once, and here carried out at once too."""
     pull = call.repository.pulls.require(call.number("pull_number"))
     expected = call.optional_text("PullRequest", "expected_head_sha")

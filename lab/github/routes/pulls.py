@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply, diff, patch
+from lab.github.http.call import ApiCall, Operations, Reply, diff, patch
 from lab.github.http.refusals import custom, invalid, no_rights
 from lab.github.merge_button import COMMITS_READ, mergeable, state
 from lab.github.repositories.pull_refs import hide_merge, show_head
@@ -14,7 +14,7 @@ routes = Operations()
 
 
 @routes.get("/pulls", "pull_requests")
-async def list_pulls(call: Call) -> Reply:
+async def list_pulls(call: ApiCall) -> Reply:
     """Pull requests by state, head (`owner:branch`) and base, newest first unless asked otherwise."""
     pulls, wanted = call.repository.pulls, call.choice("PullRequest", "state", ("open", "closed", "all"))
     head, base = call.query.get("head"), call.query.get("base")
@@ -35,7 +35,7 @@ async def list_pulls(call: Call) -> Reply:
 
 
 @routes.write("POST", "/pulls", "pull_requests", role="read", creates=True)
-async def create_pull(call: Call) -> Reply:
+async def create_pull(call: ApiCall) -> Reply:
     """A pull request between two branches; 422 when there is one, or nothing to pull."""
     title, body = call.text("PullRequest", "title"), call.optional_text("PullRequest", "body")
     head, base = await _end(call, "head"), await _end(call, "base")
@@ -52,7 +52,7 @@ async def create_pull(call: Call) -> Reply:
 
 
 @routes.get("/pulls/{pull_number}", "pull_requests")
-async def get_pull(call: Call) -> Reply:
+async def get_pull(call: ApiCall) -> Reply:
     """One pull request, or its diff or patch. The first look finds mergeability unknown, the next one known."""
     pull = call.repository.pulls.require(call.number("pull_number"))
     if call.wants("diff"):
@@ -67,7 +67,7 @@ async def get_pull(call: Call) -> Reply:
 
 
 @routes.write("PATCH", "/pulls/{pull_number}", "pull_requests", role="read")
-async def update_pull(call: Call) -> Reply:
+async def update_pull(call: ApiCall) -> Reply:
     """Change title, body, state and base, whichever are given."""
     pull, issues = call.repository.pulls.require(call.number("pull_number")), call.repository.issues
     author = call.repository.pulls.thread(pull.number).author
@@ -92,7 +92,7 @@ async def update_pull(call: Call) -> Reply:
 
 
 @routes.get("/pulls/{pull_number}/files", "pull_requests")
-async def list_files(call: Call) -> Reply:
+async def list_files(call: ApiCall) -> Reply:
     """The files that the pull request changes."""
     pull = call.repository.pulls.require(call.number("pull_number"))
     files = await call.repository.bare.changed_files(pull.base_sha, pull.head_sha)
@@ -100,14 +100,14 @@ async def list_files(call: Call) -> Reply:
 
 
 @routes.get("/pulls/{pull_number}/commits", "pull_requests")
-async def list_commits(call: Call) -> Reply:
+async def list_commits(call: ApiCall) -> Reply:
     """The commits of the pull request, oldest first, at most 250."""
     pull = call.repository.pulls.require(call.number("pull_number"))
     found = await call.repository.bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     return call.page(found[::-1], lambda info: commit_wire.commit(call.site, call.repository, info))
 
 
-async def _end(call: Call, name: str) -> tuple[str, str]:
+async def _end(call: ApiCall, name: str) -> tuple[str, str]:
     """The branch that `head` or `base` names, with its commit; the owner may stand before it."""
     owner, _, branch = call.text("PullRequest", name).rpartition(":")
     known = owner.lower() in {"", call.repository.facts.owner.lower()}
@@ -117,7 +117,7 @@ async def _end(call: Call, name: str) -> tuple[str, str]:
     return branch, sha
 
 
-async def _reopen(call: Call, pull: PullRecord) -> None:
+async def _reopen(call: ApiCall, pull: PullRecord) -> None:
     head = await call.repository.bare.sha(f"refs/heads/{pull.head_branch}")
     base = await call.repository.bare.sha(f"refs/heads/{pull.base_branch}")
     why = ""
@@ -133,7 +133,7 @@ async def _reopen(call: Call, pull: PullRecord) -> None:
     await show_head(call.repository, call.repository.pulls.move_head(pull.number, head, base))
 
 
-async def _shown(call: Call, pull: PullRecord, *, status: int = 200) -> Reply:
+async def _shown(call: ApiCall, pull: PullRecord, *, status: int = 200) -> Reply:
     bare = call.repository.bare
     commits = await bare.log(pull.base_sha, pull.head_sha, COMMITS_READ)
     files = await bare.changed_files(pull.base_sha, pull.head_sha)

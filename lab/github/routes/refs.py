@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid, not_found
 from lab.github.repositories import git_objects
 from lab.github.repositories.bare import ABSENT
@@ -14,7 +14,7 @@ routes = Operations()
 
 
 @routes.get("/git/ref/{ref}", "contents")
-async def get_ref(call: Call) -> Reply:
+async def get_ref(call: ApiCall) -> Reply:
     """One ref by its whole name without `refs/`."""
     name = f"refs/{call.match['ref']}"
     sha = await call.repository.bare.sha(name)
@@ -24,14 +24,14 @@ async def get_ref(call: Call) -> Reply:
 
 
 @routes.get("/git/matching-refs/{ref}", "contents")
-async def list_matching_refs(call: Call) -> Reply:
+async def list_matching_refs(call: ApiCall) -> Reply:
     """All refs whose name begins so; an empty list when there are none."""
     found = await call.repository.bare.refs(f"refs/{call.match['ref']}")
     return call.page(list(found.items()), lambda pair: wire.ref(call.site, call.repository, *pair))
 
 
 @routes.write("POST", "/git/refs", "contents")
-async def create_ref(call: Call) -> Reply:
+async def create_ref(call: ApiCall) -> Reply:
     """A new ref; 422 when it exists already: creation is atomic."""
     name, bare = call.text("Reference", "ref"), call.repository.bare
     if not name.startswith("refs/") or name.count("/") < 2:
@@ -47,7 +47,7 @@ async def create_ref(call: Call) -> Reply:
 
 
 @routes.write("PATCH", "/git/refs/{ref}", "contents")
-async def move_ref(call: Call) -> Reply:
+async def move_ref(call: ApiCall) -> Reply:
     """Move a ref, forward only unless `force`."""
     name, bare = f"refs/{call.match['ref']}", call.repository.bare
     old = await bare.sha(name)
@@ -64,7 +64,7 @@ async def move_ref(call: Call) -> Reply:
 
 
 @routes.write("DELETE", "/git/refs/{ref}", "contents")
-async def delete_ref(call: Call) -> Reply:
+async def delete_ref(call: ApiCall) -> Reply:
     """Delete a ref; 422 when there is none, or when it is the default branch."""
     name, bare = f"refs/{call.match['ref']}", call.repository.bare
     _check_own(name)
@@ -82,7 +82,7 @@ def _check_own(name: str) -> None:
         raise Refusal(422, "Reference cannot be updated")
 
 
-async def _object(call: Call) -> str:
+async def _object(call: ApiCall) -> str:
     """The id of an object that is there: no branch, and no beginning of an id."""
     sha = call.text("Reference", "sha")
     if re.fullmatch(r"[0-9a-f]{40}", sha) is None:

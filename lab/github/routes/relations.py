@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import invalid
 from lab.github.wire import repositories
 from lab.github.wire import threads as wire
@@ -15,13 +15,13 @@ routes = Operations()
 
 
 @routes.get("/issues/{issue_number}/sub_issues", "issues")
-async def list_sub_issues(call: Call) -> Reply:
+async def list_sub_issues(call: ApiCall) -> Reply:
     """The issues that are part of this one."""
     return _listed(call, call.repository.relations.children(_number(call)))
 
 
 @routes.write("POST", "/issues/{issue_number}/sub_issues", "issues", creates=True)
-async def add_sub_issue(call: Call) -> Reply:
+async def add_sub_issue(call: ApiCall) -> Reply:
     """Make an issue (by its id, not its number) part of this one; the answer is this one."""
     number, child = _number(call), call.integer("Issue", "sub_issue_id")
     if child is None:
@@ -33,21 +33,21 @@ async def add_sub_issue(call: Call) -> Reply:
 
 
 @routes.get("/issues/{issue_number}/dependencies/blocked_by", "issues")
-async def list_blocked_by(call: Call) -> Reply:
+async def list_blocked_by(call: ApiCall) -> Reply:
     """The issues that this one waits for."""
     return _listed(call, call.repository.relations.blocked_by(_number(call)))
 
 
-def _number(call: Call) -> int:
+def _number(call: ApiCall) -> int:
     return call.repository.issues.require(call.number("issue_number")).number
 
 
-def _listed(call: Call, numbers: Sequence[int]) -> Reply:
+def _listed(call: ApiCall, numbers: Sequence[int]) -> Reply:
     issues = [call.repository.issues.require(number) for number in numbers]
     return call.page(issues, lambda issue: _shown(call, issue))
 
 
-def _shown(call: Call, issue: IssueRecord) -> Json:
+def _shown(call: ApiCall, issue: IssueRecord) -> Json:
     """An issue beside others of any repository: it says which one is its own."""
     own = repositories.repository(call.site, call.repository)
     return {**wire.issue(call.site, call.repository, issue), "repository": own}

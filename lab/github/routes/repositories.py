@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, not_found
 from lab.github.wire import repositories as wire
 
@@ -13,13 +13,13 @@ LEVEL_OF = {"pull": "read", "triage": "write", "push": "write", "maintain": "adm
 
 
 @routes.get("")
-async def get_repository(call: Call) -> Reply:
+async def get_repository(call: ApiCall) -> Reply:
     """The repository, with the caller's permissions."""
     return Reply(body=wire.repository(call.site, call.repository, viewer=call.login))
 
 
 @routes.get("/collaborators")
-async def list_collaborators(call: Call) -> Reply:
+async def list_collaborators(call: ApiCall) -> Reply:
     """Who may do more than read, for those who may write; the owner is no outside collaborator."""
     facts = call.repository.facts
     if not call.trusted:
@@ -33,7 +33,7 @@ async def list_collaborators(call: Call) -> Reply:
 
 
 @routes.get("/collaborators/{username}/permission")
-async def get_permission(call: Call) -> Reply:
+async def get_permission(call: ApiCall) -> Reply:
     """What a person may do, now."""
     account = call.site.world.find_account(call.match["username"])
     if account is None:

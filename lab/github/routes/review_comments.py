@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, custom, invalid, not_found, unprocessable
 from lab.github.repositories import diff_lines
 from lab.github.wire import pulls as wire
 from lab.github.world.issues import MAX_BODY, check_body
-from lab.github.world.pulls import InlineRecord, Place, PullRecord
+from lab.github.world.pulls import DiffPlace, InlineRecord, PullRecord
 
 routes = Operations()
 
@@ -23,7 +23,7 @@ Patches = Mapping[str, str | None]
 
 
 @routes.get("/pulls/{pull_number}/comments", "pull_requests")
-async def list_inline_comments(call: Call) -> Reply:
+async def list_inline_comments(call: ApiCall) -> Reply:
     """All inline comments of a pull request; by ascending id unless `sort` is given."""
     since, pulls = call.since(RESOURCE), call.repository.pulls
     found = [one for one in pulls.inline_of(_pull(call).number, call.login) if one.updated_at >= since]
@@ -35,7 +35,7 @@ async def list_inline_comments(call: Call) -> Reply:
 
 
 @routes.write("POST", "/pulls/{pull_number}/comments", "pull_requests", role="read", creates=True)
-async def create_inline_comment(call: Call) -> Reply:
+async def create_inline_comment(call: ApiCall) -> Reply:
     """One inline comment on a line or a whole file, at once and as a review of its own; or an answer."""
     pull, body = _pull(call), _text(call)
     answered = call.integer(RESOURCE, "in_reply_to")
@@ -56,19 +56,19 @@ async def create_inline_comment(call: Call) -> Reply:
 
 
 @routes.write("POST", "/pulls/{pull_number}/comments/{comment_id}/replies", "pull_requests", role="read", creates=True)
-async def create_reply(call: Call) -> Reply:
+async def create_reply(call: ApiCall) -> Reply:
     """Answer the first comment of an inline thread."""
     return _shown(call, _answer(call, _pull(call), call.number("comment_id"), _text(call)))
 
 
-async def has_commit(call: Call, pull: PullRecord, commit: str) -> bool:
+async def has_commit(call: ApiCall, pull: PullRecord, commit: str) -> bool:
     """Whether a commit is part of the pull request."""
     if commit == pull.head_sha:
         return True
     return commit in {info.sha for info in await call.repository.bare.log(pull.base_sha, pull.head_sha, 250)}
 
 
-def review_place(patches: Patches, remark: Any) -> Place:
+def review_place(patches: Patches, remark: Any) -> DiffPlace:
     """Where a remark of a review stands; 422 when the diff does not show it."""
     body = remark.get("body") if isinstance(remark, dict) else None
     if not isinstance(body, str) or not body.strip():
@@ -83,7 +83,7 @@ def review_place(patches: Patches, remark: Any) -> Place:
     return found
 
 
-def _single_place(patches: Patches, remark: Mapping[str, Any]) -> Place:
+def _single_place(patches: Patches, remark: Mapping[str, Any]) -> DiffPlace:
     if not _in(patches, remark):
         raise invalid(RESOURCE, "pull_request_review_thread.path")
     found = _place(patches, remark)
@@ -92,10 +92,10 @@ def _single_place(patches: Patches, remark: Mapping[str, Any]) -> Place:
     return found
 
 
-def _file_place(patches: Patches, path: str) -> Place:
+def _file_place(patches: Patches, path: str) -> DiffPlace:
     if path not in patches:
         raise invalid(RESOURCE, "pull_request_review_thread.path")
-    return Place(path, line=1, side="RIGHT", hunk="", text="", position=1)
+    return DiffPlace(path, line=1, side="RIGHT", hunk="", text="", position=1)
 
 
 def _in(patches: Patches, remark: Mapping[str, Any]) -> bool:
@@ -103,7 +103,7 @@ def _in(patches: Patches, remark: Mapping[str, Any]) -> bool:
     return isinstance(path, str) and path in patches
 
 
-def _place(patches: Patches, remark: Mapping[str, Any]) -> Place | None:
+def _place(patches: Patches, remark: Mapping[str, Any]) -> DiffPlace | None:
     """None for a line that the diff does not show, and for what is no line."""
     path, side = remark["path"], remark.get("side") or "RIGHT"
     line, start, position = (remark.get(name) for name in ("line", "start_line", "position"))
@@ -114,7 +114,7 @@ def _place(patches: Patches, remark: Mapping[str, Any]) -> Place | None:
     return diff_lines.place(path, patches[path], line=line, side=side, start_line=start)
 
 
-def _answer(call: Call, pull: PullRecord, root_id: int, body: str) -> InlineRecord:
+def _answer(call: ApiCall, pull: PullRecord, root_id: int, body: str) -> InlineRecord:
     pulls = call.repository.pulls
     root = pulls.inline.get(root_id)
     if root is None or root.number != pull.number or root.in_reply_to is not None:
@@ -124,11 +124,11 @@ def _answer(call: Call, pull: PullRecord, root_id: int, body: str) -> InlineReco
     return pulls.inline.change(answer.id, line=root.line)
 
 
-def _pull(call: Call) -> PullRecord:
+def _pull(call: ApiCall) -> PullRecord:
     return call.repository.pulls.require(call.number("pull_number"))
 
 
-def _text(call: Call) -> str:
+def _text(call: ApiCall) -> str:
     """The body of a new comment; 403 where the thread is locked for the caller."""
     pull = _pull(call)
     if call.repository.pulls.thread(pull.number).locked and not call.trusted:
@@ -140,6 +140,6 @@ def _text(call: Call) -> str:
     return body
 
 
-def _shown(call: Call, comment: InlineRecord) -> Reply:
+def _shown(call: ApiCall, comment: InlineRecord) -> Reply:
     body = wire.inline(call.site, call.repository, comment)
     return Reply(201, body, {"Location": body["url"]})

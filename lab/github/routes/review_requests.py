@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal
 from lab.github.wire import pulls as wire
 from lab.github.world.pulls import PullRecord
@@ -11,14 +11,14 @@ routes = Operations()
 
 
 @routes.get("/pulls/{pull_number}/requested_reviewers", "pull_requests")
-async def list_requested(call: Call) -> Reply:
+async def list_requested(call: ApiCall) -> Reply:
     """Who is asked for a review."""
     users = [call.site.actor(login) for login in _pull(call).requested]
     return Reply(body={"users": users, "teams": []})
 
 
 @routes.write("POST", "/pulls/{pull_number}/requested_reviewers", "pull_requests", creates=True)
-async def request_review(call: Call) -> Reply:
+async def request_review(call: ApiCall) -> Reply:
     """Ask people for a review; the author and strangers cannot be asked."""
     pull, names = _pull(call), call.names("PullRequest", "reviewers") or []
     if call.repository.pulls.thread(pull.number).author in names:
@@ -33,10 +33,10 @@ async def request_review(call: Call) -> Reply:
     return Reply(201, wire.simple(call.site, call.repository, asked))
 
 
-def _pull(call: Call) -> PullRecord:
+def _pull(call: ApiCall) -> PullRecord:
     return call.repository.pulls.require(call.number("pull_number"))
 
 
-def _collaborates(call: Call, login: str) -> bool:
+def _collaborates(call: ApiCall, login: str) -> bool:
     facts = call.repository.facts
     return login in facts.collaborators or login == facts.owner

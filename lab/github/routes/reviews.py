@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, not_found, unprocessable
 from lab.github.routes.review_comments import has_commit, review_place
 from lab.github.wire import pulls as wire
-from lab.github.world.pulls import DISMISSIBLE, VERDICTS, Place, PullRecord, ReviewRecord
+from lab.github.world.pulls import DISMISSIBLE, VERDICTS, DiffPlace, PullRecord, ReviewRecord
 
 routes = Operations()
 
 
 @routes.get("/pulls/{pull_number}/reviews", "pull_requests")
-async def list_reviews(call: Call) -> Reply:
+async def list_reviews(call: ApiCall) -> Reply:
     """Reviews, oldest first; of the pending ones only the caller's own."""
     found = call.repository.pulls.reviews_of(_pull(call).number, call.login, call.stale)
     return call.page(found, lambda review: wire.review(call.site, call.repository, review))
 
 
 @routes.write("POST", "/pulls/{pull_number}/reviews", "pull_requests", role="read", creates=True)
-async def create_review(call: Call) -> Reply:
+async def create_review(call: ApiCall) -> Reply:
     """A review with its inline comments, all or nothing, bound to one commit; without `event` it stays pending."""
     pull, pulls = _pull(call), call.repository.pulls
     if pulls.thread(pull.number).locked and not call.trusted:
@@ -38,7 +38,7 @@ async def create_review(call: Call) -> Reply:
 
 
 @routes.get("/pulls/{pull_number}/reviews/{review_id}/comments", "pull_requests")
-async def list_comments_of_review(call: Call) -> Reply:
+async def list_comments_of_review(call: ApiCall) -> Reply:
     """The inline comments of one review."""
     review = _review(call)
     found = [one for one in call.repository.pulls.inline_of(review.number, call.login) if one.review_id == review.id]
@@ -46,7 +46,7 @@ async def list_comments_of_review(call: Call) -> Reply:
 
 
 @routes.write("PUT", "/pulls/{pull_number}/reviews/{review_id}/dismissals", "pull_requests")
-async def dismiss_review(call: Call) -> Reply:
+async def dismiss_review(call: ApiCall) -> Reply:
     """A verdict counts no longer; a comment cannot be dismissed."""
     review, message = _review(call), call.text("PullRequestReview", "message")
     if call.fields.get("event", "DISMISS") != "DISMISS":
@@ -57,11 +57,11 @@ async def dismiss_review(call: Call) -> Reply:
     return Reply(body=wire.review(call.site, call.repository, dismissed))
 
 
-def _pull(call: Call) -> PullRecord:
+def _pull(call: ApiCall) -> PullRecord:
     return call.repository.pulls.require(call.number("pull_number"))
 
 
-def _review(call: Call) -> ReviewRecord:
+def _review(call: ApiCall) -> ReviewRecord:
     wanted = call.number("review_id")
     seen = call.repository.pulls.reviews_of(_pull(call).number, call.login)
     found = next((review for review in seen if review.id == wanted), None)
@@ -70,7 +70,7 @@ def _review(call: Call) -> ReviewRecord:
     return found
 
 
-def _verdict(call: Call, pull: PullRecord, body: str, remarks: Any) -> str:
+def _verdict(call: ApiCall, pull: PullRecord, body: str, remarks: Any) -> str:
     pulls, event = call.repository.pulls, call.fields.get("event")
     if event is None:
         mine = (review for review in pulls.reviews_of(pull.number, call.login) if review.author == call.login)
@@ -87,7 +87,7 @@ def _verdict(call: Call, pull: PullRecord, body: str, remarks: Any) -> str:
     return VERDICTS[event]
 
 
-async def _places(call: Call, pull: PullRecord, commit: str, remarks: Any) -> list[Place]:
+async def _places(call: ApiCall, pull: PullRecord, commit: str, remarks: Any) -> list[DiffPlace]:
     if not isinstance(remarks, list):
         raise unprocessable("Comments must be a list")
     if not await has_commit(call, pull, commit):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.http.refusals import Refusal, invalid
 from lab.github.routes.commits import resolved
 from lab.github.wire import checks as wire
@@ -17,7 +17,7 @@ LONGEST_DESCRIPTION = 140
 
 
 @routes.get("/commits/{ref}/status", "statuses")
-async def get_combined_status(call: Call) -> Reply:
+async def get_combined_status(call: ApiCall) -> Reply:
     """The newest status of each context and what they add up to; `pending` when there are none."""
     sha = await resolved(call)
     found, home = call.repository.checks.statuses_of(sha), call.repository
@@ -26,7 +26,7 @@ async def get_combined_status(call: Call) -> Reply:
 
 
 @routes.get("/commits/{ref}/statuses", "statuses")
-async def list_statuses(call: Call) -> Reply:
+async def list_statuses(call: ApiCall) -> Reply:
     """Every status of a commit that was ever set, newest first."""
     sha = await resolved(call)
     found = [status for status in call.repository.checks.statuses.values() if status.sha == sha]
@@ -34,7 +34,7 @@ async def list_statuses(call: Call) -> Reply:
 
 
 @routes.write("POST", "/statuses/{sha}", "statuses")
-async def create_status(call: Call) -> Reply:
+async def create_status(call: ApiCall) -> Reply:
     """Say something of a commit."""
     sha = await call.repository.bare.sha(call.match["sha"])
     if sha is None:

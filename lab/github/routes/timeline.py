@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lab.github.http.call import Call, Operations, Reply
+from lab.github.http.call import ApiCall, Operations, Reply
 from lab.github.merge_button import COMMITS_READ
 from lab.github.repositories.changes import CommitInfo
 from lab.github.wire import commits, events, pulls, threads
-from lab.github.wire.site import Json, Site, stamp
+from lab.github.wire.site import Json, ServedRoot, stamp
 from lab.github.world.issues import IssueRecord
 from lab.github.world.repository import RepositoryRecord
 
@@ -23,7 +23,7 @@ THREADS = ("issues", "pull_requests")
 
 
 @routes.get("/issues/{issue_number}/events", *THREADS)
-async def list_events(call: Call) -> Reply:
+async def list_events(call: ApiCall) -> Reply:
     """What happened to the thread, oldest first."""
     number = call.repository.issues.require(call.number("issue_number")).number
     found = [event for event in call.repository.issues.events if event.number == number]
@@ -31,7 +31,7 @@ async def list_events(call: Call) -> Reply:
 
 
 @routes.get("/issues/{issue_number}/timeline", *THREADS)
-async def list_timeline(call: Call) -> Reply:
+async def list_timeline(call: ApiCall) -> Reply:
     """Events, comments, reviews, mentions and commits, oldest first."""
     issue = call.repository.issues.require(call.number("issue_number"))
     pull = call.repository.pulls.records.get(issue.number)
@@ -49,7 +49,7 @@ class Moment(NamedTuple):
 
 
 def timeline(
-    site: Site, repository: RepositoryRecord, issue: IssueRecord, pushed: Sequence[CommitInfo], viewer: str
+    site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord, pushed: Sequence[CommitInfo], viewer: str
 ) -> list[Json]:
     """Commits (oldest first), comments, reviews, mentions and events of a thread, by time."""
     moments = [
@@ -62,26 +62,26 @@ def timeline(
     return [moment.shown for moment in sorted(moments, key=lambda moment: moment[:2])]
 
 
-def _events(site: Site, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
+def _events(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
     for record in repository.issues.events:
         if record.number == issue.number:
             yield Moment(record.at, record.id, events.event(site, repository, record))
 
 
-def _comments(site: Site, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
+def _comments(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
     for record in repository.comments.of(issue.number):
         who = site.actor(record.author)
         shown = threads.comment(site, repository, record)
         yield Moment(record.created_at, record.id, {**shown, "event": "commented", "actor": who, "user": who})
 
 
-def _reviews(site: Site, repository: RepositoryRecord, issue: IssueRecord, viewer: str) -> Iterator[Moment]:
+def _reviews(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord, viewer: str) -> Iterator[Moment]:
     for record in repository.pulls.reviews_of(issue.number, viewer):
         shown = {**pulls.review(site, repository, record), "event": "reviewed", "user": site.actor(record.author)}
         yield Moment(record.submitted_at, record.id, {**shown, "state": record.state.lower()})
 
 
-def _mentions(site: Site, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
+def _mentions(site: ServedRoot, repository: RepositoryRecord, issue: IssueRecord) -> Iterator[Moment]:
     """Other threads whose text names this one."""
     name = re.compile(rf"(?<![\w/])#{issue.number}\b")
     for other in repository.issues.records.values():
@@ -96,7 +96,7 @@ def _mentions(site: Site, repository: RepositoryRecord, issue: IssueRecord) -> I
             yield Moment(other.created_at, other.id, shown)
 
 
-def _commits(site: Site, repository: RepositoryRecord, pushed: Sequence[CommitInfo]) -> Iterator[Moment]:
+def _commits(site: ServedRoot, repository: RepositoryRecord, pushed: Sequence[CommitInfo]) -> Iterator[Moment]:
     for order, info in enumerate(pushed):
         shown = {**commits.git_commit(site, repository, info), "event": "committed"}
         yield Moment(int(info.committer.date.timestamp()), order, shown)

@@ -17,7 +17,7 @@ import aiohttp
 from lab.github.http.refusals import Moved, Refusal
 from lab.github.repositories.bare import pushed_by
 from lab.github.wire import checks, pulls, repositories, threads
-from lab.github.wire.site import Json, Site
+from lab.github.wire.site import Json, ServedRoot
 from lab.github.world.checks import CheckRecord, StatusRecord
 from lab.github.world.comments import CommentRecord
 from lab.github.world.issues import EventRecord
@@ -45,7 +45,7 @@ class Delivery:
 class Webhooks:
     """Tells the hooks of every repository that it follows; `deliveries` are what came of it, oldest first."""
 
-    def __init__(self, site: Callable[[], Site]) -> None:
+    def __init__(self, site: Callable[[], ServedRoot]) -> None:
         """`site` is asked for when something is sent."""
         self._site = site
         self._under_way: set[asyncio.Task[None]] = set()
@@ -166,9 +166,9 @@ class Happening:
     event: str
     action: str
     sender: str
-    content: Callable[[Site], Json]
+    content: Callable[[ServedRoot], Json]
 
-    def payload(self, site: Site, repository: RepositoryRecord) -> Json:
+    def payload(self, site: ServedRoot, repository: RepositoryRecord) -> Json:
         """What is sent."""
         action = {"action": self.action} if self.action else {}
         common = {"repository": repositories.repository(site, repository), "sender": site.actor(self.sender)}
@@ -194,7 +194,7 @@ def of_new_thread(repository: RepositoryRecord, number: int) -> Happening:
 def of_comment(repository: RepositoryRecord, record: CommentRecord, *, new: bool) -> Happening:
     """A comment was written or edited."""
 
-    def content(site: Site) -> Json:
+    def content(site: ServedRoot) -> Json:
         thread = repository.issues.require(record.number)
         comment = threads.comment(site, repository, record)
         return {"issue": threads.issue(site, repository, thread), "comment": comment}
@@ -207,7 +207,7 @@ def of_review(repository: RepositoryRecord, record: ReviewRecord) -> Happening |
     if record.state == "PENDING":
         return None
 
-    def content(site: Site) -> Json:
+    def content(site: ServedRoot) -> Json:
         pull = repository.pulls.require(record.number)
         shown = {**pulls.review(site, repository, record), "state": record.state.lower()}
         return {"review": shown, "pull_request": pulls.simple(site, repository, pull)}
@@ -230,7 +230,7 @@ def of_check(repository: RepositoryRecord, record: CheckRecord, *, new: bool) ->
 def of_status(repository: RepositoryRecord, record: StatusRecord) -> Happening:
     """A commit status was set."""
 
-    def content(site: Site) -> Json:
+    def content(site: ServedRoot) -> Json:
         shown = checks.short_status(site, repository, record)
         return {"sha": record.sha, "name": repository.full_name, "branches": [], "commit": {"sha": record.sha}, **shown}
 
@@ -244,14 +244,14 @@ def of_push(repository: RepositoryRecord, change: tuple[str, str | None, str | N
     states = {"created": old is None, "deleted": new is None, "forced": False, "base_ref": None}
     person = {"name": pusher, "email": None}
 
-    def content(site: Site) -> Json:
+    def content(site: ServedRoot) -> Json:
         compare = f"{site.html(repository)}/compare/{sides['before'][:12]}...{sides['after'][:12]}"
         return {**sides, **states, "pusher": person, "compare": compare, "commits": [], "head_commit": None}
 
     return Happening("push", "", pusher, content)
 
 
-def _thread(site: Site, repository: RepositoryRecord, number: int) -> Json:
+def _thread(site: ServedRoot, repository: RepositoryRecord, number: int) -> Json:
     pull: PullRecord | None = repository.pulls.records.get(number)
     if pull is not None:
         return {"number": number, "pull_request": pulls.simple(site, repository, pull)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.github.wire import repositories
-from lab.github.wire.site import Json, Site, node, stamp
+from lab.github.wire.site import Json, ServedRoot, node, stamp
 from lab.github.world.accounts import TokenRecord
 from lab.github.world.apps import AppRecord, InstallationRecord
 from lab.github.world.checks import ACTIONS
@@ -21,7 +21,7 @@ _ACTIONS = AppRecord(
 )
 
 
-def integration(site: Site, app: AppRecord) -> Json:
+def integration(site: ServedRoot, app: AppRecord) -> Json:
     """One App."""
     return {
         "id": app.id,
@@ -40,25 +40,25 @@ def integration(site: Site, app: AppRecord) -> Json:
     }
 
 
-def own(site: Site, app: AppRecord) -> Json:
+def own(site: ServedRoot, app: AppRecord) -> Json:
     """An App as it sees itself."""
     count = sum(one.app_id == app.id for one in site.world.apps.installations.values())
     return {**integration(site, app), "installations_count": count}
 
 
-def by_slug(site: Site, slug: str) -> Json | None:
+def by_slug(site: ServedRoot, slug: str) -> Json | None:
     """The App of that slug; GitHub Actions is always there."""
     known = (_ACTIONS, *site.world.apps.records.values())
     return next((integration(site, app) for app in known if app.slug == slug), None)
 
 
-def behind(site: Site, login: str) -> Json | None:
+def behind(site: ServedRoot, login: str) -> Json | None:
     """The App whose bot has that login: `performed_via_github_app`; None for people."""
     app = site.world.apps.written_by(login)
     return None if app is None else integration(site, app)
 
 
-def installation(site: Site, app: AppRecord, record: InstallationRecord) -> Json:
+def installation(site: ServedRoot, app: AppRecord, record: InstallationRecord) -> Json:
     """Where an App is installed."""
     owner = site.world.account(record.account)
     url = f"{site.root}/app/installations/{record.id}"
@@ -86,7 +86,7 @@ def installation(site: Site, app: AppRecord, record: InstallationRecord) -> Json
     }
 
 
-def access_token(site: Site, token: TokenRecord) -> Json:
+def access_token(site: ServedRoot, token: TokenRecord) -> Json:
     """A fresh token of an installation, with the repositories that it was given for."""
     reached = [site.world.repositories[one] for one in token.repositories or ()]
     return {

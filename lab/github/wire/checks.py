@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lab.github.repositories.changes import CommitInfo
 from lab.github.wire import apps, commits, pulls, repositories
-from lab.github.wire.site import Json, Site, node, stamp, stamp_or_none
+from lab.github.wire.site import Json, ServedRoot, node, stamp, stamp_or_none
 from lab.github.world.checks import AnnotationRecord, CheckRecord, RunRecord, StatusRecord
 from lab.github.world.repository import RepositoryRecord
 
@@ -23,7 +23,7 @@ EVENT = "push"
 """What starts every run of the lab's workflow."""
 
 
-def check_run(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
+def check_run(site: ServedRoot, repository: RepositoryRecord, check: CheckRecord) -> Json:
     """One check run."""
     url = f"{site.api(repository)}/check-runs/{check.id}"
     page = f"{site.html(repository)}/actions/runs/{check.run_id}/job/{check.id}"
@@ -53,7 +53,7 @@ def check_run(site: Site, repository: RepositoryRecord, check: CheckRecord) -> J
     }
 
 
-def suite(site: Site, repository: RepositoryRecord, record: RunRecord, head: CommitInfo) -> Json:
+def suite(site: ServedRoot, repository: RepositoryRecord, record: RunRecord, head: CommitInfo) -> Json:
     """What one App says of a commit, which is `head`."""
     state, conclusion = repository.checks.conclusion(record)
     url = f"{site.api(repository)}/check-suites/{record.id}"
@@ -80,13 +80,13 @@ def suite(site: Site, repository: RepositoryRecord, record: RunRecord, head: Com
     }
 
 
-def app_id(site: Site, slug: str) -> str:
+def app_id(site: ServedRoot, slug: str) -> str:
     """The id of an App as a query writes it."""
     found = apps.by_slug(site, slug)
     return "" if found is None else str(found["id"])
 
 
-def annotation(site: Site, repository: RepositoryRecord, check: CheckRecord, record: AnnotationRecord) -> Json:
+def annotation(site: ServedRoot, repository: RepositoryRecord, check: CheckRecord, record: AnnotationRecord) -> Json:
     """One remark of a check."""
     return {
         "path": record.path,
@@ -102,13 +102,13 @@ def annotation(site: Site, repository: RepositoryRecord, check: CheckRecord, rec
     }
 
 
-def status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> Json:
+def status(site: ServedRoot, repository: RepositoryRecord, record: StatusRecord) -> Json:
     """One commit status."""
     return {**short_status(site, repository, record), "creator": site.user(record.creator)}
 
 
 def combined(
-    site: Site, repository: RepositoryRecord, sha: str, found: Sequence[StatusRecord], shown: Sequence[Json]
+    site: ServedRoot, repository: RepositoryRecord, sha: str, found: Sequence[StatusRecord], shown: Sequence[Json]
 ) -> Json:
     """What the statuses of a commit add up to, with one page of them `shown`."""
     states = {record.state for record in found}
@@ -125,7 +125,7 @@ def combined(
     }
 
 
-def job(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
+def job(site: ServedRoot, repository: RepositoryRecord, check: CheckRecord) -> Json:
     """A check run seen as a job of its workflow run."""
     run_url = f"{site.api(repository)}/actions/runs/{check.run_id}"
     return {
@@ -164,7 +164,7 @@ def job(site: Site, repository: RepositoryRecord, check: CheckRecord) -> Json:
     }
 
 
-def run(site: Site, repository: RepositoryRecord, record: RunRecord, head: CommitInfo | None) -> Json:
+def run(site: ServedRoot, repository: RepositoryRecord, record: RunRecord, head: CommitInfo | None) -> Json:
     """One workflow run; `head` is its commit, if that is still there."""
     state, conclusion = repository.checks.conclusion(record)
     home = repositories.repository(site, repository)
@@ -196,7 +196,7 @@ def run(site: Site, repository: RepositoryRecord, record: RunRecord, head: Commi
     }
 
 
-def workflow(site: Site, repository: RepositoryRecord) -> Json:
+def workflow(site: ServedRoot, repository: RepositoryRecord) -> Json:
     """The workflow that runs what the repository's CI does."""
     home, since = site.html(repository), stamp(repository.facts.created_at)
     return {
@@ -218,7 +218,7 @@ def begun_by(repository: RepositoryRecord, record: RunRecord) -> str:
     return record.pushed_by or repository.facts.owner
 
 
-def _run_attempt(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
+def _run_attempt(site: ServedRoot, repository: RepositoryRecord, record: RunRecord) -> Json:
     """Who began the run and its newest attempt, when, and where the attempt before is; a schedule is the owner's."""
     pushed_by = begun_by(repository, record)
     before = f"{site.api(repository)}/actions/runs/{record.id}/attempts/{record.attempt - 1}"
@@ -230,7 +230,7 @@ def _run_attempt(site: Site, repository: RepositoryRecord, record: RunRecord) ->
     }
 
 
-def _run_urls(site: Site, repository: RepositoryRecord, record: RunRecord) -> Json:
+def _run_urls(site: ServedRoot, repository: RepositoryRecord, record: RunRecord) -> Json:
     url = f"{site.api(repository)}/actions/runs/{record.id}"
     return {
         "workflow_url": f"{site.api(repository)}/actions/workflows/{WORKFLOW_ID}",
@@ -245,7 +245,7 @@ def _run_urls(site: Site, repository: RepositoryRecord, record: RunRecord) -> Js
     }
 
 
-def short_status(site: Site, repository: RepositoryRecord, record: StatusRecord) -> Json:
+def short_status(site: ServedRoot, repository: RepositoryRecord, record: StatusRecord) -> Json:
     """One commit status as it stands in the combined one."""
     return {
         "url": f"{site.api(repository)}/statuses/{record.sha}",
@@ -261,6 +261,6 @@ def short_status(site: Site, repository: RepositoryRecord, record: StatusRecord)
     }
 
 
-def _pulls_at(site: Site, repository: RepositoryRecord, sha: str) -> list[Json]:
+def _pulls_at(site: ServedRoot, repository: RepositoryRecord, sha: str) -> list[Json]:
     open_pulls = [p for p in repository.pulls.records.values() if p.head_sha == sha and p.merged_at is None]
     return [pulls.minimal(site, repository, pull) for pull in open_pulls]

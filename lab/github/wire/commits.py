@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from lab.github.repositories.changes import ChangedFile, CommitInfo, Signature
 from lab.github.repositories.git_objects import TreeEntry
-from lab.github.wire.site import Json, Site, node
+from lab.github.wire.site import Json, ServedRoot, node
 from lab.github.world.repository import RepositoryRecord
 
 
-def commit(site: Site, repository: RepositoryRecord, info: CommitInfo) -> Json:
+def commit(site: ServedRoot, repository: RepositoryRecord, info: CommitInfo) -> Json:
     """One commit. Its people are linked to the accounts that their addresses belong to."""
     url = f"{site.api(repository)}/commits/{info.sha}"
     git = f"{site.api(repository)}/git"
@@ -37,7 +37,7 @@ def commit(site: Site, repository: RepositoryRecord, info: CommitInfo) -> Json:
     }
 
 
-def git_commit(site: Site, repository: RepositoryRecord, info: CommitInfo) -> Json:
+def git_commit(site: ServedRoot, repository: RepositoryRecord, info: CommitInfo) -> Json:
     """One commit as git has it."""
     git = f"{site.api(repository)}/git"
     return {
@@ -66,7 +66,7 @@ def simple(info: CommitInfo) -> Json:
     }
 
 
-def tree(site: Site, repository: RepositoryRecord, sha: str, entries: Sequence[TreeEntry]) -> Json:
+def tree(site: ServedRoot, repository: RepositoryRecord, sha: str, entries: Sequence[TreeEntry]) -> Json:
     """A tree with its entries."""
     git = f"{site.api(repository)}/git"
     return {
@@ -77,7 +77,7 @@ def tree(site: Site, repository: RepositoryRecord, sha: str, entries: Sequence[T
     }
 
 
-def changed_file(site: Site, repository: RepositoryRecord, change: ChangedFile, sha: str) -> Json:
+def changed_file(site: ServedRoot, repository: RepositoryRecord, change: ChangedFile, sha: str) -> Json:
     """One file of a diff whose new side is commit `sha`."""
     path, page = quote(change.path), site.html(repository)
     return {
@@ -96,7 +96,7 @@ def changed_file(site: Site, repository: RepositoryRecord, change: ChangedFile, 
 
 
 def comparison(
-    site: Site,
+    site: ServedRoot,
     repository: RepositoryRecord,
     ends: tuple[CommitInfo, CommitInfo],
     commits: Sequence[CommitInfo],
@@ -125,7 +125,7 @@ def comparison(
     }
 
 
-def content(site: Site, repository: RepositoryRecord, path: str, ref: str, found: tuple[str, int]) -> Json:
+def content(site: ServedRoot, repository: RepositoryRecord, path: str, ref: str, found: tuple[str, int]) -> Json:
     """An entry of a directory; `found` is its blob's id and size in bytes."""
     sha, size = found
     url = f"{site.api(repository)}/contents/{quote(path)}?ref={quote(ref)}"
@@ -178,7 +178,7 @@ def _person(signature: Signature) -> Json:
     return {"name": signature.name, "email": signature.email, "date": f"{signature.date:%Y-%m-%dT%H:%M:%SZ}"}
 
 
-def _parent(site: Site, repository: RepositoryRecord, sha: str) -> Json:
+def _parent(site: ServedRoot, repository: RepositoryRecord, sha: str) -> Json:
     return {
         "sha": sha,
         "url": f"{site.api(repository)}/commits/{sha}",

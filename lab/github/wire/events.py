@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.github.wire import apps, repositories
-from lab.github.wire.site import Json, Site, node, stamp
+from lab.github.wire.site import Json, ServedRoot, node, stamp
 from lab.github.world.issues import EventRecord
 from lab.github.world.repository import RepositoryRecord
 
@@ -18,7 +18,7 @@ _RELATIONS = {
 """Event -> the field that names the other issue."""
 
 
-def event(site: Site, repository: RepositoryRecord, record: EventRecord) -> Json:
+def event(site: ServedRoot, repository: RepositoryRecord, record: EventRecord) -> Json:
     """One event of a thread."""
     commit = record.detail.get("commit_id")
     return {
@@ -35,7 +35,7 @@ def event(site: Site, repository: RepositoryRecord, record: EventRecord) -> Json
     }
 
 
-def _detail(site: Site, repository: RepositoryRecord, record: EventRecord) -> Json:
+def _detail(site: ServedRoot, repository: RepositoryRecord, record: EventRecord) -> Json:
     match record.event:
         case "labeled" | "unlabeled":
             return {"label": dict(record.detail)}
@@ -67,7 +67,7 @@ def _dismissed(record: EventRecord) -> Json:
     }
 
 
-def _reference(site: Site, repository: RepositoryRecord, number: int) -> Json | None:
+def _reference(site: ServedRoot, repository: RepositoryRecord, number: int) -> Json | None:
     """Another issue in short; None when it is not here any more."""
     issue = repository.issues.records.get(number)
     if issue is None:

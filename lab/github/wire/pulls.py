@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lab.github.repositories.changes import ChangedFile
 from lab.github.wire import repositories, threads
-from lab.github.wire.site import Json, Site, node, stamp, stamp_or_none
+from lab.github.wire.site import Json, ServedRoot, node, stamp, stamp_or_none
 from lab.github.world.pulls import InlineRecord, PullRecord, ReviewRecord
 from lab.github.world.repository import RepositoryRecord
 
@@ -21,7 +21,7 @@ class Extent:
     state: str
 
 
-def simple(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
+def simple(site: ServedRoot, repository: RepositoryRecord, pull: PullRecord) -> Json:
     """A pull request as it stands in a list."""
     thread = repository.pulls.thread(pull.number)
     seen_as_issue = threads.issue(site, repository, thread)
@@ -45,7 +45,7 @@ def simple(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
     }
 
 
-def full(site: Site, repository: RepositoryRecord, pull: PullRecord, extent: Extent) -> Json:
+def full(site: ServedRoot, repository: RepositoryRecord, pull: PullRecord, extent: Extent) -> Json:
     """A pull request read singly."""
     return {
         **simple(site, repository, pull),
@@ -64,7 +64,7 @@ def full(site: Site, repository: RepositoryRecord, pull: PullRecord, extent: Ext
     }
 
 
-def minimal(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
+def minimal(site: ServedRoot, repository: RepositoryRecord, pull: PullRecord) -> Json:
     """A pull request as a check run names it."""
     home = {"id": repository.facts.id, "url": site.api(repository), "name": repository.facts.name}
     return {
@@ -76,7 +76,7 @@ def minimal(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
     }
 
 
-def review(site: Site, repository: RepositoryRecord, record: ReviewRecord) -> Json:
+def review(site: ServedRoot, repository: RepositoryRecord, record: ReviewRecord) -> Json:
     """One submitted review."""
     page = f"{_page(site, repository, record.number)}#pullrequestreview-{record.id}"
     url = f"{site.api(repository)}/pulls/{record.number}"
@@ -95,7 +95,7 @@ def review(site: Site, repository: RepositoryRecord, record: ReviewRecord) -> Js
     }
 
 
-def inline(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Json:
+def inline(site: ServedRoot, repository: RepositoryRecord, record: InlineRecord) -> Json:
     """One inline comment."""
     url = f"{site.api(repository)}/pulls/comments/{record.id}"
     page = f"{_page(site, repository, record.number)}#discussion_r{record.id}"
@@ -125,7 +125,7 @@ def inline(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Js
     }
 
 
-def inline_of_review(site: Site, repository: RepositoryRecord, record: InlineRecord) -> Json:
+def inline_of_review(site: ServedRoot, repository: RepositoryRecord, record: InlineRecord) -> Json:
     """One inline comment as it stands under its review: GitHub leaves an outdated line out there."""
     shown = inline(site, repository, record)
     return shown if shown["line"] is not None else {key: value for key, value in shown.items() if key != "line"}
@@ -146,7 +146,7 @@ def _lines(record: InlineRecord) -> Json:
     }
 
 
-def _urls(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
+def _urls(site: ServedRoot, repository: RepositoryRecord, pull: PullRecord) -> Json:
     api, page = site.api(repository), _page(site, repository, pull.number)
     url, issue = f"{api}/pulls/{pull.number}", f"{api}/issues/{pull.number}"
     statuses = f"{api}/statuses/{pull.head_sha}"
@@ -175,11 +175,11 @@ def _urls(site: Site, repository: RepositoryRecord, pull: PullRecord) -> Json:
     }
 
 
-def _page(site: Site, repository: RepositoryRecord, number: int) -> str:
+def _page(site: ServedRoot, repository: RepositoryRecord, number: int) -> str:
     return f"{site.html(repository)}/pull/{number}"
 
 
-def _end(site: Site, repository: RepositoryRecord, branch: str, sha: str, fork: str = "") -> Json:
+def _end(site: ServedRoot, repository: RepositoryRecord, branch: str, sha: str, fork: str = "") -> Json:
     owner = fork.partition("/")[0] or repository.facts.owner
     repo = repositories.repository(site, repository)
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.github.wire.site import Json, Site, node, stamp
+from lab.github.wire.site import Json, ServedRoot, node, stamp
 from lab.github.world.accounts import AccountRecord
 from lab.github.world.repository import Protection, RepositoryRecord
 
@@ -81,7 +81,7 @@ _OPEN_DOORS = (
 """What else GitHub can be told of a branch; in the lab none of it is ever on."""
 
 
-def repository(site: Site, record: RepositoryRecord, *, viewer: str | None = None) -> Json:
+def repository(site: ServedRoot, record: RepositoryRecord, *, viewer: str | None = None) -> Json:
     """A repository with every field of GitHub's long form; `viewer` adds that account's permissions."""
     facts = record.facts
     open_issues = sum(issue.open for issue in record.issues.records.values())
@@ -115,19 +115,19 @@ def repository(site: Site, record: RepositoryRecord, *, viewer: str | None = Non
     }
 
 
-def permission(site: Site, record: RepositoryRecord, account: AccountRecord) -> Json:
+def permission(site: ServedRoot, record: RepositoryRecord, account: AccountRecord) -> Json:
     """What an account may do in a repository."""
     level = record.facts.level(account.login)
     return {"permission": level, "role_name": level, "user": collaborator(site, record, account)}
 
 
-def collaborator(site: Site, record: RepositoryRecord, account: AccountRecord) -> Json:
+def collaborator(site: ServedRoot, record: RepositoryRecord, account: AccountRecord) -> Json:
     """An account with its role in a repository."""
     role = record.facts.level(account.login)
     return {**site.person(account), "role_name": role, "permissions": _permissions(record, account.login)}
 
 
-def ref(site: Site, record: RepositoryRecord, name: str, sha: str) -> Json:
+def ref(site: ServedRoot, record: RepositoryRecord, name: str, sha: str) -> Json:
     """A git ref that points to a commit."""
     return {
         "ref": name,
@@ -137,7 +137,7 @@ def ref(site: Site, record: RepositoryRecord, name: str, sha: str) -> Json:
     }
 
 
-def short_branch(site: Site, record: RepositoryRecord, name: str, sha: str) -> Json:
+def short_branch(site: ServedRoot, record: RepositoryRecord, name: str, sha: str) -> Json:
     """A branch as it stands in a list."""
     return {
         "name": name,
@@ -146,7 +146,7 @@ def short_branch(site: Site, record: RepositoryRecord, name: str, sha: str) -> J
     }
 
 
-def branch(site: Site, record: RepositoryRecord, name: str, commit: Json) -> Json:
+def branch(site: ServedRoot, record: RepositoryRecord, name: str, commit: Json) -> Json:
     """A branch with its newest commit."""
     protection = record.facts.protections.get(name)
     url = f"{site.api(record)}/branches/{name}"
@@ -163,7 +163,7 @@ def branch(site: Site, record: RepositoryRecord, name: str, commit: Json) -> Jso
     }
 
 
-def protection(site: Site, record: RepositoryRecord, name: str, rules: Protection) -> Json:
+def protection(site: ServedRoot, record: RepositoryRecord, name: str, rules: Protection) -> Json:
     """What a protected branch asks of a merge."""
     url = f"{site.api(record)}/branches/{name}/protection"
     reviews = {
@@ -184,7 +184,7 @@ def protection(site: Site, record: RepositoryRecord, name: str, rules: Protectio
     }
 
 
-def required_checks(site: Site, record: RepositoryRecord, name: str, rules: Protection) -> Json:
+def required_checks(site: ServedRoot, record: RepositoryRecord, name: str, rules: Protection) -> Json:
     """The checks that a protected branch asks of a merge."""
     url = f"{site.api(record)}/branches/{name}/protection/required_status_checks"
     return {"url": url, "strict": rules.strict, "contexts_url": f"{url}/contexts", **_contexts(rules.checks)}
@@ -219,7 +219,7 @@ def rules(record: RepositoryRecord, name: str) -> list[Json]:
     ]
 
 
-def _urls(site: Site, record: RepositoryRecord) -> Json:
+def _urls(site: ServedRoot, record: RepositoryRecord) -> Json:
     api, page = site.api(record), site.html(record)
     return {
         "html_url": page,

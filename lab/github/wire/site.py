@@ -76,7 +76,7 @@ _PRIVATE = "@users.noreply.github.com"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class ServedRoot:
     """The API root as a client knows it (no trailing slash), and the world behind it; `own` is the lab's own root."""
 
     root: str

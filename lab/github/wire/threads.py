@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from lab.github.wire import apps
-from lab.github.wire.site import Json, Site, node, stamp, stamp_or_none
+from lab.github.wire.site import Json, ServedRoot, node, stamp, stamp_or_none
 from lab.github.world.comments import REACTIONS, CommentRecord, ReactionRecord
 from lab.github.world.issues import IssueRecord
 from lab.github.world.labels import LabelRecord
 from lab.github.world.repository import RepositoryRecord
 
 
-def label(site: Site, repository: RepositoryRecord, record: LabelRecord) -> Json:
+def label(site: ServedRoot, repository: RepositoryRecord, record: LabelRecord) -> Json:
     """One label definition."""
     return {
         "id": record.id,
@@ -28,13 +28,13 @@ def label(site: Site, repository: RepositoryRecord, record: LabelRecord) -> Json
     }
 
 
-def labels_of(site: Site, repository: RepositoryRecord, record: IssueRecord) -> list[Json]:
+def labels_of(site: ServedRoot, repository: RepositoryRecord, record: IssueRecord) -> list[Json]:
     """The labels that a thread carries."""
     found = (repository.labels.find(name) for name in record.labels)
     return [label(site, repository, one) for one in found if one is not None]
 
 
-def issue(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
+def issue(site: ServedRoot, repository: RepositoryRecord, record: IssueRecord) -> Json:
     """One issue, or a pull request seen as an issue."""
     assignees = [site.actor(login) for login in record.assignees]
     return {
@@ -65,7 +65,7 @@ def issue(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json
     }
 
 
-def comment(site: Site, repository: RepositoryRecord, record: CommentRecord) -> Json:
+def comment(site: ServedRoot, repository: RepositoryRecord, record: CommentRecord) -> Json:
     """One comment in a thread."""
     url = f"{site.api(repository)}/issues/comments/{record.id}"
     thread = repository.issues.records[record.number]
@@ -85,7 +85,7 @@ def comment(site: Site, repository: RepositoryRecord, record: CommentRecord) -> 
     }
 
 
-def reaction(site: Site, record: ReactionRecord) -> Json:
+def reaction(site: ServedRoot, record: ReactionRecord) -> Json:
     """One reaction to a comment."""
     return {
         "id": record.id,
@@ -96,12 +96,12 @@ def reaction(site: Site, record: ReactionRecord) -> Json:
     }
 
 
-def page_of(site: Site, repository: RepositoryRecord, record: IssueRecord) -> str:
+def page_of(site: ServedRoot, repository: RepositoryRecord, record: IssueRecord) -> str:
     """The page of a thread."""
     return f"{site.html(repository)}/{'pull' if record.is_pull else 'issues'}/{record.number}"
 
 
-def _urls(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
+def _urls(site: ServedRoot, repository: RepositoryRecord, record: IssueRecord) -> Json:
     url = f"{site.api(repository)}/issues/{record.number}"
     return {
         "url": url,
@@ -115,7 +115,7 @@ def _urls(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json
     }
 
 
-def _pull_request(site: Site, repository: RepositoryRecord, record: IssueRecord) -> Json:
+def _pull_request(site: ServedRoot, repository: RepositoryRecord, record: IssueRecord) -> Json:
     if not record.is_pull:
         return {}
     pull, page = repository.pulls.records.get(record.number), page_of(site, repository, record)
@@ -129,7 +129,7 @@ def _pull_request(site: Site, repository: RepositoryRecord, record: IssueRecord)
     return {"pull_request": links, "draft": bool(pull and pull.draft)}
 
 
-def _relations(site: Site, repository: RepositoryRecord, number: int) -> Json:
+def _relations(site: ServedRoot, repository: RepositoryRecord, number: int) -> Json:
     """What hangs together with an issue, counted."""
     relations, issues = repository.relations, repository.issues.records
     children, parent = relations.children(number), relations.parent(number)

@@ -58,10 +58,12 @@ class ReviewRecord:
     body: str
     commit_id: str
     submitted_at: int
+    hidden: str = ""
+    """Why it is hidden, in GitHub's word; empty when it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DiffPlace:
     """Where in a diff an inline comment stands; `text` is the line's own text."""
 
     path: str
@@ -82,7 +84,7 @@ class InlineRecord:
     review_id: int
     author: str
     body: str
-    place: Place
+    place: DiffPlace
     line: int | None
     commit_id: str
     original_commit_id: str
@@ -168,7 +170,7 @@ class Pulls:
         self._issues.touch(number)
         return self.reviews.put(record.id, record)
 
-    def remark(self, review: ReviewRecord, place: Place, body: str, *, reply_to: int | None = None) -> InlineRecord:
+    def remark(self, review: ReviewRecord, place: DiffPlace, body: str, *, reply_to: int | None = None) -> InlineRecord:
         """An inline comment that belongs to `review`."""
         now = self._registrar.now()
         record = InlineRecord(

@@ -21,10 +21,10 @@ from shared.process import Cut, Patience
 from shared.sandbox.cgroup import Delegated
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import limited
-from shared.sandbox.limits import Limits
-from shared.sandbox.view import Outlet, View
+from shared.sandbox.limits import ProcessLimits
+from shared.sandbox.view import FileSystemView, Outlet
 from shared.sandbox.watch import Watch
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Launcher:
     logs: Path
     hidden: Sequence[Path] = ()
     readable: Sequence[Path] = ()
-    limits: Limits | None = None
+    limits: ProcessLimits | None = None
     groups: Delegated | None = None
 
     async def run(
@@ -126,11 +126,11 @@ class Launcher:
         complaint = "\n".join(text for text in (lines.tail.text, errors.text) if text)
         return Ran(code, cut, complaint, lines.skipped, guarded.limit)
 
-    def _view(self, command: Command, writable: Sequence[Path], endpoint: Endpoint | None) -> View:
+    def _view(self, command: Command, writable: Sequence[Path], endpoint: Endpoint | None) -> FileSystemView:
         program = Path(command.argv[0])
         package = (program.parent,) if "node_modules" in program.parts else ()
-        outlet = _outlet(endpoint) if self.wrap.kind is Kind.SEALED else None
-        return View(
+        outlet = _outlet(endpoint) if self.wrap.kind is Isolation.SANDBOX else None
+        return FileSystemView(
             writable=writable,
             readable=(program, *package, *self.readable, *command.readable, Path(sys.prefix), Path(sys.base_prefix)),
             hidden=self.hidden,

@@ -7,23 +7,28 @@ from datetime import datetime
 
 from shared.llm.port import Usage
 from shared.llm.prices import Prices, Tokens
-from shared.llm.proxy.metering import Asked, UsageMeter
+from shared.llm.proxy.metering import RequestBound, UsageMeter
 
 BROKEN = 0
 """Stands among the statuses for an answer that ended with an error inside of it."""
+
+MOST_FAILURES = 4
+"""Failed answers in a row after which a program that repeats for minutes is told that the last one is final."""
 
 METERED, ESTIMATED = "proxy", "proxy estimate"
 """Who says what a run has cost: the proxy, from the vendor's own counts or from what it saw."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MeasuredRun:
     """What the proxy knows of a run. `usage.cost_usd` is None when a model of it has no known price.
 
     `refused`: a request was refused, or an answer cut, because the budget was used up; `cut_off`: only what answers
     that broke off may have cost has used it up. `retry_at`: when the limit that
     the last request met is over. `answers` are the statuses other than 200 that the vendor gave; one of 200 that
-    ends with an error counts as `BROKEN`. `barred` is why the last request was refused here.
+    ends with an error counts as `BROKEN`. `barred` is why the last request was refused here. `gave_up` is the status
+    that was passed on as final, so that the program ends, although a later run may do better. `unfinished`: the last
+    answer broke off, which a program may take for a whole one.
     """
 
     usage: Usage
@@ -34,6 +39,8 @@ class Reading:
     answers: frozenset[int] = frozenset()
     barred: str = ""
     cut_off: bool = False
+    gave_up: int | None = None
+    unfinished: bool = False
 
 
 @dataclass(slots=True)
@@ -46,12 +53,15 @@ class Account:
     refused: bool = False
     retry_at: datetime | None = None
     barred: str = ""
+    gave_up: int | None = None
+    failures: int = 0
+    unfinished: bool = False
     answers: set[int] = field(default_factory=set)
     _meters: list[UsageMeter] = field(default_factory=list)
     _done: list[UsageMeter] = field(default_factory=list)
     _broken_off: list[UsageMeter] = field(default_factory=list)
 
-    def opened(self, asked: Asked) -> UsageMeter:
+    def opened(self, asked: RequestBound) -> UsageMeter:
         """A request that is about to be sent."""
         meter = UsageMeter(asked)
         self._meters.append(meter)
@@ -67,6 +77,21 @@ class Account:
                 self.answers.add(BROKEN)
             self._done.append(meter)
             self._broken_off += [] if meter.whole or cut_here else [meter]
+
+    def failed(self, status: int, *, at_once: bool = False) -> bool:
+        """Note an answer that a program repeats; whether it is the last, by their number or `at_once`."""
+        self.failures += 1
+        if at_once or self.failures >= MOST_FAILURES:
+            self.gave_up = status
+        return self.gave_up is not None
+
+    def ended(self, *, finished: bool) -> None:
+        """Note how an answer ended: one that broke off is a failure like any other."""
+        self.unfinished = not finished
+        if finished:
+            self.failures = 0
+        else:
+            self.failed(BROKEN)
 
     @property
     def under_way(self) -> int:
@@ -85,7 +110,7 @@ class Account:
         return sum(map(self._most, (*self._done, *self._meters))) < self.budget_usd
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> MeasuredRun:
         """What is known now."""
         meters = (*self._done, *self._meters)
         tokens = [meter.total for meter in meters]
@@ -101,7 +126,7 @@ class Account:
             cost_source="unknown" if unpriced else source,
         )
         others = sum(map(self._most, self._done)) - sum(map(self._most, self._broken_off))
-        return Reading(
+        return MeasuredRun(
             usage,
             self.requests,
             self.refused,
@@ -110,6 +135,8 @@ class Account:
             answers=frozenset(self.answers),
             barred=self.barred,
             cut_off=self.refused and bool(self._broken_off) and others < self.budget_usd,
+            gave_up=self.gave_up,
+            unfinished=self.unfinished,
         )
 
     def _most(self, meter: UsageMeter) -> float:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from shared.llm.proxy import vendor_tools
-from shared.llm.proxy.metering import LARGEST_OUTPUT, Asked
+from shared.llm.proxy.metering import LARGEST_OUTPUT, RequestBound
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import Refused, Vendor
+from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MOST_VALUES = 500_000
 """Values in one request: each takes some 60 bytes of memory, whatever it takes in JSON."""
@@ -47,6 +47,7 @@ BETAS = re.compile(r"mcp|code-execution|web-|files-api|skills|fast-mode|priority
 _HERE = {
     Vendor.ANTHROPIC: re.compile(r"custom|(?:bash|text_editor|computer|memory|tool_search_tool_\w+?)_\d{8}"),
     Vendor.OPENAI: re.compile(r"function|custom|local_shell|shell|apply_patch|namespace|tool_search"),
+    Vendor.COMPATIBLE: re.compile(r"function"),
 }
 """Types of tools that run in the sandbox of the run, or nowhere."""
 
@@ -63,50 +64,68 @@ _SOURCES = frozenset({"base64", "text", "content"})
 _EDITS = re.compile(r"clear_\w+_\d{8}")
 """What the vendor may do to a conversation: what it would write itself its sum of tokens leaves out."""
 
+_CHAT_KEYS = frozenset(
+    {
+        *("model", "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"),
+        *("stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "stop", "seed", "store"),
+        *("temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty", "repetition_penalty"),
+        *("response_format", "logit_bias", "logprobs", "top_logprobs", "service_tier", "verbosity"),
+        *("reasoning_effort", "reasoning", "thinking", "enable_thinking", "thinking_budget", "chat_template_kwargs"),
+        *("user", "safety_identifier", "prompt_cache_key", "metadata"),
+    }
+)
+"""What a chat completion may name: servers that speak it have searches, plugins and routes of their own besides."""
+
 _BLOCKS_ELSEWHERE = re.compile(r"server_tool_use|mcp_\w+|container_upload|web_\w+|code_execution\w*|bash_code_\w+")
 
 
 def parsed(body: bytes) -> dict[str, Any]:
-    """The request; raises `Refused` for what two readers could read differently, or what takes too much memory."""
+    """The request; raises `RequestRefused` for what two readers could read differently, or what takes much memory."""
     if sum(body.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
-        raise Refused(f"The request has more than {MOST_VALUES:,} values.")
+        raise RequestRefused(f"The request has more than {MOST_VALUES:,} values.")
     try:
         found = json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_number, parse_float=_number)
     except (ValueError, RecursionError) as error:
-        raise Refused("The request is not JSON in UTF-8.") from error
+        raise RequestRefused("The request is not JSON in UTF-8.") from error
     if not isinstance(found, dict):
-        raise Refused("The request is not a JSON object.")
+        raise RequestRefused("The request is not a JSON object.")
     return found
 
 
 def checked(
     vendor: Vendor, body: Mapping[str, Any], size: int, knows: Callable[[str], bool], tools: Set[VendorTool]
-) -> Asked:
-    """The most that a request of `size` bytes can take; raises `Refused`.
+) -> RequestBound:
+    """The most that a request of `size` bytes can take; raises `RequestRefused`.
 
     `knows` says which models may be asked; `tools` are those of the vendor that are allowed.
     """
     model = body.get("model")
     if not isinstance(model, str) or not model:
-        raise Refused("The request names no model.")
+        raise RequestRefused("The request names no model.")
     if not knows(model):
-        raise Refused(f"The model '{model[:80]}' is neither configured nor priced: name its price under `prices`.")
+        raise RequestRefused(
+            f"The model '{model[:80]}' is neither configured nor priced: name its price under `prices`."
+        )
     _check_tier(body)
-    check = _anthropic if vendor is Vendor.ANTHROPIC else _openai
-    check(body, tools)
+    _CHECKS[vendor](body, tools)
     _check_tools(vendor, body.get("tools"), tools)
     uses, searches = vendor_tools.uses(vendor, body, tools)
-    output = body.get("max_tokens" if vendor is Vendor.ANTHROPIC else "max_output_tokens")
+    output = next((body[key] for key in _LENGTHS[vendor] if body.get(key) is not None), None)
     known = isinstance(output, int) and not isinstance(output, bool) and 0 < output <= LARGEST_OUTPUT
     most = int(output) if known and output else LARGEST_OUTPUT
-    return Asked(model, size + sum(map(_pictured, _parts(body))), most, uses, searches)
+    return RequestBound(model, size + sum(map(_pictured, _parts(body))), most, uses, searches)
 
 
-def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, asked: Asked) -> bytes:
-    """The `text` of a checked request with what is added to it: OpenAI keeps an answer unless it is told not to."""
+def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, asked: RequestBound) -> bytes:
+    """The `text` of a checked request with what is added to it.
+
+    OpenAI keeps an answer unless it is told not to; a stream of chat completions tells what it took if it is asked to.
+    """
     bound = vendor_tools.bound(vendor, body) if asked.uses else {}
     kept = {"store": False} if vendor is Vendor.OPENAI and "store" not in body else {}
-    added = json.dumps({**kept, **bound}).encode()
+    silent = vendor is Vendor.COMPATIBLE and body.get("stream") is True and "stream_options" not in body
+    counted = {"stream_options": {"include_usage": True}} if silent else {}
+    added = json.dumps({**kept, **bound, **counted}).encode()
     if added == b"{}":
         return text
     head, _, rest = text.partition(b"{")
@@ -114,12 +133,12 @@ def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, asked: Asked
 
 
 def headers(given: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
-    """The headers that are passed on, of those given in lower case; raises `Refused`. `tools` as for `checked`."""
+    """The headers to pass on, of those given in lower case; raises `RequestRefused`. `tools` as for `checked`."""
     for name in given:
         if ACCOUNTS.fullmatch(name):
-            raise Refused(f"The header {name} is not passed on.")
+            raise RequestRefused(f"The header {name} is not passed on.")
     if "content-encoding" in given:
-        raise Refused("A compressed request is not passed on.")
+        raise RequestRefused("A compressed request is not passed on.")
     found = {name: value for name, value in given.items() if HEADERS.fullmatch(name)}
     if "anthropic-beta" in found:
         words = [word.strip() for word in found["anthropic-beta"].split(",")]
@@ -130,50 +149,70 @@ def headers(given: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
 
 def _check_tier(body: Mapping[str, Any]) -> None:
     if _word(body, "service_tier") not in {None, *_TIERS}:
-        raise Refused("Only the standard tier of service is asked for.")
+        raise RequestRefused("Only the standard tier of service is asked for.")
     if _word(body, "speed") not in {None, "standard"}:
-        raise Refused("Only the standard speed is asked for.")
+        raise RequestRefused("Only the standard speed is asked for.")
     if _word(body, "inference_geo") not in {None, "", "global", "not_available"}:
-        raise Refused("A region of its own costs more than the list says.")
+        raise RequestRefused("A region of its own costs more than the list says.")
 
 
 def _anthropic(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     for key in ("mcp_servers", "container", "fallback", "fallbacks"):
         if body.get(key):
-            raise Refused(f"'{key}' lets the vendor do what nobody here sees: it is not passed on.")
+            raise RequestRefused(f"'{key}' lets the vendor do what nobody here sees: it is not passed on.")
     managed = body.get("context_management")
     if managed and not all(_EDITS.fullmatch(str(edit.get("type"))) for edit in _edits(managed)):
-        raise Refused("Of the vendor's changes to a conversation only those that clear something are passed on.")
+        raise RequestRefused("Of the vendor's changes to a conversation only those that clear something are passed on.")
     for part in _parts({"messages": body.get("messages"), "system": body.get("system")}):
         source, kind = part.get("source"), _word(part, "type")
         if isinstance(source, dict) and _word(source, "type") not in _SOURCES:
-            raise Refused("Images and files are passed on only with their content, not by address or number.")
+            raise RequestRefused("Images and files are passed on only with their content, not by address or number.")
         elsewhere = kind is not None and (_BLOCKS_ELSEWHERE.fullmatch(kind) or _is_tool_elsewhere(kind))
         if elsewhere and not vendor_tools.is_result(part, tools):
-            raise Refused(f"A part of the type '{str(kind)[:40]}' belongs to a tool that runs elsewhere.")
+            raise RequestRefused(f"A part of the type '{str(kind)[:40]}' belongs to a tool that runs elsewhere.")
         _check_tools(Vendor.ANTHROPIC, part.get("tools"))
 
 
 def _openai(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
     if body.get("background"):
-        raise Refused("Background answers are not forwarded.")
+        raise RequestRefused("Background answers are not forwarded.")
     if body.get("store") not in (None, False):
-        raise Refused("Answers are not kept at the vendor: 'store' is not passed on.")
+        raise RequestRefused("Answers are not kept at the vendor: 'store' is not passed on.")
     for key in _STATELESS:
         if body.get(key):
-            raise Refused(f"'{key}' names what is kept at the vendor: it is not passed on.")
+            raise RequestRefused(f"'{key}' names what is kept at the vendor: it is not passed on.")
     items = body.get("input")
     if isinstance(items, list) and not all(map(_says_what_it_is, items)):
-        raise Refused("An item with an id alone names what is kept at the vendor: it is not passed on.")
+        raise RequestRefused("An item with an id alone names what is kept at the vendor: it is not passed on.")
     for part in _parts({"input": body.get("input"), "instructions": body.get("instructions")}):
         kind = _word(part, "type")
         if kind is not None and _ITEMS_ELSEWHERE.fullmatch(kind) and not vendor_tools.is_search(kind, tools):
-            raise Refused(f"An item of the type '{kind[:40]}' is kept, or belongs to a tool that runs, at the vendor.")
+            raise RequestRefused(
+                f"An item of the type '{kind[:40]}' is kept, or belongs to a tool that runs, at the vendor."
+            )
         _check_tools(Vendor.OPENAI, part.get("tools"))
         address = part.get("image_url")
         address = address.get("url") if isinstance(address, dict) else address
         if part.get("file_id") or part.get("file_url") or not _is_data(address):
-            raise Refused("Images and files are passed on only with their content, not by address or number.")
+            raise RequestRefused("Images and files are passed on only with their content, not by address or number.")
+
+
+def _compatible(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
+    if unknown := sorted(body.keys() - _CHAT_KEYS):
+        raise RequestRefused(f"'{unknown[0][:40]}' is not known here: it is not passed on.")
+    if body.get("store") not in (None, False):
+        raise RequestRefused("Answers are not kept at the vendor: 'store' is not passed on.")
+    if body.get("n") not in (None, 1):
+        raise RequestRefused("One answer is asked for at a time.")
+    options = body.get("stream_options")
+    if options is not None and not (isinstance(options, dict) and options.get("include_usage") is True):
+        raise RequestRefused("A stream has to tell what it took: 'include_usage' has to be true.")
+    for part in _parts({"messages": body.get("messages")}):
+        address, file = part.get("image_url"), part.get("file")
+        address = address.get("url") if isinstance(address, dict) else address
+        by_number = part.get("file_id") or (isinstance(file, dict) and file.get("file_id"))
+        if by_number or part.get("video_url") or not _is_data(address):
+            raise RequestRefused("Images and files are passed on only with their content, not by address or number.")
 
 
 def _is_tool_elsewhere(kind: str) -> bool:
@@ -200,18 +239,18 @@ def _is_data(address: object) -> bool:
 
 
 def _edits(managed: object) -> Sequence[Mapping[str, Any]]:
-    """What is asked for under `context_management`; raises `Refused` for another form than the documented one."""
+    """What is asked for under `context_management`; raises `RequestRefused` for any form but the documented one."""
     edits = managed.get("edits", []) if isinstance(managed, dict) else None
     if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
-        raise Refused("'context_management' is not an object with a list of edits.")
+        raise RequestRefused("'context_management' is not an object with a list of edits.")
     return edits
 
 
 def _word(part: Mapping[str, Any], key: str) -> str | None:
-    """A value that has to be a word where it is there; raises `Refused` for anything else."""
+    """A value that has to be a word where it is there; raises `RequestRefused` for anything else."""
     value = part.get(key)
     if value is not None and not isinstance(value, str):
-        raise Refused(f"'{key}' is not text.")
+        raise RequestRefused(f"'{key}' is not text.")
     return value
 
 
@@ -219,24 +258,24 @@ def _check_tools(vendor: Vendor, tools: object, allowed: Set[VendorTool] = froze
     if tools is None:
         return
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise Refused("'tools' is not a list of objects.")
+        raise RequestRefused("'tools' is not a list of objects.")
     for tool in tools:
         kind = tool.get("type", "custom" if vendor is Vendor.ANTHROPIC else None)
         here = isinstance(kind, str) and _HERE[vendor].fullmatch(kind)
         if not here and vendor_tools.named(vendor, kind) not in allowed:
-            raise Refused(f"A tool of the type '{str(kind)[:40]}' runs elsewhere: it is not passed on.")
+            raise RequestRefused(f"A tool of the type '{str(kind)[:40]}' runs elsewhere: it is not passed on.")
         environment = tool.get("environment")
         if environment is not None and not (isinstance(environment, dict) and environment.get("type") == "local"):
-            raise Refused("A shell that runs elsewhere is not passed on.")
+            raise RequestRefused("A shell that runs elsewhere is not passed on.")
         if kind == "namespace":
             _check_tools(vendor, _flat(tool.get("tools")))
 
 
 def _flat(tools: object) -> object:
-    """The tools of a namespace; raises `Refused` for one inside of another."""
+    """The tools of a namespace; raises `RequestRefused` for one inside of another."""
     listed = tools if isinstance(tools, list) else []
     if any(isinstance(tool, dict) and tool.get("type") == "namespace" for tool in listed):
-        raise Refused("A namespace of tools inside of another one is not passed on.")
+        raise RequestRefused("A namespace of tools inside of another one is not passed on.")
     return tools
 
 
@@ -266,3 +305,17 @@ def _number(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text[:20]} is no number")
     return number
+
+
+_CHECKS: Mapping[Vendor, Callable[[Mapping[str, Any], Set[VendorTool]], None]] = {
+    Vendor.ANTHROPIC: _anthropic,
+    Vendor.OPENAI: _openai,
+    Vendor.COMPATIBLE: _compatible,
+}
+
+_LENGTHS: Mapping[Vendor, Sequence[str]] = {
+    Vendor.ANTHROPIC: ("max_tokens",),
+    Vendor.OPENAI: ("max_output_tokens",),
+    Vendor.COMPATIBLE: ("max_completion_tokens", "max_tokens"),
+}
+"""How each wire names the most tokens of an answer."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import structlog
 
-from shared.llm.port import Coder, Ending, Outcome, Request, Usage
-from shared.llm.proxy.account import BROKEN, METERED, Reading
+from shared.llm.port import Coder, Ending, Request, RunOutcome, Usage
+from shared.llm.proxy.account import BROKEN, METERED, MeasuredRun
 from shared.llm.proxy.server import ModelProxy
 
 log = structlog.get_logger()
@@ -28,7 +28,7 @@ _OF_THE_VENDOR: Mapping[Ending, frozenset[int]] = {
 
 _CUT_OFF = "an answer broke off, and the most that it can have cost uses up the run's budget"
 
-UNSEEN = Reading(Usage(cost_usd=0.0, cost_source=METERED))
+UNSEEN = MeasuredRun(Usage(cost_usd=0.0, cost_source=METERED))
 """Of a run that ended before the proxy was opened for it: it has cost nothing."""
 
 
@@ -44,7 +44,7 @@ class Metered:
         """The configured word."""
         return self._coder.name
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         """Make one call."""
         run = request.run or f"unnamed-{secrets.token_hex(8)}"
         outcome = await self._coder.run(replace(request, run=run))
@@ -52,7 +52,7 @@ class Metered:
         return judged(outcome, seen or UNSEEN)
 
 
-def judged(outcome: Outcome, seen: Reading) -> Outcome:
+def judged(outcome: RunOutcome, seen: MeasuredRun) -> RunOutcome:
     """`outcome` with what the proxy has seen of the run.
 
     The answer that refuses a request over the budget looks to the CLI like one about its key. What a program says of
@@ -64,6 +64,11 @@ def judged(outcome: Outcome, seen: Reading) -> Outcome:
     outcome = replace(outcome, usage=replace(seen.usage, model=seen.usage.model or outcome.usage.model))
     if seen.barred and not seen.requests and outcome.ending is not Ending.COMPLETED:
         return replace(outcome, ending=Ending.CONFIG, text=f"the model proxy refused: {seen.barred}", answer=None)
+    if seen.unfinished and outcome.ending is Ending.COMPLETED:
+        return replace(outcome, ending=Ending.TRANSIENT, text=f"its last answer broke off: {outcome.text}", answer=None)
+    if seen.gave_up is not None and outcome.ending not in {Ending.COMPLETED, *_OF_THE_VENDOR}:
+        ending = Ending.OVERLOADED if seen.gave_up in _OF_THE_VENDOR[Ending.OVERLOADED] - {503} else Ending.TRANSIENT
+        outcome = replace(outcome, ending=ending, answer=None)
     if outcome.ending in _OF_THE_VENDOR and not seen.answers & {*_OF_THE_VENDOR[outcome.ending], BROKEN}:
         said = f"it ended as after an answer that the vendor never gave ({outcome.ending}): {outcome.text}"
         outcome = replace(outcome, ending=Ending.UNKNOWN, text=said, retry_at=None)

@@ -1,4 +1,4 @@
-"""What one answered request took, read from its bytes as they pass: both vendors' streams and plain answers (pure).
+"""What one answered request took, read from its bytes as they pass: the vendors' streams and plain answers (pure).
 
 An answer that did not say what it took, cut or not, counts as the most that its request could cost.
 https://docs.anthropic.com/en/api/messages-streaming https://platform.openai.com/docs/api-reference/responses-streaming
@@ -30,7 +30,7 @@ FINAL = frozenset({"response.completed", "response.incomplete", "response.failed
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestBound:
     """The most that one request can take: `prompt` and `output` in tokens.
 
     `uses` of the vendor's own tools make as many rounds more, of which each may read and answer the most;
@@ -57,7 +57,7 @@ class Asked:
 class UsageMeter:
     """Reads one answer of status 200; `total` and `most` may be asked at any time."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: RequestBound) -> None:
         self._asked = asked
         self._tokens = Tokens(model=asked.model)
         self._line = bytearray()
@@ -71,6 +71,8 @@ class UsageMeter:
         self._whole = False
         self.failed = False
         """Whether the vendor said inside of the answer that it cannot be completed."""
+        self.finished = False
+        """Whether a chat completion has told why it ends."""
 
     def feed(self, chunk: bytes) -> None:
         """The next bytes, as they came."""
@@ -184,7 +186,7 @@ class UsageMeter:
             case {"delta": dict(delta)}:
                 self._said += sum(len(part.encode()) for part in delta.values() if isinstance(part, str))
             case _:
-                return  # it takes nothing
+                self._chat(event)
 
     def _anthropic(self, usage: Mapping[str, Any], model: object) -> None:
         """Counts are totals of the request; a later event names those again that have grown."""
@@ -202,6 +204,30 @@ class UsageMeter:
             searches=self._searches(usage),
         )
         self._begun = self._begun or _says(usage, "input_tokens")
+
+    def _chat(self, event: Mapping[str, Any]) -> None:
+        """A chunk, or a plain answer; some servers count in every chunk, of which only the last says all."""
+        self.failed |= isinstance(event.get("error"), dict)
+        choices = event.get("choices")
+        if not isinstance(choices, list):
+            return  # it takes nothing
+        known = [choice for choice in choices if isinstance(choice, dict)]
+        self._said += sum(map(_length, (choice.get("delta") for choice in known)))
+        self.finished |= any(choice.get("finish_reason") for choice in known)
+        usage = event.get("usage")
+        if not isinstance(usage, dict) or not _says(usage, "prompt_tokens", "completion_tokens"):
+            return
+        model, details = event.get("model"), usage.get("prompt_tokens_details")
+        hit = _count(usage, "prompt_cache_hit_tokens", 0)
+        cached = _count(details, "cached_tokens", hit) if isinstance(details, dict) else hit
+        self._tokens = Tokens(
+            model=model if isinstance(model, str) and model else self._tokens.model,
+            input=max(_count(usage, "prompt_tokens", 0) - cached, 0),
+            output=_count(usage, "completion_tokens", 0),
+            cached=cached,
+        )
+        self._begun = True
+        self._whole = all(choice.get("finish_reason") for choice in known)
 
     def _searches(self, usage: Mapping[str, Any]) -> int:
         """As the vendor counts them; the most if it does not, but for an answer in which nothing was used."""
@@ -245,6 +271,16 @@ def _uses(event: Mapping[str, Any]) -> int:
 def _listed(items: object, kind: str) -> int:
     """How many of the `items` are of that kind."""
     return sum(isinstance(one, dict) and one.get("type") == kind for one in items) if isinstance(items, list) else 0
+
+
+def _length(delta: object) -> int:
+    """Bytes of text in a piece of an answer: what it says, what it thinks, what it calls."""
+    found, waiting = 0, [delta]
+    while waiting:
+        one = waiting.pop()
+        found += len(one.encode()) if isinstance(one, str) else 0
+        waiting += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return found
 
 
 def _says(usage: Mapping[str, Any], *keys: str) -> bool:

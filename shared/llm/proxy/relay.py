@@ -19,10 +19,10 @@ from shared.clock import Clock
 from shared.llm.proxy import allowed
 from shared.llm.proxy.account import Account
 from shared.llm.proxy.connection_limit import ConnectionLimit
-from shared.llm.proxy.metering import Asked, UsageMeter
+from shared.llm.proxy.metering import RequestBound, UsageMeter
 from shared.llm.proxy.resets import resets_at
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, Refused, Upstream, Vendor, worded
+from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, RequestRefused, Upstream, Vendor, worded
 
 LARGEST_BODY = 32 * 2**20
 """Bytes of one request; vendors take no more."""
@@ -45,8 +45,18 @@ STALLED_SECONDS = 120.0
 PATIENCE_SECONDS = 60.0
 """A longer wait that the vendor names ends the run: Codex would wait for it in silence, Claude Code not at all."""
 
-LONG: Mapping[Vendor, Mapping[str, str]] = {Vendor.ANTHROPIC: {"retry-after": "3600"}, Vendor.OPENAI: {}}
+LONG: Mapping[Vendor, Mapping[str, str]] = {
+    Vendor.ANTHROPIC: {"retry-after": "3600"},
+    Vendor.OPENAI: {},
+    Vendor.COMPATIBLE: {},
+}
 """By what each vendor's program gives up at once when it is answered 429: a time that is too long, or none."""
+
+FINAL = 400
+"""What a program of a compatible server is answered instead, because it repeats every other status for minutes."""
+
+_REPEATED = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that it repeats."""
 
 LARGEST_ERROR = 2**20
 """Bytes of an error that are passed on."""
@@ -102,7 +112,7 @@ class Relay:
             headers = self._headers(request, upstream)
             async with self._body(request) as body:
                 return await self._checked(request, upstream, body, headers, costs=costs)
-        except Refused as refused:
+        except RequestRefused as refused:
             self.account.barred = str(refused)
             return _error(vendor, 400, "invalid_request_error", str(refused))
         except web.HTTPException as error:
@@ -118,6 +128,8 @@ class Relay:
             status, kind = OUT_OF_BUDGET[vendor]
             spent = f"The budget of this run (${self.account.budget_usd:.2f}) is used up."
             return _error(vendor, status, kind, spent)
+        if vendor is Vendor.COMPATIBLE and self.account.gave_up is not None:
+            return _error(vendor, FINAL, "given_up", "The model server has failed too often in this run.")
         if costs and self._waits:
             return web.json_response(
                 worded(vendor, "rate_limit_error", "A limit lasts on."), status=429, headers=LONG[vendor]
@@ -152,21 +164,21 @@ class Relay:
         except TimeoutError:
             raise web.HTTPRequestTimeout(text="The request did not arrive in time.") from None
         except web.RequestPayloadError:
-            raise Refused("The request did not arrive whole.") from None
+            raise RequestRefused("The request did not arrive whole.") from None
         finally:
             self._held -= held
 
     def _headers(self, request: web.Request, upstream: Upstream) -> dict[str, str]:
-        """What is sent before the body; raises `Refused`, so that a packed body is not even unpacked."""
+        """What is sent before the body; raises `RequestRefused`, so that a packed body is not even unpacked."""
         passed = allowed.headers(_lower(request.headers), self.tools)
         return {**passed, **upstream.authorization, "accept-encoding": "identity"}
 
     async def _checked(
         self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str], *, costs: bool
     ) -> web.StreamResponse:
-        """Forward what may be asked; raises `Refused`."""
+        """Forward what may be asked; raises `RequestRefused`."""
         if request.content_type != "application/json":
-            raise Refused("The request is not JSON.")
+            raise RequestRefused("The request is not JSON.")
         asked, body = await self._read(upstream.vendor, body)
         if not costs:
             return await self._forward(request, upstream, body, headers, None)
@@ -178,10 +190,10 @@ class Relay:
             return _error(upstream.vendor, 429, "rate_limit_error", waits)
         return await self._forward(request, upstream, body, headers, self.account.opened(asked))
 
-    async def _read(self, vendor: Vendor, body: bytes) -> tuple[Asked, bytes]:
+    async def _read(self, vendor: Vendor, body: bytes) -> tuple[RequestBound, bytes]:
         """What is asked for at most, and what is sent on."""
 
-        def read() -> tuple[Asked, bytes]:
+        def read() -> tuple[RequestBound, bytes]:
             found = allowed.parsed(body)
             asked = allowed.checked(vendor, found, len(body), self._knows, self.tools)
             return asked, allowed.completed(vendor, found, body, asked)
@@ -214,7 +226,7 @@ class Relay:
                 if 300 <= answer.status < 400 or "content-encoding" in answer.headers:
                     return _error(upstream.vendor, 502, "api_error", "The model server gave an answer for nobody here.")
                 if not charged:
-                    return await _refused(answer, upstream, long=self._waits)
+                    return await _refused(answer, upstream, long=self._waits, final=self._ends(upstream, answer.status))
                 response = web.StreamResponse(status=answer.status, headers=_back(answer.headers))
                 await response.prepare(request)
                 passed = await self._pass_on(answer, response, meter)
@@ -222,12 +234,22 @@ class Relay:
                 return response if passed else _cut(request, response, upstream.vendor)
         except aiohttp.ClientConnectorError as error:
             charged = False
-            return _error(upstream.vendor, 502, "api_error", f"The model server cannot be reached: {error.strerror}.")
+            status = FINAL if self._ends(upstream, 502) else 502
+            said = f"The model server cannot be reached: {error.strerror}."
+            return _error(upstream.vendor, status, "api_error", said)
         except (aiohttp.ClientError, TimeoutError, ConnectionError):
-            return _cut(request, response, upstream.vendor)
+            status = FINAL if self._ends(upstream, 502) else 502
+            return _cut(request, response, upstream.vendor, status)
         finally:
             if meter is not None:
                 self.account.closed(meter, charged=charged, cut_here=cut_here)
+                if charged and not cut_here and upstream.vendor is Vendor.COMPATIBLE:
+                    self.account.ended(finished=meter.finished)
+
+    def _ends(self, upstream: Upstream, status: int) -> bool:
+        """Note a failure; whether the program is told that it is final."""
+        repeated = upstream.vendor is Vendor.COMPATIBLE and (status >= 500 or status in _REPEATED)
+        return repeated and self.account.failed(status, at_once=self._waits)
 
     def _note(self, answer: aiohttp.ClientResponse, meter: UsageMeter | None) -> None:
         """What the vendor says of itself: by that, and not by the program's word, a run has met a limit."""
@@ -255,7 +277,7 @@ class Relay:
         self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str]
     ) -> aiohttp.client._RequestContextManager:
         query = request.rel_url.raw_query_string
-        url = URL(f"{upstream.url}{request.path}{'?' if query else ''}{query}", encoded=True)
+        url = URL(f"{upstream.address(request.path)}{'?' if query else ''}{query}", encoded=True)
         sent = BytesIO(body) if len(body) > _INLINE else body
         return self.session.post(url, data=sent, headers=headers, allow_redirects=False, proxy=upstream.through)
 
@@ -278,23 +300,27 @@ def _host(host: str) -> str:
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
 
 
-def _cut(request: web.Request, response: web.StreamResponse | None, vendor: Vendor) -> web.StreamResponse:
+def _cut(
+    request: web.Request, response: web.StreamResponse | None, vendor: Vendor, status: int = 502
+) -> web.StreamResponse:
     """The vendor's answer broke off, or is cut: so does ours, that nobody takes it for a whole one."""
     if response is None:
-        return _error(vendor, 502, "api_error", "The model server did not answer.")
+        return _error(vendor, status, "api_error", "The model server did not answer.")
     if request.transport is not None:
         request.transport.abort()
     return response
 
 
-async def _refused(answer: aiohttp.ClientResponse, upstream: Upstream, *, long: bool) -> web.Response:
+async def _refused(answer: aiohttp.ClientResponse, upstream: Upstream, *, long: bool, final: bool) -> web.Response:
     """An error as the vendor words it; one that repeats the key does not pass on that part.
 
-    One that asks for a `long` wait is passed on so that the program gives up at once.
+    One that asks for a `long` wait, or is `final`, is passed on so that the program gives up at once.
     """
     body = (await answer.content.read(LARGEST_ERROR)).replace(upstream.key.encode(), b"***")
-    left_out = {"content-length", *(("retry-after", "retry-after-ms") if long else ())}
+    left_out = {"content-length", *(("retry-after", "retry-after-ms") if long or final else ())}
     headers = {name: value for name, value in _back(answer.headers).items() if name.lower() not in left_out}
+    if final:
+        return web.Response(status=FINAL, body=body, headers=headers)
     if long:
         return web.Response(status=429, body=body, headers={**headers, **LONG[upstream.vendor]})
     return web.Response(status=answer.status, body=body, headers=headers)

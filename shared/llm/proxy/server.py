@@ -19,7 +19,7 @@ from shared.clock import Clock
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Request
 from shared.llm.prices import Prices
-from shared.llm.proxy.account import Account, Reading
+from shared.llm.proxy.account import Account, MeasuredRun
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import Upstream
 
@@ -70,12 +70,12 @@ class ModelProxy:
         self._tools = tools
         self._accounts: dict[str, Account] = {}
 
-    def seen(self, run: str) -> Reading | None:
+    def seen(self, run: str) -> MeasuredRun | None:
         """What is known of a run, while it lasts or afterwards; None when there is none here of this name."""
         account = self._accounts.get(run)
         return account.reading if account else None
 
-    def reading(self, run: str) -> Reading | None:
+    def reading(self, run: str) -> MeasuredRun | None:
         """The same, and forget it."""
         account = self._accounts.pop(run, None)
         return account.reading if account else None
@@ -99,7 +99,7 @@ class ModelProxy:
                 await session.close()
             self._tell(account.reading)
 
-    def _tell(self, known: Reading) -> None:
+    def _tell(self, known: MeasuredRun) -> None:
         log.info(
             "run_metered",
             requests=known.requests,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 from enum import StrEnum
 from typing import Any
 
-from shared.llm.proxy.vendors import Refused, Vendor
+from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MOST_USES = 8
 """Uses of such tools in one request; Claude Code asks for as many."""
@@ -34,6 +34,7 @@ _TYPES: Mapping[Vendor, Mapping[str, VendorTool]] = {
         "web_search": VendorTool.WEB_SEARCH,
         "web_search_2025_08_26": VendorTool.WEB_SEARCH,
     },
+    Vendor.COMPATIBLE: {},
 }
 """Later versions run code at the vendor as well, and previews have other prices: they are none of these."""
 
@@ -67,7 +68,7 @@ def is_beta(word: str, allowed: Set[VendorTool]) -> bool:
 
 
 def uses(vendor: Vendor, body: Mapping[str, Any], allowed: Set[VendorTool]) -> tuple[int, int]:
-    """How often a request may use such tools, and how often those that cost by number; raises `Refused`."""
+    """How often a request may use such tools, and how often those that cost by number; raises `RequestRefused`."""
     tools = body.get("tools")
     listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
     found = [(tool, kind) for tool in listed if (kind := named(vendor, tool.get("type"))) in allowed]
@@ -89,4 +90,6 @@ def bound(vendor: Vendor, body: Mapping[str, Any]) -> Mapping[str, int]:
 def _number(vendor: Vendor, value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_USES:
         return value
-    raise Refused(f"A tool that the vendor runs needs '{_BOUND[vendor]}' from 1 to {MOST_USES}, all tools together.")
+    raise RequestRefused(
+        f"A tool that the vendor runs needs '{_BOUND[vendor]}' from 1 to {MOST_USES}, all tools together."
+    )

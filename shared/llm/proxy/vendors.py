@@ -13,7 +13,7 @@ from shared.errors import Misconfigured
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is not sent on; the message says why."""
 
 
@@ -22,12 +22,15 @@ class Vendor(StrEnum):
 
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
+    COMPATIBLE = "openai_compatible"
+    """Chat completions, which many servers speak: the server that a person names."""
 
 
 PATHS: Mapping[str, tuple[Vendor, bool]] = {
     "/v1/messages": (Vendor.ANTHROPIC, True),
     "/v1/messages/count_tokens": (Vendor.ANTHROPIC, False),
     "/v1/responses": (Vendor.OPENAI, True),
+    "/v1/chat/completions": (Vendor.COMPATIBLE, True),
 }
 """What is forwarded, whose it is, and whether it costs money. Nothing else is."""
 
@@ -39,6 +42,7 @@ OFFICIAL: Mapping[Vendor, str] = {
 OUT_OF_BUDGET: Mapping[Vendor, tuple[int, str]] = {
     Vendor.ANTHROPIC: (403, "permission_error"),
     Vendor.OPENAI: (400, "budget_exceeded"),
+    Vendor.COMPATIBLE: (400, "budget_exceeded"),
 }
 """Answers that the vendors' CLIs take as final: Claude Code repeats an unknown 400, Codex repeats a 403."""
 
@@ -46,6 +50,8 @@ OUT_OF_BUDGET: Mapping[Vendor, tuple[int, str]] = {
 @dataclass(frozen=True, slots=True)
 class Upstream:
     """A vendor's server and the real key. `url` has no final slash and no `/v1`; `through` is an HTTP proxy.
+
+    That of a compatible server has whatever path stands before `chat/completions` there, or none at all for `/v1`.
 
     Raises `Misconfigured` for a server that would be reached in plain text beyond this machine.
     """
@@ -64,6 +70,12 @@ class Upstream:
                 f"The model server {where} ({self.vendor}) cannot be used: write https://HOST; "
                 f"http is for this machine only, and the address holds no password and no query."
             )
+
+    def address(self, path: str) -> str:
+        """Where a request for `path` goes."""
+        if self.vendor is Vendor.COMPATIBLE and urlsplit(self.url).path:
+            return f"{self.url}{path.removeprefix('/v1')}"
+        return f"{self.url}{path}"
 
     @property
     def authorization(self) -> dict[str, str]:

@@ -24,12 +24,12 @@ from config.state import StateDirectory
 from console.dashboard.live import MOST_READERS, Live
 from console.dashboard.order_desk import TOKEN, OrderDesk
 from console.dashboard.site import Site
-from console.orders import Answer, Order
-from console.status.row import Board, Row
+from console.orders import Order, OrderResult
+from console.status.row import Board, ItemRow
 from shared import process
 from shared.commands.command import Verb
 from shared.errors import EngineError, Misconfigured, NotAllowed, Transient
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role, Stage, Track
 
 ROOT = Path(__file__).parents[3]
@@ -38,7 +38,7 @@ SECRET = "only-the-terminal-shows-it"
 
 NOW = datetime(2026, 11, 26, 8, 30, tzinfo=UTC)
 
-ROW = Row(Track.SPECIFICATION, 7, "Search", Stage.FAILED, NOW, commands=(Verb.RETRY, Verb.SPEC_REVIEW))
+ROW = ItemRow(Track.SPECIFICATION, 7, "Search", Stage.FAILED, NOW, commands=(Verb.RETRY, Verb.SPEC_REVIEW))
 
 ORDER = {"verb": "retry", "repository": REPOSITORY, "number": 7, "stage": "failed", "since": NOW.isoformat()}
 
@@ -49,8 +49,10 @@ class Scene:
 
     html: str = "<main>x</main>"
     error: EngineError | None = None
-    answer: Answer | EngineError = field(
-        default_factory=lambda: Answer(f"{REPOSITORY}#7", "retry", True, "it is ready", "ready", "An agent goes on.")
+    answer: OrderResult | EngineError = field(
+        default_factory=lambda: OrderResult(
+            f"{REPOSITORY}#7", "retry", True, "it is ready", "ready", "An agent goes on."
+        )
     )
     ordered: list[tuple[str, Order]] = field(default_factory=list)
     news: anyio.Event = field(default_factory=anyio.Event)
@@ -68,7 +70,7 @@ class Scene:
     async def boards(self) -> tuple[Board, ...]:
         return (Board(REPOSITORY, NOW, (ROW,)),)
 
-    async def carry_out(self, repository: str, order: Order) -> Answer:
+    async def carry_out(self, repository: str, order: Order) -> OrderResult:
         if isinstance(self.answer, EngineError):
             raise self.answer
         self.ordered.append((repository, order))
@@ -235,7 +237,7 @@ async def test_what_is_no_order_is_refused(body: bytes) -> None:
     assert scene.ordered == []
 
 
-REFUSED = Answer(f"{REPOSITORY}#7", "retry", False, "somebody works on it", "failed")
+REFUSED = OrderResult(f"{REPOSITORY}#7", "retry", False, "somebody works on it", "failed")
 
 
 @pytest.mark.parametrize(
@@ -248,7 +250,7 @@ REFUSED = Answer(f"{REPOSITORY}#7", "retry", False, "somebody works on it", "fai
     ],
 )
 async def test_an_order_is_answered_in_a_sentence(
-    outcome: Answer | EngineError | None, status: int, sentence: str
+    outcome: OrderResult | EngineError | None, status: int, sentence: str
 ) -> None:
     scene = Scene()
     scene.answer = scene.answer if outcome is None else outcome

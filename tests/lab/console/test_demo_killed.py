@@ -29,7 +29,7 @@ import anyio
 
 from lab.demo.agent_processes import Cast
 from lab.demo.setup import Stage
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 here = pathlib.Path.cwd()
 variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(here)}

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
 
+from config.repository_file import FILE
 from console.doctor.command import DoctorOptions, chosen, examined
 from console.doctor.finding import Finding, Status
 from console.doctor.report import total
@@ -59,7 +60,8 @@ async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None
     findings = await clinic.findings()
     others = {finding.subject: finding.status for finding in findings if finding.status is not Status.PASS}
     others.pop("state directory", None)  # it is below /tmp, or wherever tests are run
-    expected = {"sandbox": Status.WARN, "claude": Status.SKIP, "codex": Status.SKIP, "test run": Status.SKIP}
+    skipped = dict.fromkeys(("claude", "codex", "qwen", "test run"), Status.SKIP)
+    expected = {"sandbox": Status.WARN, **skipped}
     assert others == expected
     passed = {finding.subject for finding in findings} - set(others)
     assert passed == {
@@ -140,6 +142,12 @@ PASSES, FAILS = "def test_one():\n    assert True\n", "def test_two():\n    asse
             "run here: 1 passed, 1 fail",
         ),
         ("pytest-that-is-nowhere -m pytest", {"tests__test_one.py": PASSES}, Status.FAIL, "pytest-that-is-nowhere"),
+        (
+            "pytest-that-is-nowhere -m pytest",
+            {"tests__test_one.py": PASSES, FILE: json.dumps({"test_command": PYTEST})},
+            Status.PASS,
+            "run here: 1 passed.",
+        ),
         (None, {"README.md": "No tests.\n"}, Status.FAIL, "No tests of a known runner"),
     ],
 )

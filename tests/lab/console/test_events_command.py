@@ -11,9 +11,9 @@ import pytest
 from telemetry_bench import AT, event
 from typer.testing import CliRunner
 
-from console.__main__ import app
+from console.app import app
 from console.events import EventsOptions, moment, shown
-from shared.telemetry.events import Event, Kind, Query
+from shared.telemetry.events import Event, EventKind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 
 
@@ -47,7 +47,7 @@ def ask(state: Path, *, clock: Stop | None = None, table: bool = False, follow: 
 
 
 def test_programs_get_one_object_per_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path, event(Kind.CI, pull=9, data={"verdict": "red"}), event(issue=8))
+    write(tmp_path, event(EventKind.CI, pull=9, data={"verdict": "red"}), event(issue=8))
     assert ask(tmp_path, issue=7) == 0
     (line,) = capsys.readouterr().out.splitlines()
     told = json.loads(line)
@@ -56,7 +56,7 @@ def test_programs_get_one_object_per_line(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_people_get_a_table_that_no_text_can_break_out_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path, event(Kind.ESCALATION, data={"sentence": "bad\x1b[2J\nline\u202e", "retried": True}))
+    write(tmp_path, event(EventKind.ESCALATION, data={"sentence": "bad\x1b[2J\nline\u202e", "retried": True}))
     assert ask(tmp_path, table=True) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert line.split() == [

@@ -155,3 +155,12 @@ async def test_a_token_that_may_not_make_labels_ends_with_its_code(
     desk.config.write_text(f"repositories: [{{name: {REPOSITORY}}}]\ngithub: {server}\n")
     assert await desk.init(InitOptions(yes=True)) == 4
     assert "does not allow POST" in capsys.readouterr().err
+
+
+async def test_a_repository_that_is_not_there_is_told_as_by_other_commands(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await desk.init(InitOptions("nobody/nothing", api_url=desk.lab.url, yes=True)) == 4
+    told = "GitHub does not show the repository nobody/nothing to this token: check the spelling"
+    assert told in capsys.readouterr().err
+    assert desk.files() == {}

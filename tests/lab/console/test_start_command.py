@@ -204,12 +204,41 @@ async def test_a_token_that_lacks_permissions_is_told_by_name_and_nothing_is_wri
 
 
 async def test_nobody_can_be_asked(newcomer: Newcomer, capsys: pytest.CaptureFixture[str]) -> None:
-    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes()) == 2
+    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes()) == 4
     said = capsys.readouterr()
-    assert "set GITHUB_TOKEN" in said.err
+    assert said.err == "Without a token nothing can be done: set GITHUB_TOKEN, and start again.\n"
     assert "read and write: Contents, Issues, Pull requests; read: Commit statuses, Actions" in said.out
     assert await newcomer.start(Nobody(agreed=False), newcomer.wishes(), GITHUB_TOKEN=newcomer.token) == 2
     assert "give --yes" in capsys.readouterr().err
+    assert not newcomer.config.exists()
+
+
+async def test_an_issue_that_is_not_there_is_told_before_anything_is_set_up(
+    newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wishes = replace(newcomer.wishes(), issue="#99")
+    assert await newcomer.start(Nobody(agreed=True), wishes, GITHUB_TOKEN=newcomer.token) == 4
+    said = capsys.readouterr()
+    assert f"GitHub does not show {REPOSITORY}#99 to this token: check the number" in said.err
+    assert "3/8" not in said.out
+    assert not newcomer.config.exists()
+
+
+async def test_a_token_that_is_refused_says_where_it_came_from(
+    newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes(), GITHUB_TOKEN="ghp_nobody") == 4
+    said = capsys.readouterr().err
+    assert "Bad credentials. It came from the environment variable GITHUB_TOKEN. Make another one at" in said
+    assert "ghp_nobody" not in said
+
+
+async def test_a_github_that_does_not_answer_is_told_as_by_other_commands(
+    newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wishes = newcomer.wishes(api_url="http://127.0.0.1:9")
+    assert await newcomer.start(Nobody(agreed=True), wishes, GITHUB_TOKEN=newcomer.token) == 1
+    assert "Try again" in capsys.readouterr().err
     assert not newcomer.config.exists()
 
 

@@ -7,22 +7,24 @@ from pathlib import Path
 import pytest
 from board_scene import looking, visited
 from branch_scene import APPROVED, push
-from engine import OWNER, REPOSITORY, Engine
+from engine import OWNER, REPOSITORY, Engine, demo_script
 from orphan_scene import charged, writes
 from worker_scene import CODE, SLOW, TESTS, WRONG, during_the_call, labels, pulls
 
 from console.report.command import ReportOptions, gathered, reported
 from console.report.figures import Figures, figures
-from console.report.item import Outcome, Touch
+from console.report.item import Touch, WorkState
 from console.report.rework import Reason
 from console.status.command import StatusOptions, told
 from console.status.row import Waiting, Whom
-from shared.budget.budgets import Limits
+from lab.demo.stories import STORIES
+from reviewer_agent.after_merge.record import Answer, Record, Records
+from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import Ledger
 from shared.budget.ledger_lines import Played
 from shared.git.command import Identity
 from shared.git.fences import Fences
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role, Stage, Track
 
 OTHER_TESTS = """
@@ -105,6 +107,26 @@ async def test_the_board_follows_an_item_to_the_person_it_waits_for(engine: Engi
     assert "/merge" in [f"/{verb}" for verb in pull.commands]
 
 
+@pytest.mark.prompt("it counts requests")
+async def test_a_plan_leaves_the_persons_list_as_soon_as_they_have_approved_it(engine: Engine) -> None:
+    engine.scenario = demo_script(engine.directory)
+    story = engine.lab.issue(REPOSITORY, STORIES[0].title, STORIES[0].body, author=OWNER, labels=("story",)).number
+    async with engine.agent(Role.PLANNER) as planner:
+        await engine.in_time(lambda: "status:awaiting-approval" in labels(engine, story), planner)
+    async with visited(engine) as visit:
+        look = looking(visit)
+        (row,) = (await look.look()).rows
+        assert row.waiting == Waiting(Whom.PERSON, "the plan")
+        before = charged(engine)
+        engine.lab.comment(REPOSITORY, story, "/approve", author="eve")
+        (row,) = (await look.look()).rows
+        assert row.waiting == Waiting(Whom.PERSON, "the plan"), "a stranger takes nothing off the list"
+        engine.lab.comment(REPOSITORY, story, "/approve", author=OWNER)
+        (row,) = (await look.look()).rows
+        assert row.waiting == Waiting(Whom.PLANNER, f"an idle planner: {OWNER} has approved it")
+        assert charged(engine) - before == 4, "the issues and the comments, which have changed, at each look"
+
+
 async def reported_of(engine: Engine) -> Figures:
     async with visited(engine) as visit:
         since = visit.server_time().replace(year=2000)
@@ -133,7 +155,7 @@ async def in_the_ledger(engine: Engine, number: int) -> None:
     """What paid runs of two backends leave there."""
     async with visited(engine, "machine-1") as visit:
         fences = Fences(visit.mirror, Identity("engine", "engine@example.org"))
-        ledger = Ledger(fences, visit.mirror, visit.server_time, Limits(), "worker")
+        ledger = Ledger(fences, visit.mirror, visit.server_time, BudgetLimits(), "worker")
         for run, usd, played in (
             ("r1", 0.5, Played("developer", "claude", "completed")),
             ("r2", 1.0, Played("developer", "claude", "max_turns")),
@@ -141,6 +163,15 @@ async def in_the_ledger(engine: Engine, number: int) -> None:
         ):
             assert await ledger.reserve(run, f"#{number}", 5, 60) is None
             await ledger.settle(run, usd, "claude", played)
+
+
+async def turned_red(engine: Engine) -> None:
+    """What a reviewer leaves that has found the base red since each of the merges."""
+    async with visited(engine, "machine-1") as visit:
+        records = Records(Fences(visit.mirror, Identity("engine", "engine@example.org")))
+        for pull in engine.lab.at(REPOSITORY).pulls.records.values():
+            record = Record(pull.number, "c" * 40, Answer.ISSUE, "reviewer-bot", visit.server_time(), over=True)
+            assert await records.move(record, None) is not None
 
 
 @pytest.mark.long
@@ -153,7 +184,7 @@ async def test_a_report_tells_an_item_that_needed_help_from_one_that_did_not(eng
     helped = engine.ready("Part from people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: "status:failed" in labels(engine, helped), worker)
-        assert (await reported_of(engine)).outcomes[Outcome.HALTED] == 1
+        assert (await reported_of(engine)).outcomes[WorkState.HALTED] == 1
     engine.script(OTHER_CODE + APPROVED)
     engine.lab.clock.advance(2)
     engine.lab.comment(REPOSITORY, helped, "/retry", author=OWNER)
@@ -178,6 +209,8 @@ async def test_a_report_tells_an_item_that_needed_help_from_one_that_did_not(eng
         ("code-reviewer", "codex", 1, 1),
         ("developer", "claude", 2, 1),
     ]
+    await turned_red(engine)
+    assert (await reported_of(engine)).rework == {Reason.TURNED_RED: 2}
 
 
 def test_a_configuration_that_is_missing_is_told_in_one_sentence(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import anyio.to_thread
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
@@ -59,9 +61,10 @@ async def test_what_is_the_engines_goes_and_what_is_peoples_stays(
     assert not list((state / "mirrors").rglob("*.git"))
     assert "Left: comments, branches" in said
     assert f"Left: {engine.directory / 'config.yml'}" in said
+    assert re.search(r"Left: /\S+, what this machine keeps for all repositories", said)
 
     assert await uninstall(engine, UninstallOptions(REPOSITORY, yes=True)) == 0
-    assert "There is nothing of the engine in" in capsys.readouterr().out
+    assert "has no labels and no refs of the engine" in capsys.readouterr().out
 
 
 async def test_an_agent_at_work_is_not_robbed(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:

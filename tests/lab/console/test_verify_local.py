@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from anyio import to_thread
+from structlog.testing import capture_logs
 from verify_scene import BASE, CODE, TEST, examined, repository, verify
 
+from config.repository_file import FILE
 from console.verify.command import VerifyOptions, verified
 
 pytestmark = pytest.mark.long
@@ -63,3 +65,18 @@ async def test_changed_code_that_no_test_notices_is_told(tmp_path: Path, capsys:
         "No test that the change concerns fails when these changed functions raise: `leave` in `greet.py`",
         "No test that the change concerns fails with these files as they were on the base: `settings.py`",
     ]
+
+
+async def test_the_rules_of_the_base_hold_for_what_is_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = {FILE: f"setup_command: touch {tmp_path / 'set-up'}\n"}
+    with capture_logs():
+        assert await examined(tmp_path, BASE | rules, TEST, CODE, capsys=capsys) == (0, {})
+    assert (tmp_path / "set-up").exists()
+
+
+async def test_rules_of_the_head_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = {FILE: f"setup_command: touch {tmp_path / 'set-up'}\n"}
+    await examined(tmp_path, BASE, TEST, CODE | rules, capsys=capsys)
+    assert not (tmp_path / "set-up").exists()

@@ -118,3 +118,13 @@ async def test_a_token_that_is_refused_is_no_verdict(
     wishes = VerifyOptions(f"{REPOSITORY}#1", config=checker.file)
     environment = {"GITHUB_TOKEN": "ghp_nobody", "PATH": "/usr/bin:/bin"}
     assert await to_thread.run_sync(verified, wishes, environment) == 4
+
+
+async def test_a_pull_request_that_is_not_there_is_no_verdict(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checker = Checker(engine, capsys)
+    wishes = VerifyOptions(f"{REPOSITORY}#99", config=checker.file)
+    environment = {"GITHUB_TOKEN": checker.token, "PATH": "/usr/bin:/bin"}
+    assert await to_thread.run_sync(verified, wishes, environment) == 4
+    assert f"GitHub does not show {REPOSITORY}#99 to this token: check the number" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
 from config.state import StateDirectory
 from runtime.building.assembly import Parts, Process, opened
 from runtime.building.sign_in import pace_of
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 WORKER_AND_PLANNER = (Role.WORKER, Role.PLANNER)

@@ -85,21 +85,21 @@ async def test_a_long_drain_is_no_stop_and_only_a_loop_that_hangs_is_missed(
     told = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}
     async with daemon(engine, OTHER, **told) as scene, anyio.create_task_group() as group:
         scene.answered[REPOSITORY].set()
-        vitals, clock = scene.process.chronicle.vitals, scene.clock
-        group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.bells, scene.process)
-        await until(lambda: set(vitals.pulses) == {REPOSITORY, OTHER}, manager)
+        health, clock = scene.process.chronicle.health, scene.clock
+        group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.hints, scene.process)
+        await until(lambda: set(health.pulses) == {REPOSITORY, OTHER}, manager)
         scene.orders.drain()
-        drained = await until(lambda: REPOSITORY not in vitals.pulses, manager)
+        drained = await until(lambda: REPOSITORY not in health.pulses, manager)
         await anyio.sleep(0.3)
         drained += heard(manager)
         assert "WATCHDOG=1" in drained
         assert "STATUS=worker: 0 in work, 0 waiting, drained: any other agent goes on from here" in drained
         assert not any(message.startswith("STOPPING") for message in drained), "it would be killed soon after"
         clock.late = STUCK_SECONDS + 60
-        assert vitals.stuck().startswith(f"The loop of {OTHER} has not ticked for 9")
-        vitals.ticked(OTHER)
-        assert vitals.stuck() == "", "the other loop ended long ago, and well"
+        assert health.stuck().startswith(f"The loop of {OTHER} has not ticked for 9")
+        health.ticked(OTHER)
+        assert health.stuck() == "", "the other loop ended long ago, and well"
         scene.answered[OTHER].set()
-    assert not vitals.pulses
+    assert not health.pulses
     scene.orders.stop(15)
     assert heard(manager)[-1] == "STOPPING=1\nSTATUS=stopping"

@@ -13,7 +13,7 @@ from daemon_scene import configured, line
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
 
 from shared import process
-from shared.telemetry.events import Kind, Query
+from shared.telemetry.events import EventKind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 
 
@@ -43,7 +43,7 @@ async def test_a_daemon_can_be_watched_and_its_end_stands_in_the_trail(engine: E
             await child.wait()
     told = [row.event for row in SqliteStore(engine.directory / "state" / "events.db").read(Query(), 1000)]
     assert {one.run for one in told if one.issue == issue.number and one.run} == {step["run"]}
-    ends = [one.data["status"] for one in told if one.kind is Kind.ENDED]
+    ends = [one.data["status"] for one in told if one.kind is EventKind.ENDED]
     assert ends == ["stopped"]
-    assert [one.data["event"] for one in told if one.kind is Kind.LOCK] == ["won", "asked", "released"]
+    assert [one.data["event"] for one in told if one.kind is EventKind.LOCK] == ["won", "asked", "released"]
     assert engine.lab.token(ENGINE, WRITES) not in str([one.document() for one in told])

@@ -22,7 +22,7 @@ from worker_scene import CODE, TESTS, acks, calls, claims, labels, pulls
 from console.status.machine import machine
 from runtime.daemon import control
 from shared import process
-from shared.telemetry.events import Kind, Query
+from shared.telemetry.events import EventKind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 
 pytestmark = pytest.mark.long
@@ -160,7 +160,7 @@ async def test_a_day_in_the_life(day: Day) -> None:
     assert calls(day.engine, "write_tests") == calls(day.engine, "implement") == 1, "nothing was paid for twice"
     assert all("state=released" in ack for ack in acks(day.engine, number))
     told = [row.event for row in SqliteStore(day.state / "events.db").read(Query(), 1000)]
-    states = [one.data["state"] for one in told if one.kind is Kind.AGENT]
+    states = [one.data["state"] for one in told if one.kind is EventKind.AGENT]
     disk = ["no_room", "resumed"] if day.own_disk else []
     renewed = ["renewing", "started", "paused"]
     day_long = ["started", "paused", *renewed, "token_refused", *renewed, "resumed", *disk, "drained"]

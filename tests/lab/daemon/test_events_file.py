@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
 from shared.telemetry.event_log import Written
-from shared.telemetry.events import Event, Kind, Query
+from shared.telemetry.events import Event, EventKind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 
 
@@ -28,7 +28,7 @@ def write(path: Path, *events: Event) -> None:
 
 
 def test_what_is_read_is_what_was_told(tmp_path: Path) -> None:
-    told = event(Kind.LLM_CALL, pull=9, data={"cost_usd": 0.5, "nested": {"ä": [1, None, "\x00"]}})
+    told = event(EventKind.LLM_CALL, pull=9, data={"cost_usd": 0.5, "nested": {"ä": [1, None, "\x00"]}})
     write(tmp_path / "events.db", told)
     (row,) = SqliteStore(tmp_path / "events.db").read(Query(), 10)
     assert row.event.document() | {"data": None} == told.document() | {"data": None}
@@ -55,7 +55,7 @@ def test_events_are_found(tmp_path: Path, query: dict[str, object], found: str) 
     write(
         tmp_path / "events.db",
         event(uid="a"),
-        event(Kind.CI, uid="b", pull=9, run="51"),
+        event(EventKind.CI, uid="b", pull=9, run="51"),
         event(uid="c", repository="c/d", issue=70, pull=19),
         event(uid="d", agent="reviewer-x", issue=0, pull=9),
         event(uid="e", issue=8, phase="green", at=AT + timedelta(hours=1)),

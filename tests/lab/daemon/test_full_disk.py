@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from git_remote import ENVIRONMENT, commit_to, machine, remote_at, work, workspace_of
+from fakes.clock import HandClock
+from git_remote import ENGINE, ENVIRONMENT, commit_to, machine, remote_at, work, workspace_of
 
 from config.state import StateDirectory
 from shared import process
 from shared.filesystem.disk_space import DiskFull, free_bytes, mount_of
+from shared.git.command import Git, Signature
 from shared.git.publisher import keep
+from shared.llm.continuation import FoundSession, KeptSession, ResumeLimits
+from shared.llm.kept_sessions import SessionStore, session_file
 from shared.workflow import Role
 
 pytestmark = pytest.mark.fault(29)
@@ -70,6 +75,19 @@ async def test_every_write_names_the_mount_and_works_again_when_there_is_room(sm
     assert [name for name in names(small) if name.startswith(".") or name.endswith(".new")] == []
 
 
+async def test_a_commit_that_finds_no_room(small: Path) -> None:
+    git = Git(small / "x.git", ENVIRONMENT)
+    await git.init()
+    ballast = fill(small)
+    for _ in range(2):
+        with pytest.raises(DiskFull, match=f"No space is left on {small} "):
+            await git.commit(await git.store("tree", b""), [], "m\n", Signature(ENGINE))
+    assert [name for name in names(small / "x.git" / "objects") if name.startswith("tmp_")] == []
+    ballast.unlink()
+    made = await git.commit(await git.store("tree", b""), [], "m\n", Signature(ENGINE))
+    assert (await git.run("log", "-1", "--format=%B", made)).text == "m"
+
+
 async def test_a_clone_and_a_fetch_that_find_no_room(small: Path, tmp_path: Path) -> None:
     remote = await remote_at(tmp_path / "remote")
     near = small / "near"
@@ -85,3 +103,20 @@ async def test_a_clone_and_a_fetch_that_find_no_room(small: Path, tmp_path: Path
     await mirror.fetch()
     assert await mirror.tip("main") == await remote.sha("main")
     assert (await workspace_of(mirror)).git.git_dir.is_dir()
+
+
+async def test_a_session_for_which_there_is_no_room_is_not_kept_and_leaves_nothing(small: Path) -> None:
+    store = SessionStore(small / "sessions", HandClock(), ResumeLimits())
+    file = session_file(store.root / "ada__directory" / "issue-1" / "worker-1", "implement")
+    found = FoundSession("a-1", (".claude", "a-1.jsonl"), b"{}\n" * 10_000, 1, {})
+    kept = KeptSession(found, "as then", "its text", "t1", ended_at=1000.0)
+    store.write(file, kept)
+    assert store.read(file) == kept
+    ballast = fill(small)
+    store.write(file, replace(kept, found=replace(found, content=found.content * 10)))
+    assert store.read(file) in (None, kept), "the one before, or none, but no part of one"
+    assert [path.name for path in store.root.rglob("*.partial")] == []
+    assert store.claim(file)
+    ballast.unlink()
+    store.write(file, kept)
+    assert store.read(file) == kept

@@ -20,9 +20,9 @@ from shared.workflow import Role
 
 
 @asynccontextmanager
-async def asked(vitals: HealthState) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
-    health = Health("worker-a", Role.WORKER, Tallies(), vitals, NoTrail())
-    async with health.served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
+async def asked(health: HealthState) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
+    served = Health("worker-a", Role.WORKER, Tallies(), health, NoTrail())
+    async with served.served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
         yield session, f"http://127.0.0.1:{port}"
 
 
@@ -32,16 +32,16 @@ async def answer(session: aiohttp.ClientSession, url: str) -> tuple[int, str]:
 
 
 async def test_a_probe_is_told_how_the_agent_is() -> None:
-    vitals = HealthState(HandClock())
-    async with asked(vitals) as (session, url):
+    health = HealthState(HandClock())
+    async with asked(health) as (session, url):
         assert await answer(session, f"{url}/readyz") == (503, "It is still starting.")
         assert await answer(session, f"{url}/healthz") == (200, "alive")
-        vitals.join("a/b", 30)
+        health.join("a/b", 30)
         assert (await answer(session, f"{url}/readyz"))[0] == 503
-        vitals.ticked("a/b")
-        vitals.answered("a/b")
+        health.ticked("a/b")
+        health.answered("a/b")
         assert await answer(session, f"{url}/readyz") == (200, "ready")
-        vitals.clock.seconds += STUCK_SECONDS + 91  # type: ignore[attr-defined]
+        health.clock.seconds += STUCK_SECONDS + 91  # type: ignore[attr-defined]
         assert (await answer(session, f"{url}/healthz"))[0] == 503
         assert (await answer(session, f"{url}/readyz"))[0] == 503
 

@@ -160,7 +160,8 @@ async def test_a_token_that_may_not_comment_is_refused_with_its_code(lab: Lab, t
 async def test_nothing_to_do_has_a_code_of_its_own(lab: Lab, tmp_path: Path) -> None:
     write(tmp_path, lab.url)
     done = await worker(tmp_path, "--once", environment=token(lab))
-    assert (done.code, done.text) == (3, "Nothing to do."), done.stderr
+    asks = "Nothing to do. To begin an issue, set `status:ready` on it, or comment `/start`."
+    assert (done.code, done.text) == (3, asks), done.stderr
 
 
 def token(lab: Lab) -> dict[str, str]:
@@ -174,3 +175,15 @@ def write(directory: Path, url: str, *, name: str = REPOSITORY, backend: str = "
     scenario = f"llm: {{scenario: {directory / 'scenario.yml'}}}\n"
     text = BASIC.format(name=name, backend=backend, state=directory / "state", url=url)
     (directory / "repos.yml").write_text(text + scenario)
+
+
+@pytest.mark.long
+async def test_in_quiet_hours_nothing_is_begun_and_the_sentence_says_until_when(lab: Lab, tmp_path: Path) -> None:
+    write(tmp_path, lab.url)
+    with (tmp_path / "repos.yml").open("a") as file:
+        file.write('quiet_hours: [{start: "00:00", end: "00:00"}]\n')
+    lab.issue(REPOSITORY, "Greet people", author="ada", labels=("status:ready",))
+    done = await worker(tmp_path, "--once", environment=token(lab))
+    assert done.code == 1
+    assert "quiet hours until" in sentence(done)
+    assert lab.at(REPOSITORY).comments.of(1) == []

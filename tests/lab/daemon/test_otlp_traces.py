@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
 from shared.telemetry.event_log import Copied, Hopeless, NoTrail, Written
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 from shared.telemetry.otlp_store import OtlpStore
 
 CALL = {
@@ -36,17 +36,17 @@ TESTS = {"place": "evidence", "outcome": "failed", "passed": 3, "failed": 1, "li
 
 def life(**ended: Any) -> list[Event]:
     """A run of a worker on issue 7 from its claim to its end."""
-    story: list[tuple[int, Kind, str, dict[str, Any]]] = [
-        (0, Kind.CLAIM, "red", {"stage": "implementing", "first": True}),
-        (40, Kind.LLM_CALL, "red", CALL),
-        (50, Kind.TEST_RUN, "red", TESTS),
-        (60, Kind.PHASE, "green", {"was": "red"}),
-        (70, Kind.LLM_CALL, "green", {**CALL, "ending": "timed out", "backend": "codex", "cost_usd": None}),
-        (80, Kind.LABEL, "green", {"change": "added", "labels": ["status:testing"]}),
-        (90, Kind.PHASE, "ci", {"was": "green"}),
-        (100, Kind.CI, "ci", {"verdict": "running", "commit": "abc", "checks": 1}),
-        (160, Kind.CI, "ci", {"verdict": "green", "commit": "abc", "checks": 1}),
-        (200, Kind.ENDED, "ci", {"status": "handed over", **ended}),
+    story: list[tuple[int, EventKind, str, dict[str, Any]]] = [
+        (0, EventKind.CLAIM, "red", {"stage": "implementing", "first": True}),
+        (40, EventKind.LLM_CALL, "red", CALL),
+        (50, EventKind.TEST_RUN, "red", TESTS),
+        (60, EventKind.PHASE, "green", {"was": "red"}),
+        (70, EventKind.LLM_CALL, "green", {**CALL, "ending": "timed out", "backend": "codex", "cost_usd": None}),
+        (80, EventKind.LABEL, "green", {"change": "added", "labels": ["status:testing"]}),
+        (90, EventKind.PHASE, "ci", {"was": "green"}),
+        (100, EventKind.CI, "ci", {"verdict": "running", "commit": "abc", "checks": 1}),
+        (160, EventKind.CI, "ci", {"verdict": "green", "commit": "abc", "checks": 1}),
+        (200, EventKind.ENDED, "ci", {"status": "handed over", **ended}),
     ]
     return [event(kind, at=AT + timedelta(seconds=at), phase=phase, data=data) for at, kind, phase, data in story]
 
@@ -135,7 +135,7 @@ def test_a_run_that_failed_is_an_error(receiver: Receiver, status: str, code: in
 
 
 def test_what_belongs_to_no_run_begins_no_trace(receiver: Receiver) -> None:
-    told(receiver.url, [event(Kind.AGENT, run="", data={"state": "started"}), event(Kind.LABEL), *life()])
+    told(receiver.url, [event(EventKind.AGENT, run="", data={"state": "started"}), event(EventKind.LABEL), *life()])
     assert len(receiver.named("worker run")) == 1
     assert all("workflow.agent.state" not in attributes(one) for span in receiver.spans for one in span.events)
 
@@ -143,8 +143,8 @@ def test_what_belongs_to_no_run_begins_no_trace(receiver: Receiver) -> None:
 def test_every_text_is_hidden_at_last(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "owner=hunter2")
     leaky = life(status="failed", sentence="It said hunter2.")
-    leaky.insert(1, event(Kind.LABEL, data={"labels": ["hunter2"], "more": {"a": "hunter2"}}))
-    leaky.insert(2, event(Kind.TEST_RUN, data={"place": "hunter2", "seconds": 1}))
+    leaky.insert(1, event(EventKind.LABEL, data={"labels": ["hunter2"], "more": {"a": "hunter2"}}))
+    leaky.insert(2, event(EventKind.TEST_RUN, data={"place": "hunter2", "seconds": 1}))
     told(receiver.url, leaky, lambda text: text.replace("hunter2", "***"))
     assert receiver.named("tests ***")
     assert b"hunter2" not in b"".join(receiver.bodies)

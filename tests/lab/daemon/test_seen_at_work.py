@@ -25,11 +25,11 @@ async def test_a_second_agent_sees_the_first_one_at_work(
     api = {"api_url": engine.lab.url, "write_interval_seconds": 0.0}
     async with engine.agent(Role.WORKER) as first:
         await first.tick()
-        assert engine.chronicles[Role.WORKER].vitals.share() == 1, "it has seen nobody but itself"
+        assert engine.chronicles[Role.WORKER].health.share() == 1, "it has seen nobody but itself"
         engine.account, engine.more_settings = account, {"github": api | {"share": share}}
         since = len(list(engine.lab.exchanges))
         async with engine.agent(Role.PLANNER, state="machine-2") as second:
             await second.tick()
-            assert engine.chronicles[Role.PLANNER].vitals.share() == pytest.approx(expected)
+            assert engine.chronicles[Role.PLANNER].health.share() == pytest.approx(expected)
         asked = {one.path.partition("?")[0] for one in list(engine.lab.exchanges)[since:] if ".git/" not in one.path}
         assert not any("/git/" in path or "/commits" in path for path in asked), "nothing was asked of GitHub for it"

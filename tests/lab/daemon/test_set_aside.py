@@ -17,7 +17,7 @@ from runtime.building.assembly import Parts
 from runtime.daemon.serving import serve
 from shared.errors import Misconfigured
 from shared.telemetry.event_log import NoTrail
-from shared.telemetry.events import Kind, Query
+from shared.telemetry.events import EventKind, Query
 from shared.telemetry.metrics import Figures
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.workflow import Role
@@ -34,29 +34,29 @@ async def until(done: Callable[[], object]) -> None:
 def told(scene: Scene, name: str) -> list[str]:
     """The states that the trail has of one repository."""
     rows = SqliteStore(scene.settings.state_dir / "events.db").read(Query(repository=name), 100)
-    return [one.event.data["state"] for one in rows if one.event.kind is Kind.AGENT]
+    return [one.event.data["state"] for one in rows if one.event.kind is EventKind.AGENT]
 
 
 async def test_a_repository_that_does_not_exist_is_set_aside_and_taken_up_when_it_does(engine: Engine) -> None:
     async with daemon(engine, OTHER) as scene:
-        vitals = scene.process.chronicle.vitals
+        health = scene.process.chronicle.health
         for name in (REPOSITORY, OTHER):
             scene.answered[name].set()
         with capture_logs() as logs:
             async with anyio.create_task_group() as group:
-                group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.bells, scene.process)
+                group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.hints, scene.process)
                 await until(lambda: scene.life.live)
-                assert set(vitals.pulses) == {REPOSITORY}, "the other one is worked on"
-                assert OTHER in vitals.aside[OTHER]
+                assert set(health.pulses) == {REPOSITORY}, "the other one is worked on"
+                assert OTHER in health.aside[OTHER]
                 assert scene.life.status().endswith(f", set aside: {OTHER}")
-                figures = Figures("worker-a", Role.WORKER, scene.process.chronicle.tallies, vitals, NoTrail())
+                figures = Figures("worker-a", Role.WORKER, scene.process.chronicle.tallies, health, NoTrail())
                 assert f'repository_set_aside{{repository="{OTHER}"}} 1.0' in figures.text().decode()
                 scene.clock.due.set()  # it is tried again, in vain: nothing more is said
                 await until(lambda: not scene.clock.due.is_set())
                 await engine.lab.repository(OTHER, {"README.md": "# Other\n"}, collaborators={ENGINE: "write"})
                 scene.clock.due.set()
-                await until(lambda: set(vitals.pulses) == {REPOSITORY, OTHER})
-                assert vitals.aside == {}
+                await until(lambda: set(health.pulses) == {REPOSITORY, OTHER})
+                assert health.aside == {}
                 scene.orders.drain()
     events = [one["event"] for one in logs]
     assert events.count("repository_set_aside") == events.count("repository_taken_up") == 1
@@ -75,21 +75,21 @@ async def test_what_is_wrong_with_the_only_repository_ends_the_start(engine: Eng
 async def test_a_disk_in_the_way_of_one_repository_sets_it_aside_and_keeps_nobody_else(engine: Engine) -> None:
     """Also at the try again, long after the start."""
     async with daemon(engine, "eve/other") as scene:
-        vitals = scene.process.chronicle.vitals
+        health = scene.process.chronicle.health
         for answered in scene.answered.values():
             answered.set()
         async with anyio.create_task_group() as group:
-            group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.bells, scene.process)
+            group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.hints, scene.process)
             await until(lambda: scene.life.live)
             (host,) = (scene.settings.state_dir / "mirrors").iterdir()
             (host / "eve").write_text("where its mirror was to be", encoding="ascii")
             await engine.lab.repository("eve/other", {"README.md": "# Other\n"}, collaborators={ENGINE: "write"})
             scene.clock.due.set()
-            await until(lambda: "File exists" in vitals.aside["eve/other"])
+            await until(lambda: "File exists" in health.aside["eve/other"])
             assert scene.life.live
             (host / "eve").unlink()
             scene.clock.due.set()
-            await until(lambda: set(vitals.pulses) == {REPOSITORY, "eve/other"})
+            await until(lambda: set(health.pulses) == {REPOSITORY, "eve/other"})
             scene.orders.drain()
 
 
@@ -115,7 +115,7 @@ async def test_a_token_file_that_is_gone_at_a_reload_changes_nothing(engine: Eng
     async with daemon(engine) as scene:
         with capture_logs() as logs:
             async with anyio.create_task_group() as group:
-                group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.bells, scene.process)
+                group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.hints, scene.process)
                 await until(lambda: scene.life.live)
                 token.unlink()
                 scene.orders.reload()

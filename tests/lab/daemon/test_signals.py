@@ -20,7 +20,7 @@ from shared.lock.codec import AckState
     ("words", "number", "code"),
     [
         pytest.param((), signal.SIGTERM, 0, marks=pytest.mark.long),
-        pytest.param((), signal.SIGINT, 0, marks=pytest.mark.long),
+        pytest.param((), signal.SIGINT, 130, marks=pytest.mark.long),
         pytest.param(("--once",), signal.SIGTERM, 143, marks=pytest.mark.long),
         (("--once",), signal.SIGINT, 130),
     ],

@@ -14,7 +14,7 @@ from fakes.clock import HandClock
 from webhook_scene import PUSH, SECRET
 
 from config.credentials import hook_secret
-from config.settings import WebhookSettings
+from config.engine import WebhookSettings
 from runtime.daemon.webhook import MOST_BYTES, Webhook
 from shared.errors import Misconfigured, MissingCredentials
 

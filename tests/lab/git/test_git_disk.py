@@ -6,6 +6,7 @@ import asyncio
 import os
 from pathlib import Path
 
+import anyio
 from git_remote import ENGINE, commit_to, machine, remote_at, workspace_of
 
 from lab.github.clock import LabClock
@@ -81,8 +82,14 @@ async def test_idle_workspaces_go_once_per_sweep_and_held_ones_stay(tmp_path: Pa
         used = place.stat().st_mtime - IDLE_SECONDS - 60
         os.utime(place, (used, used))
     clock = LabClock()
-    keeper = Disk(mirror, places, clock)
+    left: list[tuple[Path, bool]] = []
+
+    async def leave(place: Path) -> None:
+        left.append((place, await anyio.Path(place).exists()))
+
+    keeper = Disk(mirror, places, clock, leave)
     assert await keeper.sweep({held}) == (old,)
+    assert left == [(old, True)], "before it went, and nothing that stays"
     assert (old.exists(), held.exists(), fresh.exists()) == (False, True, True)
     assert await keeper.sweep(()) == ()
     clock.advance(SWEEP_SECONDS)

@@ -166,9 +166,8 @@ async def test_another_machine_resumes_before_any_branch_exists(tmp_path: Path) 
     other = await machine(tmp_path / "b", str(remote.path))
     assert await fences_of(other).read(FENCE) == (fence, "Phase: red")
     await other.refresh(NOTES)
-    resumed = await workspace_of(other)
-    await resumed.bring(red)
-    assert await resumed.follow(NOTES) == note
+    resumed = await workspace_of(other, commit=red, ref=NOTES)
+    assert (await resumed.git.run("rev-parse", NOTES)).text == note
     assert await Notes(resumed.git, ENGINE).read(NOTES, red) == '{"phase":"red"}'
     evidence = await resumed.checkout(red, "evidence")
     assert "assert False" in (evidence / "tests" / "test_new.py").read_text()
@@ -182,5 +181,5 @@ async def test_another_machine_resumes_before_any_branch_exists(tmp_path: Path) 
     assert await fences_of(other).advance(FENCE, "Phase: green", fence, [fence or ""], updates)
     assert await remote.sha("auto/issue-42") == green
     await mirror.refresh(NOTES)
-    await workspace.follow(NOTES)
+    workspace = await workspace_of(mirror, ref=NOTES)
     assert list((await Notes(workspace.git, ENGINE).all(NOTES)).values()).count('{"phase":"green"}') == 1

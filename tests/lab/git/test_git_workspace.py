@@ -10,6 +10,7 @@ from git_remote import AT, ENGINE, FILES, commit_to, listing, machine, put, remo
 
 from shared.git import names
 from shared.git.changes import FILE_BYTES
+from shared.git.command import Signature
 from shared.git.failures import NoSuchRef
 from shared.git.workspace import Workspace
 from shared.process import CommandFailed
@@ -149,10 +150,29 @@ async def test_a_file_too_large_to_read_counts_as_binary(tmp_path: Path) -> None
 
 async def test_what_the_mirror_does_not_have_cannot_be_brought(tmp_path: Path) -> None:
     remote = await remote_at(tmp_path / "remote")
-    workspace = await workspace_of(await machine(tmp_path, str(remote.path)))
+    mirror = await machine(tmp_path, str(remote.path))
+    workspace = await workspace_of(mirror)
     with pytest.raises(NoSuchRef):
         await workspace.bring("1" * 40)
-    assert await workspace.follow("refs/notes/workflow/issue-42") is None
+    with pytest.raises(NoSuchRef):
+        await workspace_of(mirror, commit="1" * 40)
+
+
+async def test_a_ref_is_what_the_mirror_has_of_it(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror, notes = await machine(tmp_path, str(remote.path)), "refs/notes/workflow/issue-42"
+    base = await mirror.tip("main") or ""
+    made = [await mirror.git.commit(await mirror.git.store("tree", b""), [], text, Signature(ENGINE)) for text in "ab"]
+    for value in (made[0], made[1], "", made[0]):
+        await mirror.git.run("update-ref", *((notes, value) if value else ("-d", notes)))
+        for commit in ("", base):
+            workspace = await workspace_of(mirror, commit=commit, ref=notes)
+            shown = (await workspace.git.run("for-each-ref", "--format=%(objectname)", notes)).text
+            assert shown == value
+    await workspace.remove()
+    made_anew = await workspace_of(mirror, commit=made[1], ref=notes)
+    assert (await made_anew.git.run("cat-file", "-t", made[1])).text == "commit"
+    assert (await made_anew.git.run("rev-parse", notes)).text == made[0]
 
 
 async def test_a_half_made_workspace_is_made_again(tmp_path: Path) -> None:

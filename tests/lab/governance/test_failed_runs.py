@@ -10,7 +10,7 @@ from engine import Engine
 from worker_scene import CODE, TESTS, calls, fence, labels, once, status
 
 from lab.github.clock import LabClock
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.retry.failures import SCHEDULE_SECONDS
 from shared.scheduling.items import Result
 from shared.workflow import Role

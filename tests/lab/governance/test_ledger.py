@@ -11,7 +11,7 @@ import pytest
 from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
 
-from shared.budget.budgets import Limits, Period, Refusal
+from shared.budget.budgets import BudgetLimits, BudgetRefusal, Period
 from shared.budget.ledger import REF, BudgetCheck, Ledger
 from shared.budget.ledger_lines import Reservation, Settlement
 from shared.errors import UnknownOutcome
@@ -22,17 +22,17 @@ from shared.lock.port import RefUpdate
 @pytest.mark.parametrize(
     ("limits", "period", "days"),
     [
-        (Limits(issue=100, day=20, week=100), Period.DAY, 1),
-        (Limits(issue=100, day=100, week=20), Period.WEEK, 7),
+        (BudgetLimits(issue=100, day=20, week=100), Period.DAY, 1),
+        (BudgetLimits(issue=100, day=100, week=20), Period.WEEK, 7),
     ],
     ids=["day", "week"],
 )
 async def test_three_machines_at_once_never_reserve_more_than_the_limit(
-    tmp_path: Path, limits: Limits, period: Period, days: int
+    tmp_path: Path, limits: BudgetLimits, period: Period, days: int
 ) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     machines = [await ledger_on(tmp_path / f"m{n}", remote, times, limits) for n in range(3)]
-    answers: dict[str, Refusal | None] = {}
+    answers: dict[str, BudgetRefusal | None] = {}
 
     async def spend(ledger: Ledger, name: str) -> None:
         answers[name] = await ledger.reserve(name, f"#{name}", 5, 60)
@@ -59,8 +59,8 @@ async def test_three_machines_at_once_never_reserve_more_than_the_limit(
 
 async def test_every_line_is_a_commit_on_the_one_before_it(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    one = await ledger_on(tmp_path / "a", remote, times, Limits())
-    other = await ledger_on(tmp_path / "b", remote, times, Limits(), "reviewer")
+    one = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())
+    other = await ledger_on(tmp_path / "b", remote, times, BudgetLimits(), "reviewer")
     await one.reserve("r1", "#1", 5, 60)
     await other.reserve("r2", "#57", 5, 60)
     await one.settle("r1", 0.25, "claude")
@@ -78,8 +78,8 @@ async def test_every_line_is_a_commit_on_the_one_before_it(tmp_path: Path) -> No
 
 async def test_a_run_that_nobody_settles_counts_as_unknown_for_every_machine(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    dead = await ledger_on(tmp_path / "a", remote, times, Limits(issue=25))
-    alive = await ledger_on(tmp_path / "b", remote, times, Limits(issue=25))
+    dead = await ledger_on(tmp_path / "a", remote, times, BudgetLimits(issue=25))
+    alive = await ledger_on(tmp_path / "b", remote, times, BudgetLimits(issue=25))
     assert await dead.reserve("killed", "#1", 5, 60) is None
     assert await alive.reserve("again", "#1", 5, 60) is None  # 15 + 5
     await alive.settle("again", 5, "claude")
@@ -114,9 +114,9 @@ class Overtaken:
 
 async def test_the_last_money_taken_between_the_look_and_the_push_is_seen(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    other = await ledger_on(tmp_path / "b", remote, times, Limits(day=9))
+    other = await ledger_on(tmp_path / "b", remote, times, BudgetLimits(day=9))
     mirror = await machine(tmp_path / "a", str(remote.path))
-    ledger = Ledger(Overtaken(fences_of(mirror), other), mirror, times, Limits(day=9), "worker")
+    ledger = Ledger(Overtaken(fences_of(mirror), other), mirror, times, BudgetLimits(day=9), "worker")
     refused = await ledger.reserve("slower", "#1", 5, 60)
     assert refused is not None
     assert refused.period is Period.DAY
@@ -147,7 +147,7 @@ class Losing:
 async def test_a_lost_reply_is_neither_a_second_line_nor_none(tmp_path: Path, losses: tuple[bool, ...]) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     mirror = await machine(tmp_path / "a", str(remote.path))
-    ledger = Ledger(Losing(fences_of(mirror), losses), mirror, times, Limits(), "worker")
+    ledger = Ledger(Losing(fences_of(mirror), losses), mirror, times, BudgetLimits(), "worker")
     assert await ledger.reserve("r1", "#1", 5, 60) is None
     await ledger.settle("r1", 1, "claude")
     assert [entry.run for entry in await written(remote)] == ["r1", "r1"]
@@ -155,7 +155,7 @@ async def test_a_lost_reply_is_neither_a_second_line_nor_none(tmp_path: Path, lo
 
 async def test_a_new_machine_reads_the_balance_and_not_what_lies_before_it(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    limits = Limits(issue=25, day=100, week=500)
+    limits = BudgetLimits(issue=25, day=100, week=500)
     old = await ledger_on(tmp_path / "a", remote, times, limits)
     for number in range(3):
         await old.reserve(f"old{number}", "#1", 5, 60)
@@ -181,7 +181,7 @@ async def test_a_new_machine_reads_the_balance_and_not_what_lies_before_it(tmp_p
 
 async def test_claims_ask_a_purse_that_reads_seldom(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    limits = Limits(issue=25, day=8, week=100)
+    limits = BudgetLimits(issue=25, day=8, week=100)
     here, there = [await ledger_on(tmp_path / name, remote, times, limits) for name in "ab"]
     budget_check = BudgetCheck(there, 5)
     assert await budget_check.shortage(1) is None

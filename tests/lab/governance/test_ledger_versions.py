@@ -14,7 +14,7 @@ from paid_scene import REQUEST, Priced, Told
 from lab.github.repositories.bare import Bare
 from shared.budget import ledger_lines
 from shared.budget.budgeted_coder import BudgetedCoder
-from shared.budget.budgets import Limits
+from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import REF, BudgetCheck
 from shared.budget.ledger_lines import Balance, Reservation
 from shared.errors import RunFailed
@@ -65,7 +65,7 @@ async def test_beside_a_line_that_only_a_newer_engine_reads_no_run_begins(
     tmp_path: Path, line: str, known: bool
 ) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    old = await ledger_on(tmp_path / "a", remote, times, Limits())
+    old = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())
     if known:
         assert await old.reserve("before", "#1", 5, 60) is None
     await add(remote, tmp_path / "new", line)
@@ -86,7 +86,7 @@ async def test_beside_a_line_that_only_a_newer_engine_reads_no_run_begins(
 async def test_a_newer_line_that_says_the_same_counts_and_stops_nobody(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     await add(remote, tmp_path / "new", newer(currency="USD"))
-    old = await ledger_on(tmp_path / "a", remote, times, Limits(day=9))
+    old = await ledger_on(tmp_path / "a", remote, times, BudgetLimits(day=9))
     refused = await old.reserve("r1", "#1", 5, 60)
     assert refused is not None
     assert "leaves $4.00 of $9.00" in refused.sentence
@@ -95,7 +95,7 @@ async def test_a_newer_line_that_says_the_same_counts_and_stops_nobody(tmp_path:
 async def test_what_no_version_wrote_stops_nobody(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
     await add(remote, tmp_path / "new", "somebody's own words")
-    old = await ledger_on(tmp_path / "a", remote, times, Limits())
+    old = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())
     assert await old.reserve("r1", "#1", 5, 60) is None
 
 
@@ -111,7 +111,7 @@ async def test_what_a_balance_has_added_up_need_not_be_read(tmp_path: Path) -> N
     line = Reservation("r", "worker", "#9", 1.0, at + timedelta(hours=1), at, balanced)
     await add(remote, tmp_path / "new3", ledger_lines.write(line))
     times.at = at + timedelta(minutes=1)
-    old = await ledger_on(tmp_path / "a", remote, times, Limits(issue=50))
+    old = await ledger_on(tmp_path / "a", remote, times, BudgetLimits(issue=50))
     assert await old.reserve("r1", "#9", 5, 60) is None
     refused = await old.reserve("r2", "#9", 5, 60)
     assert refused is not None, "40 + 1 + 5 are spent"
@@ -119,7 +119,7 @@ async def test_what_a_balance_has_added_up_need_not_be_read(tmp_path: Path) -> N
 
 async def test_a_ledger_that_a_person_has_deleted_is_read_anew(tmp_path: Path) -> None:
     remote, times = await remote_at(tmp_path / "remote"), Times()
-    old = await ledger_on(tmp_path / "a", remote, times, Limits())
+    old = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())
     await add(remote, tmp_path / "new", UNREADABLE["several runs at once"])
     assert await old.reserve("r1", "#1", 5, 60) is not None
     await remote.git.check("update-ref", "-d", REF)
@@ -130,7 +130,7 @@ async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_pa
     """The wait is one for money: it only informs, so whoever can read the ledger goes on at once."""
     remote, times, coder = await remote_at(tmp_path / "remote"), Times(), Priced(1.0)
     await add(remote, tmp_path / "new", UNREADABLE["money in another unit"])
-    ledger = await ledger_on(tmp_path / "a", remote, times, Limits())
+    ledger = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())
     with pytest.raises(RunFailed, match="Upgrade this agent") as failed:
         await BudgetedCoder(coder, ledger, Told().unpriced(), lambda run: None).run(REQUEST)
     assert coder.runs == []

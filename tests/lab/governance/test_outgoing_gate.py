@@ -19,14 +19,15 @@ from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
+from shared.github.item_changes import ItemChange, ItemChanges
+from shared.github.labels import LabelBoard, WantedLabels
 from shared.github.pacing import Pacing
 from shared.github.people import People
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice, OperatorPermit
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import Finding, ReviewState
 from shared.outgoing.outbound_filter import Outgoing
 from shared.text import JOINER
@@ -61,11 +62,18 @@ def _value(annotation: Any) -> object:
         return OperatorPermit("a test")
     if Finding in kinds:
         return [Finding("a.py", 3, CANARY)]
+    if WantedLabels in kinds:
+        return [WantedLabels(7, Stage.READY, frozenset())]
+    if ItemChange in kinds:
+        return [ItemChange(7, CANARY, on=(CANARY,)), ItemChange(8, CANARY, close=True, off=(CANARY,))]
     return [CANARY] if get_args(annotation)[:1] == (str,) else CANARY
 
 
 def _doors(github: GitHub) -> list[Door]:
-    adapters: list[Any] = [kind(github, "ada/app") for kind in (Issues, Comments, Pulls, Reviews, Checks, People)]
+    adapters: list[Any] = [
+        kind(github, "ada/app") for kind in (Issues, Comments, Pulls, Reviews, Checks, People, ItemChanges)
+    ]
+    _teach(github)
     adapters.append(LabelBoard(github, "ada/app", Labels()))
     doors = []
     for adapter in adapters:
@@ -77,6 +85,13 @@ def _doors(github: GitHub) -> list[Door]:
             given = {key: _value(hint) for key, hint in hints.items() if key not in optional or hint == str | None}
             doors.append(Door(f"{type(adapter).__name__}.{name}", partial(method, **given)))
     return doors
+
+
+def _teach(github: GitHub) -> None:
+    """Everything is known by its id, so that GraphQL is asked."""
+    for number in (7, 8):
+        item = {"number": number, "node_id": f"I_{number}", "labels": [{"name": CANARY, "node_id": "LA_1"}]}
+        github.ids.learn(f"/repos/ada/app/issues/{number}", item)
 
 
 @pytest.fixture
@@ -122,9 +137,11 @@ async def test_no_door_lets_a_secret_out(sent: tuple[GitHub, list[Any]]) -> None
     for door in doors:
         with suppress(EngineError, KeyError):  # no answer for most of them; a label of ours has no such name
             await door.call()
+    assert any("updateIssue" in str(body) and "variables" in body for body in bodies), "by GraphQL as well"
     told = [text for body in bodies for text in _texts(body)]
     names = {door.name for door in doors}
     assert {"Comments.post", "Comments.edit", "Issues.create", "Pulls.open", "Reviews.submit", "LabelBoard.add"} < names
+    assert {"ItemChanges.at_once", "ItemChanges.carry_out"} < names
     assert len(names) >= 16
     assert len(bodies) >= len(names) - 2
     assert [text for text in told if holds(text, [TOKEN, KEY])] == []

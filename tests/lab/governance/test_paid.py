@@ -17,14 +17,14 @@ from lab.github.repositories.bare import Bare
 from lab.model_server import Issuer
 from runtime.building.budget import reading
 from shared.budget.budgeted_coder import BudgetedCoder, BudgetWait
-from shared.budget.budgets import Limits as Budgets
+from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
 from shared.budget.ledger_lines import Played
 from shared.errors import EngineError
 from shared.llm.codex_login import LoginLease
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Coder, Ending, Outcome, Request, Usage
-from shared.llm.proxy.account import Reading
+from shared.llm.port import Coder, Ending, Request, RunOutcome, Usage
+from shared.llm.proxy.account import MeasuredRun
 from shared.llm.role_router import RoleOverride, RoleRouter
 from shared.retry.failures import Category
 from shared.retry.run_errors import RunEnded
@@ -33,7 +33,7 @@ from shared.retry.run_errors import RunEnded
 class Endless(Priced):
     """One that never ends by itself."""
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         await super().run(request)
         await anyio.sleep_forever()
         raise AssertionError
@@ -48,7 +48,7 @@ class Borrowing:
         self.lent = lent
         self.asked, self.begun = anyio.Event(), anyio.Event()
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         self.asked.set()
         async with self.lent.open(request):
             self.begun.set()
@@ -64,7 +64,7 @@ async def paid(
     tmp_path: Path,
     coder: Coder,
     budgets: Budgets,
-    reading: Callable[[str], Reading | None] = nothing,
+    reading: Callable[[str], MeasuredRun | None] = nothing,
     told: Told | None = None,
 ) -> tuple[BudgetedCoder, Bare]:
     """A gate before `coder`, and the server with the ledger."""
@@ -184,7 +184,7 @@ async def test_of_a_run_that_was_cut_off_the_backend_of_its_role_is_named(tmp_pa
 
 async def test_a_killed_run_is_settled_by_what_the_proxy_saw(tmp_path: Path) -> None:
     coder = Endless(None)
-    seen = Reading(Usage(cost_usd=0.75, cost_source="proxy estimate"), requests=2)
+    seen = MeasuredRun(Usage(cost_usd=0.75, cost_source="proxy estimate"), requests=2)
     gate, remote = await paid(tmp_path, coder, Budgets(), lambda run: seen if run == coder.runs[0] else None)
     async with anyio.create_task_group() as group:
         group.start_soon(gate.run, REQUEST)
@@ -198,7 +198,7 @@ class Leaving(Priced):
 
     server: Path
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         if not self.runs:
             self.server.rename(self.server.with_name("away"))
         return await super().run(request)

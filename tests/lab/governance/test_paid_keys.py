@@ -17,8 +17,8 @@ from lab.model.script import Script, Turn
 from lab.model_server import ModelServer
 from runtime.building.assembly import Process
 from runtime.building.backends import backend
-from shared.llm.port import Ending, Limits
-from shared.loop import RealClock
+from shared.llm.port import Ending, RunLimits
+from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role
 
@@ -69,7 +69,7 @@ async def test_the_real_key_leaves_the_daemon_only_for_the_vendor(
             process = Process(settings, Role.WORKER, RealClock(), identity, environment)
             logs = stack.enter_context(structlog.testing.capture_logs())
             coder = await backend(process, settings.repositories[0], Confinement())
-            outcome = await coder.run(shop.request(tree=tree, run="r1", limits=Limits(budget_usd=budget)))
+            outcome = await coder.run(shop.request(tree=tree, run="r1", limits=RunLimits(budget_usd=budget)))
     assert (outcome.ending, len(server.journal)) == (ending, requests)
     assert {seen.token for seen in server.journal} == {KEY}
     assert outcome.usage.cost_usd == pytest.approx(1.78 * requests)

@@ -16,10 +16,10 @@ from lab.agents import BUILD
 from lab.github.clock import LabClock
 from runtime.building.assembly import Process, opened
 from runtime.building.budget import Money
-from shared.budget.budgets import Limits as Budgets
+from shared.budget.budgets import BudgetLimits as Budgets
 from shared.budget.ledger import Ledger
 from shared.github.status import StatusBoard
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Result
 from shared.workflow import Role
 

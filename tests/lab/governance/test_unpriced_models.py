@@ -21,12 +21,20 @@ from console.doctor.finding import Status
 from runtime.building.assembly import Process
 from runtime.building.backends import backend, unpriced
 from runtime.building.budget import Money
-from shared.budget.budgets import Limits
+from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import Ledger
 from shared.errors import Misconfigured
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role
+
+QWEN = """#!/bin/sh
+case "$1" in
+--version) echo 0.24.4 ;;
+*) echo "Qwen Code --bare --approval-mode --allowed-tools --exclude-tools --json-schema --max-session-turns" \
+    "--auth-type --output-format" ;;
+esac
+"""
 
 PRICE = {"input": 1, "output": 2, "cached": 0.1, "written": 1}
 
@@ -42,6 +50,24 @@ def configured(tmp_path: Path, usual: str, **more: Any) -> Settings:
     return Settings.model_validate(known | more, strict=False)
 
 
+async def test_a_backend_without_a_model_of_its_own_is_refused_at_the_start_and_by_the_doctor(tmp_path: Path) -> None:
+    program = tmp_path / "qwen"
+    program.write_text(QWEN)
+    program.chmod(0o700)
+    settings = configured(tmp_path, "qwen", qwen_cli=str(program))
+    environment = {"PATH": os.defpath, "OPENAI_COMPATIBLE_API_KEY": "k", "OPENAI_COMPATIBLE_BASE_URL": "https://a.b"}
+    with StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER) as identity:
+        process = Process(settings, Role.WORKER, RealClock(), identity, environment)
+        with pytest.raises(Misconfigured, match=r"llm\.models\.qwen"):
+            await backend(process, settings.repositories[0], Confinement())
+    found = {one.subject: one for one in await programs.coding_backends(Machine(settings, environment, RealClock()))}
+    assert found["qwen"].status is Status.FAIL
+    assert "llm.models.qwen" in found["qwen"].sentence
+    named = configured(tmp_path, "qwen", qwen_cli=str(program), llm={"models": {"qwen": "gpt-5"}})
+    found = {one.subject: one for one in await programs.coding_backends(Machine(named, environment, RealClock()))}
+    assert (found["qwen"].status, found["model key"].status) == (Status.PASS, Status.PASS)
+
+
 @pytest.mark.parametrize(
     ("usual", "role", "more", "found"),
     [
@@ -52,6 +78,9 @@ def configured(tmp_path: Path, usual: str, **more: Any) -> Settings:
         ("claude", {"model": "opus", "backend": "codex"}, {}, ["opus"]),
         ("codex", {"model": "opus", "backend": "claude"}, {}, []),
         ("codex", {"model": "gpt-9"}, {"prices": {"gpt-9": PRICE}}, []),
+        ("qwen", {}, {"llm": {"models": {"qwen": "qwen9"}}}, ["qwen9"]),
+        ("qwen", {}, {"llm": {"models": {"qwen": "qwen9"}}, "prices": {"qwen9": PRICE}}, []),
+        ("claude", {}, {"llm": {"models": {"qwen": "qwen9"}}}, []),
     ],
 )
 def test_a_model_without_a_price_is_found(
@@ -95,7 +124,7 @@ async def test_a_run_without_a_price_is_told_to_the_webhook_once_over_restarts(t
         with ExitStack() as stack:
             identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER))
             process = Process(settings, Role.WORKER, RealClock(), identity, environment)
-            money = Money(Ledger(fences_of(mirror), mirror, lambda: AT, Limits(issue=100), "worker"), 5.0)
+            money = Money(Ledger(fences_of(mirror), mirror, lambda: AT, BudgetLimits(issue=100), "worker"), 5.0)
             await money.paid(process, settings.repositories[0], Priced(usd, name="codex")).run(REQUEST)
         kept = list((settings.state_dir / "outbox").glob("*.json"))
         assert len(kept) == (usd is None)

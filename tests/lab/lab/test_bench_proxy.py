@@ -18,7 +18,7 @@ from shared.github.issues import Issues
 from shared.github.pacing import Pacing
 from shared.github.tokens import Kept
 from shared.lock.port import RefUpdate
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 NAME = "ada/thing"
 

@@ -10,7 +10,7 @@ import pytest
 
 from lab.__main__ import ENGINE
 from lab.chaos import verdict
-from lab.chaos.setup import OWNER, REPOSITORY, Site, furnished
+from lab.chaos.setup import OWNER, REPOSITORY, TrialHost, furnished
 from lab.github.server import Lab
 from shared.lock.codec import Ack, ItemKey, write_ack
 from shared.lock.record import Fence, write_fence
@@ -21,7 +21,7 @@ KEYS = Keyring(1, (Key.of(b"5a" * 32),))
 
 
 @pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
+async def site(tmp_path: Path) -> AsyncIterator[TrialHost]:
     """A lab with one closed issue whose one pull request is merged, and its fence."""
     async with Lab(tmp_path / "github") as lab:
         site = await furnished(lab, tmp_path, ["guest_001"])
@@ -34,7 +34,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
         yield site
 
 
-async def pull(site: Site) -> None:
+async def pull(site: TrialHost) -> None:
     """A pull request for the issue."""
     tip = await site.repository.bare.sha("main")
     assert tip is not None
@@ -42,7 +42,7 @@ async def pull(site: Site) -> None:
     site.repository.pulls.open(thread, ("auto/issue-1", tip), ("main", tip), draft=False)
 
 
-async def fence(site: Site, stage: Stage) -> None:
+async def fence(site: TrialHost, stage: Stage) -> None:
     """The worker's fence of the issue says `stage`."""
     key = ItemKey(Role.WORKER, 1)
     text = write_fence(Fence(key, 1, "0" * 32, "worker-1", stage, datetime(2026, 1, 1, tzinfo=UTC)))
@@ -55,38 +55,38 @@ async def fence(site: Site, stage: Stage) -> None:
 _AUTHOR = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
-async def second_pull_request(site: Site) -> None:
+async def second_pull_request(site: TrialHost) -> None:
     await pull(site)
 
 
-async def left_lock(site: Site) -> None:
+async def left_lock(site: TrialHost) -> None:
     ack = Ack(ItemKey(Role.WORKER, 1), "worker-1", 1706123456789, 0, "0" * 32, 24)
     site.lab.comment(REPOSITORY, 1, write_ack(ack, KEYS), author=ENGINE)
 
 
-async def same_comment_twice(site: Site) -> None:
+async def same_comment_twice(site: TrialHost) -> None:
     for _ in range(2):
         site.lab.comment(REPOSITORY, 1, "<!-- engine-status/1 kind=worker n=1 rev=1 mac= -->", author=ENGINE)
 
 
-async def same_review_twice(site: Site) -> None:
+async def same_review_twice(site: TrialHost) -> None:
     for _ in range(2):
         site.repository.pulls.review(2, ENGINE, "COMMENTED", "", "0" * 40)
 
 
-async def childless_story(site: Site) -> None:
+async def childless_story(site: TrialHost) -> None:
     site.lab.close(REPOSITORY, site.lab.issue(REPOSITORY, "S", author=OWNER, labels=("story",)).number, actor=OWNER)
 
 
-async def forgotten_fence(site: Site) -> None:
+async def forgotten_fence(site: TrialHost) -> None:
     await fence(site, Stage.REVIEWING)
 
 
-async def left_label(site: Site) -> None:
+async def left_label(site: TrialHost) -> None:
     site.lab.label(REPOSITORY, 1, "status:testing", actor=ENGINE)
 
 
-async def left_open(site: Site) -> None:
+async def left_open(site: TrialHost) -> None:
     site.repository.issues.reopen(1, OWNER)
     site.lab.label(REPOSITORY, 1, "status:failed", actor=ENGINE)
 
@@ -104,20 +104,20 @@ async def left_open(site: Site) -> None:
         (left_open, "#1 is not finished: open True, merged 1, halted True."),
     ],
 )
-async def test_a_fault_is_named(plant: Callable[[Site], Awaitable[None]], sentence: str, site: Site) -> None:
+async def test_a_fault_is_named(plant: Callable[[TrialHost], Awaitable[None]], sentence: str, site: TrialHost) -> None:
     assert await verdict.violations(site, {}) == []
     await plant(site)
     assert sentence in await verdict.violations(site, {})
 
 
-async def test_a_persons_commit_that_is_gone_is_named(site: Site) -> None:
+async def test_a_persons_commit_that_is_gone_is_named(site: TrialHost) -> None:
     found = await verdict.violations(site, {"README.md": "auto/issue-1", "person_1.txt": "auto/issue-1"})
     assert found == ["The commit of a person on auto/issue-1 (person_1.txt) is gone."]
 
 
 @pytest.mark.parametrize("plant", [left_lock, left_open, forgotten_fence])
 async def test_a_trial_goes_on_until_nothing_is_open_held_or_at_a_stage(
-    plant: Callable[[Site], Awaitable[None]], site: Site
+    plant: Callable[[TrialHost], Awaitable[None]], site: TrialHost
 ) -> None:
     assert await verdict.at_rest(site)
     await plant(site)

@@ -12,7 +12,7 @@ import pytest
 from judge import Judge
 from lab_scene import NAME, Scene, scene_at
 
-from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults
+from lab.github.fault_injection.faults import Fault, FaultKind, Faults, FaultTarget
 
 COMMENTS = r"/issues/1/comments$"
 
@@ -168,9 +168,9 @@ def test_a_fault_is_unused_until_all_of_it_has_happened(fault: Fault, asked: int
     faults = Faults()
     faults.plan(fault)
     for _ in range(asked):
-        faults.take(Asked("GET", "/user", "", 0.0))
+        faults.take(FaultTarget("GET", "/user", "", 0.0))
     assert faults.unused == [fault]
-    faults.take(Asked("GET", "/user", "", 0.0))
+    faults.take(FaultTarget("GET", "/user", "", 0.0))
     assert faults.unused == []
 
 

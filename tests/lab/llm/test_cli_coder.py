@@ -19,9 +19,9 @@ from runtime.building.backends import backend
 from shared.errors import Misconfigured, Unauthorized
 from shared.llm.cli.directory import opened, sweep
 from shared.llm.cli.transcripts import FILES, outdated
-from shared.llm.port import Ending, Limits
+from shared.llm.port import Ending, RunLimits
 from shared.llm.role_router import RoleRouter
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import FILE_BYTES
 from shared.workflow import Role
@@ -71,11 +71,11 @@ async def test_the_exit_code_alone_is_no_verdict(shop: Shop, body: str, ending: 
 @pytest.mark.parametrize(
     ("limits", "text"),
     [
-        (Limits(deadline_seconds=1, silence_seconds=30), "it did not end within 1 seconds and was stopped"),
-        (Limits(deadline_seconds=30, silence_seconds=1), "it said nothing for 1 seconds and was stopped"),
+        (RunLimits(deadline_seconds=1, silence_seconds=30), "it did not end within 1 seconds and was stopped"),
+        (RunLimits(deadline_seconds=30, silence_seconds=1), "it said nothing for 1 seconds and was stopped"),
     ],
 )
-async def test_a_run_that_we_stop_is_timed_out_whatever_it_printed(shop: Shop, limits: Limits, text: str) -> None:
+async def test_a_run_that_we_stop_is_timed_out_whatever_it_printed(shop: Shop, limits: RunLimits, text: str) -> None:
     outcome = await shop.quick(f"{RESULT}; sleep 60").run(shop.request(limits=limits))
     assert (outcome.ending, outcome.text) == (Ending.TIMED_OUT, text)
     assert outcome.usage.cost_usd == 0.25
@@ -83,7 +83,7 @@ async def test_a_run_that_we_stop_is_timed_out_whatever_it_printed(shop: Shop, l
 
 async def test_a_run_that_goes_on_talking_is_not_silent(shop: Shop) -> None:
     coder = shop.quick(f"for i in 1 2 3 4 5 6; do echo '{{}}'; sleep 0.25; done; {RESULT}")
-    limits = Limits(deadline_seconds=30, silence_seconds=1)
+    limits = RunLimits(deadline_seconds=30, silence_seconds=1)
     assert (await coder.run(shop.request(limits=limits))).ending is Ending.COMPLETED
 
 

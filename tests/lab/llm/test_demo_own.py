@@ -16,7 +16,7 @@ from lab.demo.stories import STORIES, scenario
 from lab.github.repositories.git_command import Git, signed
 from lab.github.server import Lab
 from shared.errors import Misconfigured
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.llm.scenario import Scenario
 
 pytestmark = pytest.mark.long
@@ -120,7 +120,7 @@ def test_every_call_of_the_demonstration_is_known_to_the_model_by_its_prompt(bac
     assert len({scene.part for scene in scenes}) == len(answers) == len(scenes)
     prompts = " ".join(path.read_text() for path in ROOT.glob("*_agent/prompts/*.md"))
     for answer, scene in zip(answers, scenes, strict=True):
-        if answer.call is Call.IMPLEMENT and not answer.round:
+        if answer.call is CoderCall.IMPLEMENT and not answer.round:
             assert "This is attempt {{ attempt }}" in prompts
-        elif (answer.call, answer.round) != (Call.REVIEW, 1):
+        elif (answer.call, answer.round) != (CoderCall.REVIEW, 1):
             assert scene.part in prompts

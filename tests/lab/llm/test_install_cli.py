@@ -79,4 +79,4 @@ async def test_a_version_is_a_version(tmp_path: Path, version: str) -> None:
 
 def test_the_command_says_what_is_wrong_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert installed(InstallOptions("gemini", state_dir=tmp_path)) == 2
-    assert capsys.readouterr() == ("", "There is no package for 'gemini'; there is claude, codex.\n")
+    assert capsys.readouterr() == ("", "There is no package for 'gemini'; there is claude, codex, qwen.\n")

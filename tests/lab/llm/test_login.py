@@ -19,7 +19,7 @@ from runtime.building.backends import backend
 from runtime.building.backends import endpoints as endpoints_of
 from runtime.building.process import Process
 from shared.llm import cli_backends
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.workflow import Role
 

@@ -53,3 +53,29 @@ async def test_a_short_wait_is_passed_on_as_it_is(path: str, body: dict[str, Any
         for _ in range(2):
             assert await asked(client, path, body) == (503, "2", b'{"error": {"message": "busy"}}')
     assert busy.requests == 2
+
+
+CHAT = {"model": "m", "stream": True, "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
+
+
+@pytest.mark.parametrize("status", [500, 503, 529, 429])
+async def test_a_compatible_server_that_fails_on_ends_the_run_after_a_few_times(status: int) -> None:
+    busy = Busy(status, "2")
+    path = "/v1/chat/completions"
+    async with vendor(busy.answer) as desk, desk.run() as client:
+        seen = [await asked(client, path, CHAT) for _ in range(6)]
+        found = desk.read()
+    assert [one[:2] for one in seen] == [(status, "2")] * 3 + [(400, None)] * 3
+    assert b"busy" in seen[3][2]
+    assert busy.requests == 4
+    assert found.gave_up == status
+    assert found.answers == {status}
+
+
+async def test_a_long_wait_at_a_compatible_server_ends_the_run_at_once() -> None:
+    busy = Busy(429, "1800")
+    async with vendor(busy.answer) as desk, desk.run() as client:
+        seen = [(await asked(client, "/v1/chat/completions", CHAT))[:2] for _ in range(2)]
+        found = desk.read()
+    assert (seen, busy.requests, found.gave_up) == ([(400, None)] * 2, 1, 429)
+    assert found.retry_at is not None

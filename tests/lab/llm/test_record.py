@@ -8,7 +8,7 @@ from pathlib import Path
 from git_remote import commit_to, fences_of, machine, remote_at
 
 from console.history import accounts, fences
-from shared.budget.budgets import Limits
+from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import REF, Ledger
 from shared.budget.ledger_lines import Played, Reservation, Settlement
 from shared.git.mirror import Mirror
@@ -72,7 +72,7 @@ async def test_the_ledger_is_read_oldest_first(tmp_path: Path) -> None:
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
     played = Played("developer", "codex", "completed")
-    ledger = Ledger(fences_of(mirror), mirror, lambda: AT, Limits(), "worker")
+    ledger = Ledger(fences_of(mirror), mirror, lambda: AT, BudgetLimits(), "worker")
     await ledger.reserve("r1", "#7", 5, 60)
     await ledger.settle("r1", 0.5, "codex", played)
     await mirror.refresh(REF)

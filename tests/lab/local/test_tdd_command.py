@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,20 @@ async def test_a_coder_without_a_change_fails_and_nothing_is_deleted(project: Pr
     (task,) = Records(project.top).all()
     assert (task.state, task.head) == (State.FAILED, "")
     assert done.text.splitlines()[-1].endswith(f"workflow-engine tdd --resume {task.id}")
+
+
+INSTALL = "import pathlib; place = pathlib.Path('node_modules'); place.mkdir(); (place / 'greeter').touch()"
+NEEDS_IT = TESTS.replace("grep -q", "test -f node_modules/greeter && grep -q")
+
+
+async def test_what_the_tests_need_is_installed_by_the_command_that_is_named(project: Project) -> None:
+    code = CODE.replace("call: implement\n", "call: implement\n  attempt: any\n  retry: any\n")
+    project.configured(NEEDS_IT + code + APPROVES + CHECKED)
+    done = await project.tdd("../SPEC.md", "--local", "--branch", "greeting")
+    assert done.code == 1, done.stderr.decode()
+    (task,) = Records(project.top).all()
+    install = f"'{sys.executable}' -c \"{INSTALL}\""
+    done = await project.tdd("--resume", task.id, "--setup-command", install)
+    assert done.code == 0, done.stderr.decode()
+    changed = await project.git("diff", "--name-only", "trunk...greeting")
+    assert changed.split() == ["greeting.txt", "tests/test_greeting.sh"]

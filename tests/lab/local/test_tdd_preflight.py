@@ -280,3 +280,23 @@ async def test_a_lab_that_is_killed_catches_up_with_its_branches(tmp_path: Path)
             assert pull.head_sha == pushed
             with pytest.raises(Stuck, match="worker#1 is paused"):
                 await check_stuck(again.at("ada/x"), ["worker#1 is paused"])
+
+
+async def test_a_set_up_that_cannot_be_run_is_noticed_before_anything_is_paid_for(project: Project) -> None:
+    said = str(await refused(project, setup_command="uv sync && npm ci"))
+    assert "setup_command 'uv sync && npm ci' uses '&&', but it is run without a shell" in said
+
+
+async def test_the_set_up_that_was_named_counts_in_place_of_the_configured_one(project: Project) -> None:
+    ready = await look(project, setup_command="uv sync")
+    assert ready.settings.repositories[0].setup_command == "uv sync"
+    assert ready.order.setup_command == "uv sync"
+
+
+@pytest.mark.parametrize(
+    ("option", "wishes"),
+    [("--test-command", TddOptions(test_command="")), ("--setup-command", TddOptions(setup_command=" "))],
+)
+def test_a_command_without_words_is_refused_by_the_name_of_its_option(option: str, wishes: TddOptions) -> None:
+    with pytest.raises(Misconfigured, match=f"^{option}: must not be empty"):
+        wishes.check()

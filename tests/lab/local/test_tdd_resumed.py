@@ -18,7 +18,7 @@ from lab.github.server import Lab
 from runtime.telemetry.progress import Progress
 from shared.errors import Misconfigured
 from shared.github import status_record
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 
 
 @pytest.fixture

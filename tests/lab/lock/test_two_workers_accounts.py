@@ -9,7 +9,7 @@ import pytest
 from engine import ENGINE, REPOSITORY, REVIEWER, WRITES, Engine
 from worker_scene import SLOW, claims, comments, during_the_call
 
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -8,10 +8,10 @@ from engine import ENGINE, REPOSITORY, WRITES, Engine
 from orphan_scene import issue, writes
 from worker_scene import CODE, labels
 
-from console.orders import ACTIONS, Answer, Order, ordered
+from console.orders import ACTIONS, Order, OrderResult, ordered
 from shared.commands.command import Verb
-from shared.commands.command_rules import Refused, ruling
-from shared.errors import NotAllowed
+from shared.commands.command_rules import CommandRefused, ruling
+from shared.errors import Invisible, NotAllowed
 from shared.workflow import Role, Stage, Track
 
 pytestmark = pytest.mark.long
@@ -24,7 +24,7 @@ def engine(engine: Engine) -> Engine:
     return engine
 
 
-async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> Answer:
+async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> OrderResult:
     """What a console answers to whoever has this token."""
     rights = WRITES if by == ENGINE else dict.fromkeys(WRITES, "read")
     return await ordered(
@@ -41,8 +41,8 @@ async def test_each_command_does_what_is_ruled_and_again_moves_nothing_back(engi
         answer = await recover(engine, verb, number)
         after = await engine.fence(Role.WORKER, number)
         assert after is not None
-        assert answer.done is not isinstance(ruled, Refused), f"/{verb} at {stage}"
-        if isinstance(ruled, Refused):
+        assert answer.done is not isinstance(ruled, CommandRefused), f"/{verb} at {stage}"
+        if isinstance(ruled, CommandRefused):
             assert f"{answer.outcome}." == ruled.sentence
             assert (after.oid, writes(engine)[before:]) == (seen.oid, [])
             continue
@@ -62,3 +62,8 @@ async def test_a_token_that_may_not_write_moves_nothing(engine: Engine) -> None:
     assert found == seen
     assert labels(engine, number) == {"status:failed"}
     assert [one.body for one in engine.lab.at(REPOSITORY).comments.of(number)] == []
+
+
+async def test_an_item_that_is_not_there_is_told_with_what_to_check(engine: Engine) -> None:
+    with pytest.raises(Invisible, match=f"GitHub does not show {REPOSITORY}#999 to this token: check the number"):
+        await recover(engine, Verb.RETRY, 999)

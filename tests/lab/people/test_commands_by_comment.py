@@ -22,7 +22,7 @@ from worker_scene import (
     status,
 )
 
-from console.orders import Answer, Order, ordered
+from console.orders import Order, OrderResult, ordered
 from lab.demo.stories import STORIES
 from lab.github.ci.behaviours import NEVER
 from shared.commands.command import Verb
@@ -143,7 +143,7 @@ async def test_close_and_reset_keeps_the_old_branch_and_starts_over(engine: Engi
     assert calls(engine, "write_tests") == 1  # of one machine and one scenario, the same answer
 
 
-async def recover(engine: Engine, verb: Verb, number: int) -> Answer:
+async def recover(engine: Engine, verb: Verb, number: int) -> OrderResult:
     """What the console answers, in the name of the engine's own account."""
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     return await ordered(engine.settings("console"), environment, Order(verb, number))

@@ -10,10 +10,10 @@ import pytest
 from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine, demo_script
 from worker_scene import CODE, SLOW, TESTS, claims, comments, during_the_call, eventually, fence, labels, pulls, status
 
-from console.orders import ACTIONS, Answer, Order, ordered
+from console.orders import ACTIONS, Order, OrderResult, ordered
 from shared.commands.command import Verb
 from shared.commands.command_reader import EDITED
-from shared.commands.command_rules import Refused, ruling
+from shared.commands.command_rules import CommandRefused, ruling
 from shared.errors import NotAllowed
 from shared.process import Finished, run
 from shared.scheduling.items import Result
@@ -45,7 +45,7 @@ async def test_every_command_by_comment(engine: Engine) -> None:
     number = await given_up(engine)
     assert [one.body for one in comments(engine, number) if "Needs a maintainer:" in one.body and "@ada" in one.body]
     refused = {
-        verb: one for verb in Verb if isinstance(one := ruling(verb, Track.SPECIFICATION, Stage.FAILED), Refused)
+        verb: one for verb in Verb if isinstance(one := ruling(verb, Track.SPECIFICATION, Stage.FAILED), CommandRefused)
     }
     assert set(refused) >= {Verb.MERGE, Verb.STOP, Verb.REJECT}, "positive control: some do not fit"
     async with engine.agent(Role.WORKER) as worker:
@@ -78,7 +78,7 @@ async def test_every_command_by_comment(engine: Engine) -> None:
     assert (await fence(engine, number)).backend == "scripted"
 
 
-async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> Answer:
+async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> OrderResult:
     """What the console answers, with the token of `by`."""
     environment = {"GITHUB_TOKEN": engine.lab.token(by, WRITES)}
     return await ordered(engine.settings("console"), environment, Order(verb, number))

@@ -8,7 +8,7 @@ import pytest
 from engine import OWNER, REPOSITORY, Engine, demo_script
 from terminal_scene import conversation, issues
 
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Result
 from shared.workflow import Role
 

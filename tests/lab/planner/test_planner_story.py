@@ -68,6 +68,7 @@ async def test_a_story_that_is_found_closed_says_who_closed_it(one: Engine, by: 
     else:
         (specification,) = specifications(one)
         one.lab.close(REPOSITORY, specification.number, actor=OWNER)
+        one.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", "/graphql$", status=403))  # by REST, one by one
         one.lab.faults.plan(Fault(FaultKind.LOST_REQUEST, "DELETE", "/labels/"))
         assert await tick(one) == []
     assert set(one.issue(number).labels) == {"story", "status:specified"}

@@ -8,7 +8,7 @@ import pytest
 from github_script import Plan, scripted
 
 from shared.github.attachments import LARGEST_BYTES, MOST_HOPS, Attachments, NotFetched
-from shared.github.transport import Answer
+from shared.github.transport import Response
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
 NAME = "0f3c2f6e-2a54-4c1b-9d7b-0a4a7d2f6c11"
@@ -22,17 +22,17 @@ class GitHubCom:
 
     site = "https://github.com"
 
-    def __init__(self, pages: Mapping[str, Answer]) -> None:
+    def __init__(self, pages: Mapping[str, Response]) -> None:
         self._pages = pages
         self.asked: list[str] = []
 
-    async def elsewhere(self, url: str, most_bytes: int) -> Answer:
+    async def elsewhere(self, url: str, most_bytes: int) -> Response:
         self.asked.append(url)
         return self._pages[url]
 
 
-def led(location: str) -> Answer:
-    return Answer(302, {"location": location}, b"")
+def led(location: str) -> Response:
+    return Response(302, {"location": location}, b"")
 
 
 async def test_an_image_is_read_where_github_sends_a_browser_and_without_the_token() -> None:
@@ -52,7 +52,7 @@ async def test_an_image_is_read_where_github_sends_a_browser_and_without_the_tok
     [(b"\xff\xd8\xff\xe0", "jpeg"), (b"GIF89a", "gif"), (b"GIF87a", "gif"), (b"RIFF\n\0\r\nWEBPVP8 ", "webp")],
 )
 async def test_four_kinds_are_known_by_their_first_bytes(first: bytes, kind: str) -> None:
-    image = await Attachments(GitHubCom({ADDRESS: Answer(200, {}, first)})).image(ADDRESS)
+    image = await Attachments(GitHubCom({ADDRESS: Response(200, {}, first)})).image(ADDRESS)
     assert image.kind == kind
 
 
@@ -105,7 +105,7 @@ async def test_no_redirection_leads_off_github(location: str) -> None:
 
 
 async def test_the_storage_of_github_is_followed() -> None:
-    web = GitHubCom({ADDRESS: led(STORED), STORED: Answer(200, {}, PNG)})
+    web = GitHubCom({ADDRESS: led(STORED), STORED: Response(200, {}, PNG)})
     assert (await Attachments(web).image(ADDRESS)).content == PNG
     assert web.asked == [ADDRESS, STORED]
 

@@ -12,7 +12,7 @@ from github_script import Plan, lease, scripted
 
 from lab.github.world.checks import AnnotationRecord
 from lab.github.world.issues import MOST_LABELS
-from lab.github.world.pulls import Place, PullRecord
+from lab.github.world.pulls import DiffPlace, PullRecord
 from shared.github import branch_rules
 from shared.github.checks import Checks
 from shared.github.client import GitHub
@@ -29,7 +29,7 @@ from shared.workflow.labels import Labels
 SIZES = (98, 99, 100, 101, 102, 198, 199, 200, 201)
 SHA = "refs/heads/main"
 PULL = 1
-PLACE = Place("a.py", 1, "RIGHT", "@@ -1 +1 @@", "one", 1)
+PLACE = DiffPlace("a.py", 1, "RIGHT", "@@ -1 +1 @@", "one", 1)
 
 
 @dataclass

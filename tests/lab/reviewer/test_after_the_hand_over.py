@@ -8,7 +8,7 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, REVIEW, TESTS, branch, calls, claims, comments, fence, labels, pulls, status
 
 from lab.github.world.pulls import PullRecord
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Result
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage

@@ -10,7 +10,7 @@ from worker_scene import CODE, REVIEW, TESTS, calls, labels, pulls, status
 
 from lab.github.server import CHECK_NAME
 from lab.github.world.repository import Protection
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,7 @@ from orphan_scene import charged, writes
 from worker_scene import REVIEW, calls, comments, labels, status
 
 from lab.github.world.pulls import PullRecord
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
@@ -130,3 +130,14 @@ async def test_a_fork_that_names_its_branch_like_the_engines_is_not_taken_for_th
         assert worker.skipped == (f"{REPOSITORY}#{number}: the pull request is not of this engine's making",)
     assert [one for one in (number, pull.number) if comments(engine, one)] == []
     assert await engine.lab.at(REPOSITORY).bare.sha(f"refs/heads/auto/issue-{number}") is None
+
+
+async def test_start_on_a_pull_request_asks_for_its_review(engine: Engine) -> None:
+    pull = await proposed(engine)
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        await ticks(engine, reviewer)
+        engine.lab.comment(REPOSITORY, pull.number, "/start", author="mallory")
+        await ticks(engine, reviewer)
+        assert reviews(engine, pull) == 0
+        engine.lab.comment(REPOSITORY, pull.number, "/start", author=OWNER)
+        await engine.until(lambda: reviews(engine, pull) == 1, reviewer)

@@ -15,7 +15,7 @@ from fakes.clock import QuickClock
 from merge_scene import SCRIPT, Change, opened
 
 from reviewer_agent.merge.merge_turns import TURN_SECONDS
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

@@ -13,7 +13,7 @@ from worker_scene import CODE, REVIEW, TESTS, calls, claims, comments, labels, p
 
 from console.status.row import Whom
 from lab.github.world.repository import Protection
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,7 @@ from merge_scene import SCRIPT, Change, opened
 from worker_scene import comments, status
 
 from lab.github.world.pulls import PullRecord
-from shared.telemetry.events import Kind, Query
+from shared.telemetry.events import EventKind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.workflow import Role
 
@@ -83,7 +83,7 @@ async def test_a_larger_change_is_merged_by_a_review_of_somebody_but_its_request
     assert found is not None
     assert found.approved_by.startswith("grace in review ")
     trail = SqliteStore(engine.directory / "machine-1" / "events.db").read(Query(repository=REPOSITORY), 10_000)
-    told = [row.event for row in trail if row.event.kind is Kind.APPROVAL]
+    told = [row.event for row in trail if row.event.kind is EventKind.APPROVAL]
     granted = [(one.pull, one.data["by"]) for one in told if one.data["state"] == "granted"]
     assert granted == [(change.number, found.approved_by)], "the word that did not count is none of them"
     assert change.merged

@@ -11,7 +11,7 @@ from worker_scene import comments, labels, status
 
 from lab.github.ci.behaviours import GREEN, NEVER
 from lab.github.fault_injection.faults import Fault, FaultKind
-from lab.github.world.pulls import Place
+from lab.github.world.pulls import DiffPlace
 from lab.github.world.repository import Protection
 from shared.workflow import Role
 
@@ -99,7 +99,7 @@ async def test_it_waits_until_every_conversation_is_resolved(engine: Engine) -> 
     change = await opened(engine, "guide")
     pulls = engine.lab.at(REPOSITORY).pulls
     review = engine.lab.review(REPOSITORY, change.number, author="grace", state="COMMENTED")
-    place = Place("guide.md", 1, "RIGHT", "@@ -0,0 +1 @@\n+Read me.", "Read me.", 1)
+    place = DiffPlace("guide.md", 1, "RIGHT", "@@ -0,0 +1 @@\n+Read me.", "Read me.", 1)
     pulls.remark(review, place, "Is this so?")
     async with engine.agent(Role.REVIEWER) as reviewer:
         await looks(engine, reviewer)

@@ -13,9 +13,9 @@ from fakes.clock import QuickClock
 from merge_scene import SCRIPT, Change, opened
 from worker_scene import labels, status
 
-from lab.github.world.pulls import Place, ReviewRecord
+from lab.github.world.pulls import DiffPlace, ReviewRecord
 from lab.github.world.repository import Protection
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
@@ -179,7 +179,7 @@ def remarks(change: Change, author: str, body: str = "", *, reply_to: int | None
     """Somebody comments on a line, or answers there, as GitHub keeps it: a review without words; the comment's id."""
     pulls = change.engine.lab.at(REPOSITORY).pulls
     review = change.engine.lab.review(REPOSITORY, change.number, author=author, state="COMMENTED")
-    line = Place("guide.md", 1, "RIGHT", "@@ -0,0 +1 @@\n+Read me.", "Read me.", 1)
+    line = DiffPlace("guide.md", 1, "RIGHT", "@@ -0,0 +1 @@\n+Read me.", "Read me.", 1)
     return pulls.remark(review, line, body, reply_to=reply_to).id
 
 

@@ -19,7 +19,7 @@ from runtime.building.assembly import Process
 from runtime.building.backends import backend
 from runtime.building.confinement import confinement, environments
 from shared.llm.port import Ending
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.self_test import diagnosis, tried
 from shared.workflow import Role

@@ -14,7 +14,7 @@ from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.proof.execution import fresh_names
 from worker_agent.tdd.runners.control import watched
 from worker_agent.tdd.runners.pytest_runner import PytestRunner
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.runner import Selection
 
@@ -46,15 +46,18 @@ async def test_an_honest_cycle_is_proved(project: Project) -> None:
 
 
 KINDS = {
-    "test_first.py": ("from directory import search\n", Kind.FIRST_PARTY_IMPORT),
-    "test_attribute.py": ("import directory\nX = directory.search\n", Kind.FIRST_PARTY_IMPORT),
-    "test_announced.py": ("import phonebook\n", Kind.FIRST_PARTY_IMPORT),
-    "test_third.py": ("import os\nos.mkdir('no_such_module')\nimport no_such_module.x\n", Kind.THIRD_PARTY_IMPORT),
-    "test_third_name.py": ("from anyio import no_such_name\n", Kind.THIRD_PARTY_IMPORT),
-    "test_syntax.py": ("def test_x(:\n", Kind.SYNTAX),
-    "test_tabs.py": ("def test_x():\n  pass\n    pass\n", Kind.SYNTAX),
-    "test_raises.py": ("raise RuntimeError('directory')\n", Kind.COLLECTION),
-    "sub/conftest.py": ("import directory.fixtures\n", Kind.FIRST_PARTY_IMPORT),
+    "test_first.py": ("from directory import search\n", FailureKind.FIRST_PARTY_IMPORT),
+    "test_attribute.py": ("import directory\nX = directory.search\n", FailureKind.FIRST_PARTY_IMPORT),
+    "test_announced.py": ("import phonebook\n", FailureKind.FIRST_PARTY_IMPORT),
+    "test_third.py": (
+        "import os\nos.mkdir('no_such_module')\nimport no_such_module.x\n",
+        FailureKind.THIRD_PARTY_IMPORT,
+    ),
+    "test_third_name.py": ("from anyio import no_such_name\n", FailureKind.THIRD_PARTY_IMPORT),
+    "test_syntax.py": ("def test_x(:\n", FailureKind.SYNTAX),
+    "test_tabs.py": ("def test_x():\n  pass\n    pass\n", FailureKind.SYNTAX),
+    "test_raises.py": ("raise RuntimeError('directory')\n", FailureKind.COLLECTION),
+    "sub/conftest.py": ("import directory.fixtures\n", FailureKind.FIRST_PARTY_IMPORT),
 }
 BODIES = """
 import pytest
@@ -95,18 +98,18 @@ async def test_every_kind_of_failure_is_told_apart(project: Project) -> None:
         if result.file == "tests/test_bodies.py"
     }
     assert found == {
-        "TestC::test_parameters[a]": (Outcome.PASSED, None),
-        "TestC::test_parameters[b::c]": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
-        "TestC::test_parameters[|]": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
-        "test_inside": (Outcome.FAILED, Kind.FIRST_PARTY_IMPORT),
-        "test_fixture": (Outcome.ERROR, Kind.MISSING_FIXTURE),
-        "test_setup": (Outcome.ERROR, Kind.ASSERTION_OR_EXCEPTION),
-        "test_teardown": (Outcome.ERROR, Kind.OTHER),
-        "test_both": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
-        "test_strict": (Outcome.FAILED, Kind.OTHER),
-        "test_expected": (Outcome.SKIPPED, None),
-        "test_skipped": (Outcome.SKIPPED, None),
-        "test_leaves": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION),
+        "TestC::test_parameters[a]": (CaseOutcome.PASSED, None),
+        "TestC::test_parameters[b::c]": (CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION),
+        "TestC::test_parameters[|]": (CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION),
+        "test_inside": (CaseOutcome.FAILED, FailureKind.FIRST_PARTY_IMPORT),
+        "test_fixture": (CaseOutcome.ERROR, FailureKind.MISSING_FIXTURE),
+        "test_setup": (CaseOutcome.ERROR, FailureKind.ASSERTION_OR_EXCEPTION),
+        "test_teardown": (CaseOutcome.ERROR, FailureKind.OTHER),
+        "test_both": (CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION),
+        "test_strict": (CaseOutcome.FAILED, FailureKind.OTHER),
+        "test_expected": (CaseOutcome.SKIPPED, None),
+        "test_skipped": (CaseOutcome.SKIPPED, None),
+        "test_leaves": (CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION),
     }
 
 
@@ -253,8 +256,8 @@ async def test_any_command_counts_by_the_report_that_it_writes_itself(project: P
     run = await project.run(runner=ReportRunner("out/*.xml"), command=f"'{sys.executable}' write.py")
     assert run.finished
     assert {test: result.outcome for test, result in run.results.items()} == {
-        "sum.js::Sum::adds": Outcome.PASSED,
-        "sum.js::Sum::fails": Outcome.FAILED,
+        "sum.js::Sum::adds": CaseOutcome.PASSED,
+        "sum.js::Sum::fails": CaseOutcome.FAILED,
     }
     assert (project.root / "outside.xml").exists()
 

@@ -10,8 +10,8 @@ from tdd_project import BASE, FOUND, NEW, SEARCH, Project, judged, new_project
 
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import Kind, Outcome, TestRun
-from worker_agent.tdd.runners.run import Limits
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestRun
+from worker_agent.tdd.runners.run import OutputLimits
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def test_a_process_that_a_test_leaves_behind_is_gone(project: Project) -> 
     run = await project.run(
         {NEW: leave + "    pathlib.Path('pid').write_text(str(child.pid))\n    child.returncode = 0\n"}
     )
-    assert run.results[f"{NEW}::test_leave"].outcome is Outcome.PASSED
+    assert run.results[f"{NEW}::test_leave"].outcome is CaseOutcome.PASSED
     pid = int((project.root / "checkout/pid").read_text())
     for _ in range(1000):
         if not _alive(pid):
@@ -145,7 +145,7 @@ def test_surroundings():
 
 async def test_tests_see_no_secret_and_write_to_their_own_home(project: Project) -> None:
     run = await project.run({NEW: LOOK})
-    assert run.results[f"{NEW}::test_surroundings"].outcome is Outcome.PASSED
+    assert run.results[f"{NEW}::test_surroundings"].outcome is CaseOutcome.PASSED
     seen = (project.root / "checkout/seen").read_text()
     assert "canary" not in seen
     lines = dict(line.split("=", 1) for line in seen.splitlines())
@@ -158,7 +158,7 @@ async def test_tests_see_no_secret_and_write_to_their_own_home(project: Project)
 
 @pytest.mark.fault(28)
 async def test_a_file_over_the_limit_fails_its_test_alone(project: Project) -> None:
-    project.limits = Limits(file_bytes=2**20, tail_chars=500)
+    project.limits = OutputLimits(file_bytes=2**20, tail_chars=500)
     flood = "def test_flood(tmp_path):\n    (tmp_path / 'x').write_bytes(bytes(2**21))\n"
     run = await project.run({NEW: flood})
     assert "File too large" in run.results[f"{NEW}::test_flood"].message
@@ -169,6 +169,6 @@ async def test_a_file_over_the_limit_fails_its_test_alone(project: Project) -> N
 async def test_a_checkout_with_too_many_files_is_known_in_part_and_refuses_what_it_does_not_know(
     project: Project,
 ) -> None:
-    project.limits = Limits(paths=0)
+    project.limits = OutputLimits(paths=0)
     run = await project.run({NEW: SEARCH})
-    assert run.broken_files[NEW].kind is Kind.THIRD_PARTY_IMPORT
+    assert run.broken_files[NEW].kind is FailureKind.THIRD_PARTY_IMPORT

@@ -10,7 +10,7 @@ from tdd_project import Project
 
 from worker_agent.tdd.proof.execution import fresh_names
 from worker_agent.tdd.runners.control import watched
-from worker_agent.tdd.runners.report import Kind, TestRun
+from worker_agent.tdd.runners.report import FailureKind, TestRun
 from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.runners.unittest_runner import UnittestRunner
 
@@ -52,7 +52,7 @@ async def test_an_honest_cycle_of_unittest(project: Project) -> None:
     assert (base.finished, base.code, set(base.passed)) == (True, 0, FOUND), base.output_tail
 
     red = await _run(project, {NEW: SEARCH})
-    assert (red.finished, set(red.passed), red.broken_files[NEW].kind) == (True, FOUND, Kind.FIRST_PARTY_IMPORT)
+    assert (red.finished, set(red.passed), red.broken_files[NEW].kind) == (True, FOUND, FailureKind.FIRST_PARTY_IMPORT)
     assert red.broken_files[NEW].first_line == "ModuleNotFoundError: No module named 'directory.search'"
 
     green = await _run(project, WORKS)
@@ -79,12 +79,12 @@ async def test_of_a_selected_file_of_unittest_only_the_named_methods_run(project
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ("import nowhere\n", Kind.THIRD_PARTY_IMPORT),
-        ("def x(:\n", Kind.SYNTAX),
-        ("raise ValueError\n", Kind.COLLECTION),
+        ("import nowhere\n", FailureKind.THIRD_PARTY_IMPORT),
+        ("def x(:\n", FailureKind.SYNTAX),
+        ("raise ValueError\n", FailureKind.COLLECTION),
     ],
 )
-async def test_why_a_module_of_unittest_was_not_loaded(project: Project, body: str, kind: Kind) -> None:
+async def test_why_a_module_of_unittest_was_not_loaded(project: Project, body: str, kind: FailureKind) -> None:
     run = await _run(project, {NEW: body})
     assert (run.finished, run.broken_files[NEW].kind) == (True, kind), run.broken_files[NEW].message
 

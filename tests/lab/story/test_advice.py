@@ -151,7 +151,7 @@ async def held_by_configuration(engine: Engine, command: str, why: str) -> int:
     async with engine.agent(Role.WORKER) as worker:
         for _ in range(3):
             await engine.tick(worker)
-        aside = engine.chronicles[Role.WORKER].vitals.aside
+        aside = engine.chronicles[Role.WORKER].health.aside
         assert why in aside[REPOSITORY], "metrics, health and status show it"
         assert len(worker.ended) == 1, "it is found once"
     assert labels(engine, second) == {"status:ready"}
@@ -263,6 +263,7 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
     "worker_agent.intake.dependency_cycles.told": (in_a_circle,),
     "worker_agent.errors.BaseGone": (advice_stories.base_gone,),
     "worker_agent.errors.ConflictUnresolved": (advice_stories.conflict_unresolved,),
+    "worker_agent.tdd.setup.hooks.HookFailed": (advice_stories.hook_failed,),
     "worker_agent.errors.NotPending": (advice_stories.no_longer_pending,),
     "worker_agent.open_pull_request._finish": (advice_stories.branch_was_emptied,),
     "reviewer_agent.comments.given_up": (review_given_up,),

@@ -14,7 +14,7 @@ from lab.github.server import CHECK_NAME
 from lab.github.world.issues import IssueRecord
 from lab.github.world.pulls import PullRecord
 from lab.github.world.repository import Protection
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.specification import read
 from shared.workflow import Role
 

@@ -10,7 +10,7 @@ from engine import ENGINE, REPOSITORY, Engine, demo_script
 from fakes.clock import QuickClock
 from story_scene import has, is_open, tell
 
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role, Stage
 
 SEEDS = range(2, 7)

@@ -15,7 +15,7 @@ from promql import asked
 from story_scene import has, tell
 
 from config.observability import HealthSettings
-from shared.telemetry.events import Event, Kind, Query
+from shared.telemetry.events import Event, EventKind, Query
 from shared.telemetry.sqlite_store import SqliteStore
 from shared.workflow import Role
 
@@ -65,20 +65,22 @@ async def test_a_story_leaves_a_trail_and_figures_that_the_dashboard_can_show(en
     told = trail(engine)
 
     of_issue = [one for one in told if one.issue == 2]
-    assert [one.phase for one in of_issue if one.kind is Kind.PHASE][:3] == ["red", "green", "ci"]
-    calls = [one.data["call"] for one in told if one.kind is Kind.LLM_CALL]
+    assert [one.phase for one in of_issue if one.kind is EventKind.PHASE][:3] == ["red", "green", "ci"]
+    calls = [one.data["call"] for one in told if one.kind is EventKind.LLM_CALL]
     assert calls[:3] == ["plan", "write_tests", "implement"]
-    assert all(one.run for one in told if one.kind in {Kind.LLM_CALL, Kind.TEST_RUN, Kind.CI, Kind.REVIEW})
-    runs = [(one.data["outcome"], one.data["failed"]) for one in of_issue if one.kind is Kind.TEST_RUN]
+    assert all(
+        one.run for one in told if one.kind in {EventKind.LLM_CALL, EventKind.TEST_RUN, EventKind.CI, EventKind.REVIEW}
+    )
+    runs = [(one.data["outcome"], one.data["failed"]) for one in of_issue if one.kind is EventKind.TEST_RUN]
     assert runs[0] == ("passed", 0), "the base is green before anything is written"
     assert {outcome for outcome, _ in runs} == {"passed", "failed"}
-    states = [one.data["state"] for one in told if one.kind is Kind.APPROVAL and one.issue == 1]
+    states = [one.data["state"] for one in told if one.kind is EventKind.APPROVAL and one.issue == 1]
     assert states == ["requested", "granted"]
-    assert [one.data["verdict"] for one in told if one.kind is Kind.REVIEW] == ["changes_requested"]
-    assert {one.data["verdict"] for one in told if one.kind is Kind.CI} >= {"red", "green"}
-    begun = {one.run for one in told if one.kind is Kind.CLAIM}
-    assert {one.run for one in told if one.kind is Kind.ENDED} == begun, "every run that began has ended"
-    assert not [one for one in told if one.kind is Kind.ESCALATION]
+    assert [one.data["verdict"] for one in told if one.kind is EventKind.REVIEW] == ["changes_requested"]
+    assert {one.data["verdict"] for one in told if one.kind is EventKind.CI} >= {"red", "green"}
+    begun = {one.run for one in told if one.kind is EventKind.CLAIM}
+    assert {one.run for one in told if one.kind is EventKind.ENDED} == begun, "every run that began has ended"
+    assert not [one for one in told if one.kind is EventKind.ESCALATION]
     assert "ghs_" not in str(told)
 
     shows_what_the_dashboard_asks(pages)
@@ -88,12 +90,14 @@ async def test_a_story_leaves_a_trail_and_figures_that_the_dashboard_can_show(en
 
 def every_run_is_a_trace(told: list[Event], receiver: Receiver) -> None:
     roots = [span for span in receiver.spans if not span.parent_span_id]
-    assert {attributes(root)["workflow.run"] for root in roots} == {one.run for one in told if one.kind is Kind.CLAIM}
+    assert {attributes(root)["workflow.run"] for root in roots} == {
+        one.run for one in told if one.kind is EventKind.CLAIM
+    }
     assert {root.name for root in roots} == {"planner run", "worker run", "reviewer run"}
     assert len({root.trace_id for root in roots}) == len(roots)
     assert {span.trace_id for span in receiver.spans} == {root.trace_id for root in roots}
     calls = [span for span in receiver.spans if span.name.startswith("invoke_agent")]
-    assert len(calls) == len([one for one in told if one.kind is Kind.LLM_CALL and one.run])
+    assert len(calls) == len([one for one in told if one.kind is EventKind.LLM_CALL and one.run])
     assert receiver.named("wait for CI")
     assert receiver.named("tests evidence")
 

@@ -61,6 +61,7 @@ async def _build(engine: Engine) -> None:
     assert await repository.bare.sha("refs/heads/auto/issue-2") is None, "the branch is deleted after the merge"
     inline = list(repository.pulls.inline.values())
     assert [one.resolved for one in inline if one.in_reply_to is None] == [True], "the review found it settled"
+    assert {one.hidden for one in repository.pulls.reviews.values()} == {""}
     answers = [one.body.partition("\n")[2] for one in inline if one.in_reply_to is not None]
     assert [one[:9] for one in answers] == ["Fixed in "]
     talk = [one.body for one in repository.comments.of(3) if one.author == ENGINE]
@@ -75,7 +76,7 @@ async def _build(engine: Engine) -> None:
 )
 async def test_nothing_is_merged_by_default(engine: Engine, tmp_path: Path) -> None:
     engine.scenario = demo_script(tmp_path)
-    engine.repository_settings |= {"approval": "auto"}
+    engine.repository_settings |= {"approval": "auto", "review": {"hide_outdated": True}}
     story = tell(engine)
     async with engine.agent(Role.PLANNER) as planner:
         await engine.until(lambda: has(engine, story, "status:specified"), planner)
@@ -85,4 +86,7 @@ async def test_nothing_is_merged_by_default(engine: Engine, tmp_path: Path) -> N
         await engine.tick(worker, reviewer)
     pull = engine.lab.at(REPOSITORY).pulls.require(3)
     assert pull.merged_at is None
+    reviews = engine.lab.at(REPOSITORY).pulls.reviews_of(3)
+    assert [one.hidden for one in reviews if one.state == "CHANGES_REQUESTED"] == ["outdated"]
+    assert [one.hidden for one in reviews if one.state == "APPROVED"] == [""]
     assert is_open(engine, 2)

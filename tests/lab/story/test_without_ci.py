@@ -10,7 +10,7 @@ from orphan_scene import charged
 from worker_scene import CODE, REVIEW, TESTS, labels, pulls, status
 
 from lab.github.ci.behaviours import NEVER
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long

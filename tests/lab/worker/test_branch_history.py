@@ -15,7 +15,7 @@ from shared.git.patch_policy import Policy
 from shared.git.publisher import Publisher
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.text.comment_signatures import Key, Keyring
 from shared.workflow import Role, Stage
 from worker_agent.branch.history import History

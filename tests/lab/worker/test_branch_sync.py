@@ -8,7 +8,7 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, calls, fence, labels, pulls, status
 
 from lab.github.ci.behaviours import GREEN, NEVER
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 

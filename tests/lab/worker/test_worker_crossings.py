@@ -28,14 +28,17 @@ async def test_a_hand_over_that_stops_between_its_two_labels_is_finished_by_the_
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(pulls(engine)), worker)
-        # the first label of the hand-over is set, the second never again while this agent lives
-        engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", r"/graphql$", times=1))
+        # One by one by REST: the label of one item is set, that of the other never while this agent lives.
+        engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", r"/graphql$", status=403, times=100))
+        second = rf"/issues/{number}/labels$"
+        engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", second, times=100))
         for _ in range(3):
             await engine.tick(worker)
             if (await fence(engine, number)).stage is Stage.REVIEWING:
                 break
     both = [{one for one in labels(engine, n) if one.startswith("status:")} for n in (number, pulls(engine)[0].number)]
     assert sum("status:reviewing" in found for found in both) == 1, "it was to stop half-way"
+    engine.lab.faults.clear()
     async with engine.agent(Role.WORKER) as again:
         await engine.until(lambda: "status:reviewing" in labels(engine, number), again)
     assert "status:reviewing" in labels(engine, pulls(engine)[0].number)

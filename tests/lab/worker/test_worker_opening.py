@@ -7,7 +7,7 @@ from engine import OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, fence, is_released, labels, once, pulls, status
 
 from lab.github.fault_injection.faults import Fault, FaultKind
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 

@@ -7,7 +7,7 @@ from board_scene import row_of
 from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, claims, comments, labels, pulls
 
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 

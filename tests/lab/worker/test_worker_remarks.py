@@ -10,7 +10,7 @@ from worker_scene import CODE, TESTS, branch, comments, fence, labels, once, pul
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.http.exchanges import Exchange
-from lab.github.world.pulls import InlineRecord, Place
+from lab.github.world.pulls import DiffPlace, InlineRecord
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
@@ -52,7 +52,7 @@ class Review:
         """An inline comment on a line of the greeting, or an answer to one."""
         head = self.pulls.require(self.number).head_sha
         review = self.pulls.review(self.number, author, state, "", head)
-        place = Place("directory/greeting.py", line, "RIGHT", f"@@ -0,0 +1,2 @@\n+{LINE}", LINE, line)
+        place = DiffPlace("directory/greeting.py", line, "RIGHT", f"@@ -0,0 +1,2 @@\n+{LINE}", LINE, line)
         return self.pulls.remark(review, place, body, reply_to=to).id
 
     def says(self, author: str, body: str) -> int:

@@ -43,7 +43,8 @@ async def test_each_phase_goes_on_where_the_last_machine_stopped(engine: Engine)
 
     engine.script(TESTS + CODE + FIX, ci="grep -q greets directory/greeting.py")
     async with engine.agent(Role.WORKER, state="machine-2") as second:
-        await engine.until(lambda: bool(pulls(engine)), second)
+        await engine.look(second)  # no whole tick: where an answer is late, that goes on to the repair
+        await eventually(lambda: bool(pulls(engine)))
         green = await fence(engine, number)
     assert green.base == red.base
     assert given(engine, "machine-2") == {"implement"}, "the tests were not written again"

@@ -11,7 +11,7 @@ from engine import REPOSITORY, Engine, demo_script
 from config.settings import Settings
 from lab.github.server import Lab
 from shared.sandbox.self_test import diagnosis, tried
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.wrap import Isolation, Wrap
 from shared.workflow import Role
 
 pytestmark = pytest.mark.long
@@ -27,7 +27,7 @@ class Sealed(Engine):
 
 
 async def test_an_issue_becomes_a_green_pull_request_in_the_default_sandbox(tmp_path: Path) -> None:
-    if why := diagnosis(await tried(Wrap(Kind.SEALED), {"PATH": os.environ["PATH"]})):
+    if why := diagnosis(await tried(Wrap(Isolation.SANDBOX), {"PATH": os.environ["PATH"]})):
         pytest.skip(why[0])
     async with Lab(tmp_path / "github") as lab, Sealed.of(lab, tmp_path, demo_script(tmp_path)) as engine:
         number = engine.ready("Search users by name", BODY)

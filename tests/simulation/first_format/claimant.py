@@ -13,7 +13,7 @@ from .codec import Ack
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LockTimes:
     """How long things last, in seconds; the defaults are the protocol's."""
 
     timeout: float = 1800
@@ -66,7 +66,7 @@ class Claimant:
     accounts: frozenset[int]
     keys: Keyring
     nonces: Nonces
-    terms: Terms = Terms()
+    terms: LockTimes = LockTimes()
     budget_check: Purse | None = None
     siblings: frozenset[int] = frozenset()
     delay: Callable[[], float] = lambda: 0.0

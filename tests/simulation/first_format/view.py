@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from shared.models import Comment
 
-from .claimant import Claimant, Terms, is_mine
+from .claimant import Claimant, LockTimes, is_mine
 from .codec import Ack, ItemKey, trusted
 from .fold import fold
 from .port import Port, ReadComment, ReadComments, ReadFence
@@ -36,7 +36,7 @@ class View:
         fenced = tuple(ack for ack in self.acks if self.fence and ack.id == self.fence.ack_id != self.holder_id)
         return tuple(ack for ack in (*fenced, self.holder) if ack and ack.live(self.at))
 
-    def live(self, terms: Terms) -> bool:
+    def live(self, terms: LockTimes) -> bool:
         """Whether somebody holds it. A deleted ACK holds for one heartbeat after its last fence."""
         if self.holder is None and self.fence is not None:
             return self.at - self.fence.at < timedelta(seconds=terms.heartbeat)
@@ -61,7 +61,7 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
     return await folded(port, claimant, View(key, fence, acks_of(reply.value, key, claimant), None, 0, reply.at))
 
 
-def _yesterday(at: datetime, terms: Terms) -> datetime:
+def _yesterday(at: datetime, terms: LockTimes) -> datetime:
     """From when on an ACK without a fence can still matter. A whole day: the same URL costs nothing when repeated."""
     oldest = at - timedelta(seconds=max(terms.timeout, OPAQUE_SECONDS))
     return oldest.replace(hour=0, minute=0, second=0, microsecond=0)

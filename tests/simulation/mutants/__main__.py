@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from . import simulated, tested
 from .catalogue import MUTANTS
 from .mutant import Mutant, Ring, sources
+from .trials import Row, rows_of
 
 GOOD_ENOUGH = 0.9
 """The simulation has to notice so much of what is within its reach."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What became of one bug."""
-
-    mutant: Mutant
-    by_simulation: str = ""
-    by_tests: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.mutant.ring:<10}  {self.mutant.name:<62}  {self.by_simulation or self.by_tests or 'UNNOTICED'}"
 
 
 def main() -> int:
@@ -42,39 +27,12 @@ def main() -> int:
     for mutant in wanted:
         sources(mutant)
     with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
-        rows = list(_rows(wanted, options.workers, Path(directory)))
+        rows = list(rows_of(wanted, options.workers, Path(directory)))
     return _verdict(rows)
 
 
 def _named(mutant: Mutant, words: Sequence[str]) -> bool:
     return not words or any(word in mutant.name for word in words)
-
-
-def _rows(mutants: Sequence[Mutant], workers: int, directory: Path) -> Iterator[Row]:
-    """Each as soon as it is known, in their order."""
-    context = multiprocessing.get_context("spawn")
-    places = context.Queue()
-    for number in range(workers):
-        (directory / str(number)).mkdir()
-        tested.copy_of_project(directory / str(number))
-        places.put(str(directory / str(number)))
-    with ProcessPoolExecutor(workers, context, initializer=_settle, initargs=(places,)) as pool:
-        for row in pool.map(_row, mutants):
-            print(row, flush=True)
-            yield row
-
-
-_place: list[Path] = []
-"""Where this process has its copy of the project."""
-
-
-def _settle(places: multiprocessing.Queue[str]) -> None:
-    _place.append(Path(places.get()))
-
-
-def _row(mutant: Mutant) -> Row:
-    by_simulation = simulated.looked_for(mutant) if mutant.ring is Ring.SIMULATION else ""
-    return Row(mutant, by_simulation, "" if by_simulation else tested.looked_for(mutant, _place[0]))
 
 
 def _verdict(rows: Sequence[Row]) -> int:

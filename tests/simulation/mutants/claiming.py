@@ -62,7 +62,7 @@ CLAIMING = (
         ),
         world="in-step",
     ),
-    unit("what is held is claimed", ("claim", "if view.standing is Standing.HELD:", "if False:")),
+    unit("what is held is claimed", ("claim", "if view.standing is LockStanding.HELD:", "if False:")),
     unit(
         "the deadline counts from after the push",
         (

@@ -23,7 +23,7 @@ READING = (
     ),
     unit(
         "an unsure clock ends a dead life",
-        ("ended_epochs", "is Standing.OURS and view.sure and", "is Standing.OURS and"),
+        ("ended_epochs", "is LockStanding.OURS and view.sure and", "is LockStanding.OURS and"),
     ),
     unit("an unsure clock ends what was put back", ("ended_epochs", "(thread.sure and not", "(not")),
     unit(
@@ -46,8 +46,8 @@ READING = (
         "a fence is looked up anew after the look",
         (
             "view",
-            "    seen = View(\n",
-            "    known = replace(known, fence=(await port.request(ReadFence(key))).value)\n    seen = View(\n",
+            "    seen = LockView(\n",
+            "    known = replace(known, fence=(await port.request(ReadFence(key))).value)\n    seen = LockView(\n",
         ),
         world="in-step",
     ),
@@ -80,8 +80,8 @@ READING = (
         "no comment means dead",
         (
             "conclude",
-            "    return Conclusion(Standing.HELD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
-            "    return Conclusion(Standing.DEAD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
+            "    return Conclusion(LockStanding.HELD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
+            "    return Conclusion(LockStanding.DEAD, fence.agent, certain, fence.epoch)\n\n\ndef _by_text",
         ),
     ),
     simulated(
@@ -93,7 +93,8 @@ READING = (
         (
             "conclude",
             "    until = max(fence.stamped, text.updated_at) +",
-            "    if text.ack is None:\n        return Conclusion(Standing.DEAD, fence.agent, fence.at, fence.epoch)\n"
+            "    if text.ack is None:\n"
+            "        return Conclusion(LockStanding.DEAD, fence.agent, fence.at, fence.epoch)\n"
             "    until = max(fence.stamped, text.updated_at) +",
         ),
     ),
@@ -103,7 +104,7 @@ READING = (
             "conclude",
             "    until = max(fence.stamped, text.updated_at) +",
             "    if text.ack is not None and text.ack.nonce != fence.nonce:\n"
-            "        return Conclusion(Standing.DEAD, fence.agent, fence.at, fence.epoch)\n"
+            "        return Conclusion(LockStanding.DEAD, fence.agent, fence.at, fence.epoch)\n"
             "    until = max(fence.stamped, text.updated_at) +",
         ),
     ),
@@ -113,7 +114,7 @@ READING = (
             "conclude",
             "    until = max(fence.stamped, text.updated_at) +",
             "    if text.ack is not None and text.ack.state is not AckState.ACTIVE:\n"
-            "        return Conclusion(Standing.FREE, fence.agent, epoch=fence.epoch)\n"
+            "        return Conclusion(LockStanding.FREE, fence.agent, epoch=fence.epoch)\n"
             "    until = max(fence.stamped, text.updated_at) +",
         ),
     ),
@@ -122,14 +123,14 @@ READING = (
         "a ref that was deleted frees",
         (
             "conclude",
-            "    if not live:\n        return Conclusion(Standing.FREE, epoch=highest)",
-            "    if True:\n        return Conclusion(Standing.FREE, epoch=highest)",
+            "    if not live:\n        return Conclusion(LockStanding.FREE, epoch=highest)",
+            "    if True:\n        return Conclusion(LockStanding.FREE, epoch=highest)",
         ),
         world="ref-deleted",
     ),
     simulated(
         "a chain that begins anew counts from one",
-        ("conclude", "return Conclusion(Standing.FREE, epoch=highest)", "return Conclusion(Standing.FREE)"),
+        ("conclude", "return Conclusion(LockStanding.FREE, epoch=highest)", "return Conclusion(LockStanding.FREE)"),
         world="ref-deleted",
     ),
     unit("a predecessor means nothing", ("fold", "if ack.id > holder and names:", "if ack.id > holder:")),
@@ -147,7 +148,7 @@ READING = (
         (
             "conclude",
             "        return _of_format_1(known, fence, terms) if known.asked_thread else Question.THREAD",
-            "        return Conclusion(Standing.FREE, fence.agent)",
+            "        return Conclusion(LockStanding.FREE, fence.agent)",
         ),
         world="mixed",
     ),

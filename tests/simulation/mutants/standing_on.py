@@ -139,7 +139,7 @@ STANDING_ON = (
         "a deleted fence stays",
         (
             MIRROR,
-            '                await self.git.run("update-ref", "--no-deref", "-d", ref)\n                return None\n',
+            "                await forget(self.git, ref)\n                return None\n",
             "                return await self.sha(ref)\n",
         ),
     ),

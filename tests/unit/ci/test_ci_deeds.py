@@ -9,7 +9,7 @@ from ci_watch_scene import AT, BOT, HEAD, JOB, Ci
 from fakes.lock_port import FakeAgent, run
 from fakes.lock_server import Server
 
-from shared.ci.round import Reading
+from shared.ci.round import CiObservation
 from shared.ci.triage import Failure, triage
 from shared.errors import Blocked
 from shared.github.status import Status
@@ -55,7 +55,7 @@ async def test_what_github_refuses_to_run_again_is_told_and_not_waited_for(
     held = agent.win(work_head=HEAD)
     checks: tuple[Check, ...] = (JOB, LINT)
     ci = Board({HEAD: checks}, refused=frozenset(refused))
-    reading = Reading(checks, diagnosis=triage([Failure(JOB), Failure(LINT)]), rerunnable=True)
+    reading = CiObservation(checks, diagnosis=triage([Failure(JOB), Failure(LINT)]), rerunnable=True)
     issue = Issue(42, "T", "", frozenset(), BOT, AT, AT)
     run(agent.port, CiReactions(ci, ci).rerun(held, Snapshot(held.fence, issue, ci=reading)))
     assert ci.asked == ["rerun 1", "rerun 2"]

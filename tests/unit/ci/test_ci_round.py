@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ci.round import NO_CI_SECONDS, Limits, Next, Reading, Rerun, Round, decide
+from shared.ci.round import NO_CI_SECONDS, CiLimits, CiObservation, Next, Rerun, Round, decide
 from shared.ci.triage import Cause
-from shared.ci.verdict import Verdict, is_green
+from shared.ci.verdict import CiVerdict, is_green
 from shared.models import Check, CheckOutcome
 
-NONE, RUNNING, GREEN, RED, UNKNOWN = Verdict
-LIMITS = Limits(fixes=2, seconds=600)
-LAX = Limits(none_is_green=True)
+NONE, RUNNING, GREEN, RED, UNKNOWN = CiVerdict
+LIMITS = CiLimits(fixes=2, seconds=600)
+LAX = CiLimits(none_is_green=True)
 
 
 @pytest.mark.fault(42)
@@ -44,8 +44,8 @@ def test_no_checks_at_all_may_be_late_ones_for_a_minute(seconds: float, follows:
 
 
 def test_where_none_is_green_nothing_else_becomes_green() -> None:
-    assert [verdict for verdict in Verdict if is_green(verdict, none_is_green=True)] == [NONE, GREEN]
-    assert [verdict for verdict in Verdict if is_green(verdict, none_is_green=False)] == [GREEN]
+    assert [verdict for verdict in CiVerdict if is_green(verdict, none_is_green=True)] == [NONE, GREEN]
+    assert [verdict for verdict in CiVerdict if is_green(verdict, none_is_green=False)] == [GREEN]
     assert decide(Round(RUNNING, 601), LAX) is Next.PASS_UNCHECKED
 
 
@@ -57,9 +57,9 @@ STATUS = Check("status", CheckOutcome.FAILED)
 def test_until_github_shows_the_new_job_a_rerun_counts_as_running() -> None:
     mark = Rerun.of([OLD, STATUS])
     assert Rerun.read(str(mark)) == mark
-    assert Reading(mark.awaited([OLD])).verdict is RUNNING
-    assert Reading(mark.awaited([NEW])).verdict is RED, "red again"
-    assert Reading(mark.awaited([OLD, STATUS])).verdict is RED, "a status is not run again"
+    assert CiObservation(mark.awaited([OLD])).verdict is RUNNING
+    assert CiObservation(mark.awaited([NEW])).verdict is RED, "red again"
+    assert CiObservation(mark.awaited([OLD, STATUS])).verdict is RED, "a status is not run again"
 
 
 def test_a_rerun_that_was_refused_is_not_waited_for() -> None:
@@ -95,13 +95,13 @@ def test_other_phases_are_no_rerun(phase: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "limits", "expected"),
     [
-        (NO_CI_SECONDS - 1, Limits(), Next.WAIT),
-        (NO_CI_SECONDS, Limits(), Next.PASS_UNCHECKED),
-        (1.0, Limits(seconds=1.0), Next.PASS_UNCHECKED),
+        (NO_CI_SECONDS - 1, CiLimits(), Next.WAIT),
+        (NO_CI_SECONDS, CiLimits(), Next.PASS_UNCHECKED),
+        (1.0, CiLimits(seconds=1.0), Next.PASS_UNCHECKED),
         (NO_CI_SECONDS, LAX, Next.PASS),
         (NO_CI_SECONDS - 1, LAX, Next.WAIT),
     ],
 )
-def test_a_repository_without_ci_is_not_waited_for(seconds: float, limits: Limits, expected: Next) -> None:
+def test_a_repository_without_ci_is_not_waited_for(seconds: float, limits: CiLimits, expected: Next) -> None:
     assert decide(Round(NONE, seconds, no_ci=True), limits) is expected
     assert decide(Round(GREEN, seconds, no_ci=True), limits) is Next.PASS

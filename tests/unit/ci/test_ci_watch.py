@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from ci_watch_scene import AT, BOT, HEAD, JOB, TIP, Ci
 
-from shared.ci.round import Reading, Rerun
+from shared.ci.round import CiObservation, Rerun
 from shared.ci.triage import Cause
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -28,7 +28,7 @@ RUNNING = Check("test", CheckOutcome.RUNNING)
 OURS = "FAILED shop/test_cart.py::test_total - assert 1 == 2"
 
 
-async def red(ci: Ci, fence: Fence = FENCE) -> Reading:
+async def red(ci: Ci, fence: Fence = FENCE) -> CiObservation:
     watch = ci.watch()
     return await watch.diagnosed(fence, await watch.read(fence))
 
@@ -39,9 +39,9 @@ async def test_within_the_interval_nothing_is_asked() -> None:
     assert (await watch.glance(FENCE))[1]
     ci.seconds, ci.checks[HEAD] = 29.0, (PASSED,)
     reading, fresh = await watch.glance(FENCE)
-    assert (reading.verdict, fresh) == (Verdict.RUNNING, False)
+    assert (reading.verdict, fresh) == (CiVerdict.RUNNING, False)
     ci.seconds = 30.0
-    assert (await watch.glance(FENCE))[0].verdict is Verdict.GREEN
+    assert (await watch.glance(FENCE))[0].verdict is CiVerdict.GREEN
     assert ci.asked == ["checks a", "checks a", "required main"]
 
 
@@ -49,33 +49,33 @@ async def test_within_the_interval_nothing_is_asked() -> None:
 async def test_what_went_stale_is_run_once_more_and_then_counts_as_missing() -> None:
     stale = replace(JOB, outcome=CheckOutcome.STALE, conclusion="stale")
     ci = Ci({HEAD: (stale,)}, needed=frozenset({JOB.name}))
-    assert (await red(ci)).verdict is Verdict.RED
+    assert (await red(ci)).verdict is CiVerdict.RED
     again = replace(FENCE, phase=str(Rerun(JOB.job_id or 0)))
     assert (await ci.watch().read(again)).running, "the rerun is awaited"
     refused = replace(FENCE, phase=str(Rerun(JOB.job_id or 0, refused=True)))
     for checks in ((stale,), (stale, Check("lint", CheckOutcome.PASSED))):
         ci.checks[HEAD] = checks
         reading = await ci.watch().read(refused)
-        assert (reading.verdict, reading.running) == (Verdict.RUNNING, False), "nothing is repaired"
+        assert (reading.verdict, reading.running) == (CiVerdict.RUNNING, False), "nothing is repaired"
     ci.checks[HEAD] = (replace(stale, run_id=None, job_id=None),)
-    assert (await ci.watch().read(FENCE)).verdict is Verdict.RUNNING, "somebody else's check cannot be run again"
+    assert (await ci.watch().read(FENCE)).verdict is CiVerdict.RUNNING, "somebody else's check cannot be run again"
     ci.checks[HEAD] = (stale,)
     spent = replace(FENCE, more=reruns.noted(FENCE))
-    assert (await ci.watch().read(spent)).verdict is Verdict.RUNNING, "nobody is paid to repair it later on"
+    assert (await ci.watch().read(spent)).verdict is CiVerdict.RUNNING, "nobody is paid to repair it later on"
 
 
 @pytest.mark.fault(42)
 async def test_what_is_required_is_asked_only_where_it_can_matter() -> None:
-    for check, verdict in ((PASSED, Verdict.RUNNING), (RUNNING, Verdict.RUNNING), (JOB, Verdict.RED)):
+    for check, verdict in ((PASSED, CiVerdict.RUNNING), (RUNNING, CiVerdict.RUNNING), (JOB, CiVerdict.RED)):
         ci = Ci({HEAD: (check,)}, needed=frozenset({"security"}))
         assert (await ci.watch().read(FENCE)).verdict is verdict
         assert ("required main" in ci.asked) is (check is PASSED)
 
 
 @pytest.mark.fault(42)
-@pytest.mark.parametrize(("lax", "verdict"), [(False, Verdict.NONE), (True, Verdict.RED)])
+@pytest.mark.parametrize(("lax", "verdict"), [(False, CiVerdict.NONE), (True, CiVerdict.RED)])
 async def test_only_where_none_would_be_green_a_ci_that_could_not_start_is_looked_for(
-    lax: bool, verdict: Verdict
+    lax: bool, verdict: CiVerdict
 ) -> None:
     ci, bounds = Ci(), replace(Policy("o/r").bounds, none_is_green=lax)
     assert (await ci.watch(bounds=bounds).read(FENCE)).verdict is verdict

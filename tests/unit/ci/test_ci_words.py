@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.ci.round import Reading
+from shared.ci.round import CiObservation
 from shared.ci.triage import Failure, triage
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
@@ -20,7 +20,7 @@ FENCE = Fence(ItemKey(Role.WORKER, 42), 7, "a" * 32, "worker-1", Stage.TESTING, 
 LINT = Check("lint", CheckOutcome.FAILED)
 TEST = Check("test\n(3.11)", CheckOutcome.FAILED, job_id=1, run_id=1)
 SAID = (Failure(LINT), Failure(TEST, "1 failed, see @ada"))
-READING = Reading((LINT, TEST, Check("docs", CheckOutcome.RUNNING)), diagnosis=triage(SAID, [LINT]))
+READING = CiObservation((LINT, TEST, Check("docs", CheckOutcome.RUNNING)), diagnosis=triage(SAID, [LINT]))
 
 
 def test_a_repair_names_what_is_red_and_why() -> None:
@@ -47,21 +47,21 @@ def test_only_the_checks_that_the_base_fails_are_waited_for() -> None:
 @pytest.mark.parametrize(
     ("reading", "begins"),
     [
-        (Reading(), "CI has not finished in time; #57"),
-        (Reading((Check("docs", CheckOutcome.RUNNING),)), "CI has not finished in time (docs); #57"),
+        (CiObservation(), "CI has not finished in time; #57"),
+        (CiObservation((Check("docs", CheckOutcome.RUNNING),)), "CI has not finished in time (docs); #57"),
         (
-            Reading((Check("a", CheckOutcome.PASSED),), frozenset({"a", "b"})),
+            CiObservation((Check("a", CheckOutcome.PASSED),), frozenset({"a", "b"})),
             "Required checks were not reported in time (b); #57",
         ),
         (
-            Reading((Check("a", CheckOutcome.UNKNOWN), Check("b", CheckOutcome.STALE)), frozenset({"b"})),
+            CiObservation((Check("a", CheckOutcome.UNKNOWN), Check("b", CheckOutcome.STALE)), frozenset({"b"})),
             "Required checks were not reported in time (b), and a did not finish; #57",
         ),
         (READING, "CI failed for reasons outside this change (lint, test (3.11)); #57"),
     ],
     ids=["none", "running", "required missing", "stale", "red"],
 )
-def test_a_hand_over_with_a_warning_names_what_is_missing(reading: Reading, begins: str) -> None:
+def test_a_hand_over_with_a_warning_names_what_is_missing(reading: CiObservation, begins: str) -> None:
     told = ci_comments.overdue(FENCE, reading)
     assert told.sentence == f"{begins} goes to review **without passing CI** and is not merged before CI passes."
     assert told.data["waiting"] == {"why": "ci overdue"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.ci.verdict import Verdict, failed, fold, unfinished
+from shared.ci.verdict import CiVerdict, failed, fold, unfinished
 from shared.models import Check, CheckOutcome
 
 RUNNING, PASSED, FAILED, NEUTRAL, UNKNOWN, STALE = CheckOutcome
@@ -18,19 +18,19 @@ def checks(*outcomes: CheckOutcome) -> list[Check]:
 @pytest.mark.parametrize(
     ("outcomes", "verdict"),
     [
-        ((), Verdict.NONE),
-        ((NEUTRAL,), Verdict.NONE),
-        ((PASSED,), Verdict.GREEN),
-        ((PASSED, NEUTRAL), Verdict.GREEN),
-        ((RUNNING,), Verdict.RUNNING),
-        ((PASSED, RUNNING), Verdict.RUNNING),
-        ((NEUTRAL, RUNNING), Verdict.RUNNING),
-        ((FAILED,), Verdict.RED),
-        ((PASSED, RUNNING, FAILED, NEUTRAL), Verdict.RED),
+        ((), CiVerdict.NONE),
+        ((NEUTRAL,), CiVerdict.NONE),
+        ((PASSED,), CiVerdict.GREEN),
+        ((PASSED, NEUTRAL), CiVerdict.GREEN),
+        ((RUNNING,), CiVerdict.RUNNING),
+        ((PASSED, RUNNING), CiVerdict.RUNNING),
+        ((NEUTRAL, RUNNING), CiVerdict.RUNNING),
+        ((FAILED,), CiVerdict.RED),
+        ((PASSED, RUNNING, FAILED, NEUTRAL), CiVerdict.RED),
     ],
 )
 def test_one_red_check_is_enough_and_nothing_at_all_is_not_green(
-    outcomes: tuple[CheckOutcome, ...], verdict: Verdict
+    outcomes: tuple[CheckOutcome, ...], verdict: CiVerdict
 ) -> None:
     assert fold(checks(*outcomes)) is verdict
     assert fold(reversed(checks(*outcomes))) is verdict
@@ -44,24 +44,24 @@ def test_the_failed_ones_come_by_name() -> None:
 @pytest.mark.parametrize(
     ("outcomes", "required", "verdict"),
     [
-        ((PASSED,), {"check-9"}, Verdict.GREEN),
-        ((PASSED,), {"check-9", "security"}, Verdict.RUNNING),
-        ((NEUTRAL,), {"check-9"}, Verdict.GREEN),
-        ((), {"security"}, Verdict.RUNNING),
-        ((FAILED,), {"security"}, Verdict.RED),
-        ((UNKNOWN, PASSED), (), Verdict.UNKNOWN),
-        ((UNKNOWN, RUNNING), (), Verdict.RUNNING),
-        ((UNKNOWN, FAILED), (), Verdict.RED),
-        ((UNKNOWN,), {"check-9"}, Verdict.UNKNOWN),
-        ((STALE,), (), Verdict.RUNNING),
-        ((STALE, PASSED), (), Verdict.GREEN),
-        ((STALE, PASSED), {"check-8"}, Verdict.GREEN),
-        ((STALE, PASSED), {"check-9"}, Verdict.RUNNING),
-        ((STALE, FAILED), (), Verdict.RED),
+        ((PASSED,), {"check-9"}, CiVerdict.GREEN),
+        ((PASSED,), {"check-9", "security"}, CiVerdict.RUNNING),
+        ((NEUTRAL,), {"check-9"}, CiVerdict.GREEN),
+        ((), {"security"}, CiVerdict.RUNNING),
+        ((FAILED,), {"security"}, CiVerdict.RED),
+        ((UNKNOWN, PASSED), (), CiVerdict.UNKNOWN),
+        ((UNKNOWN, RUNNING), (), CiVerdict.RUNNING),
+        ((UNKNOWN, FAILED), (), CiVerdict.RED),
+        ((UNKNOWN,), {"check-9"}, CiVerdict.UNKNOWN),
+        ((STALE,), (), CiVerdict.RUNNING),
+        ((STALE, PASSED), (), CiVerdict.GREEN),
+        ((STALE, PASSED), {"check-8"}, CiVerdict.GREEN),
+        ((STALE, PASSED), {"check-9"}, CiVerdict.RUNNING),
+        ((STALE, FAILED), (), CiVerdict.RED),
     ],
 )
 def test_a_required_check_that_is_missing_keeps_a_commit_from_being_green(
-    outcomes: tuple[CheckOutcome, ...], required: set[str], verdict: Verdict
+    outcomes: tuple[CheckOutcome, ...], required: set[str], verdict: CiVerdict
 ) -> None:
     assert fold(checks(*outcomes), required) is verdict
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from config.credentials import credentials, open_to_others, signing_keys
-from config.settings import GitHubSettings, LockSettings
+from config.credentials import OF_GH, PASTED, TOKEN_ORIGIN, credentials, open_to_others, replacement, signing_keys
+from config.engine import GitHubSettings, LockSettings
 from shared.errors import Misconfigured, MissingCredentials, Unauthorized
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -120,3 +120,25 @@ ROOT, ENGINE = 0, 10001
 def test_root_may_hand_a_file_over_by_its_group(mode: int, owner: int, reader: int, exposed: bool) -> None:
     status = os.stat_result((mode, 0, 0, 1, owner, 0, 0, 0, 0, 0))
     assert open_to_others(status, reader) is exposed
+
+
+@pytest.mark.parametrize(
+    ("github", "origin", "reviewer", "said"),
+    [
+        (GitHubSettings(), "", False, "the environment variable GITHUB_TOKEN. Make another one at https://h/settings/"),
+        (GitHubSettings(), OF_GH, False, "from `gh auth token`. Log in again with `gh auth login`."),
+        (GitHubSettings(), PASTED, False, "the one that you pasted. Make another one at https://h/settings/tokens."),
+        (GitHubSettings(token_file=Path("/t")), "", False, "came from /t (github.token_file). Make another one"),
+        (
+            GitHubSettings(reviewer_token_file=Path("/r")),
+            "",
+            True,
+            "from /r (github.reviewer_token_file). Make another",
+        ),
+        (GitHubSettings(reviewer_token_file=Path("/r")), "", False, "from the environment variable GITHUB_TOKEN."),
+    ],
+)
+def test_where_a_refused_token_came_from_and_how_to_get_another(
+    github: GitHubSettings, origin: str, reviewer: bool, said: str
+) -> None:
+    assert said in replacement(github, {TOKEN_ORIGIN: origin}, reviewer=reviewer, server="https://h")

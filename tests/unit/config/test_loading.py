@@ -17,6 +17,24 @@ MISTAKES = [
     ),
     (ROW + "    zzz: 5", "repos.yml:3:5: repositories[0].zzz: unknown key"),
     (
+        ROW + "max_attempts: 5",
+        "repos.yml:3:1: max_attempts: unknown key here; it belongs under an entry of `repositories:`",
+    ),
+    (
+        ROW + "    sandbox: none",
+        "repos.yml:3:5: repositories[0].sandbox: unknown key here; it belongs at the top level",
+    ),
+    (
+        ROW + "timeout: 900",
+        "repos.yml:3:1: timeout: unknown key here; it belongs under `ci:` in an entry of `repositories:`, "
+        "or under `lock:`",
+    ),
+    (
+        ROW + "lock: {max_turns: 1}",
+        "repos.yml:3:8: lock.max_turns: unknown key here; it belongs under an entry of "
+        "`repositories:`, or under an entry of `roles:`",
+    ),
+    (
         ROW + "    ci: {intervall: 1}",
         "repos.yml:3:10: repositories[0].ci.intervall: unknown key; did you mean 'interval'?",
     ),
@@ -50,7 +68,7 @@ MISTAKES = [
     (
         ROW + "roles: {develper: {}}",
         "repos.yml:3:9: roles.develper: unknown key, not one of architect, test-automation, developer, "
-        "code-reviewer, debugger, qa, generalist; did you mean 'developer'?",
+        "code-reviewer, debugger, qa, assistant, generalist; did you mean 'developer'?",
     ),
     (ROW + "roles: {qa: {modl: x}}", "repos.yml:3:14: roles.qa.modl: unknown key; did you mean 'model'?"),
     (ROW + "max_concurrent: 1\nmax_concurrent: 2", "repos.yml:4:1: max_concurrent: given twice, first in line 3"),
@@ -154,7 +172,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.fault(1)
 def test_without_any_configuration_the_next_step_is_named(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path)}
-    with pytest.raises(Misconfigured, match=r"name a repository \(owner/repo\), or copy config/repos.yml.example"):
+    with pytest.raises(
+        Misconfigured, match=r"name a repository \(owner/repo\), or let `workflow-engine init owner/repo` write a file"
+    ):
         load(None, repository=None, environment=environment, directory=tmp_path)
 
 
@@ -234,3 +254,11 @@ def test_a_scenario_lies_beside_the_file_that_names_it(tmp_path: Path) -> None:
     for named, found in (("story.yml", place.parent / "story.yml"), ("/x/story.yml", Path("/x/story.yml"))):
         place.write_text(f"repositories: [{{name: a/b, llm_backend: scripted}}]\nllm: {{scenario: {named}}}\n")
         assert load(place, repository=None, environment={"HOME": "/home/ada"}).llm.scenario == found
+
+
+def test_a_file_that_is_gone_is_told_with_the_variable_that_names_it(tmp_path: Path) -> None:
+    environment = HOME | {"WORKFLOW_ENGINE_CONFIG": "gone.yml"}
+    with pytest.raises(Misconfigured, match=r"gone\.yml: .*; the variable WORKFLOW_ENGINE_CONFIG names it"):
+        load(None, repository=None, environment=environment, directory=tmp_path)
+    with pytest.raises(Misconfigured, match=r"other\.yml: there is no such configuration file$"):
+        load(Path("other.yml"), repository=None, environment=environment, directory=tmp_path)

@@ -8,9 +8,10 @@ import pytest
 from pydantic import SecretStr, ValidationError
 from settings_scene import LAB, REPOSITORY, settings
 
+from config.engine import GitHubSettings
 from config.observability import EventSettings
 from config.repository import LabelSettings, RepositorySettings
-from config.settings import GitHubSettings, Settings
+from config.settings import Settings
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 
@@ -39,6 +40,17 @@ def test_the_defaults_are_the_documented_ones() -> None:
             "flag_prefix": "flag:",
             "story": "story",
         },
+        "ladder": [],
+        "own_rules": True,
+        "ceilings": {"in_work": None, "open_pull_requests": None},
+        "hooks": {
+            "after_create": None,
+            "before_run": None,
+            "after_run": None,
+            "before_remove": None,
+            "timeout_seconds": 300,
+        },
+        "start": {"assigned": False, "mentioned": False, "labels": []},
         "priority_labels": ["priority:critical", "priority:high", "priority:medium", "priority:low"],
         "pr_labels": ["automated"],
         "pr_title": "{title}",
@@ -57,18 +69,30 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "merge_by_requester": True,
         "merge_blocking_labels": ["do-not-merge"],
         "delete_branch": True,
+        "after_merge": "off",
         "max_attempts": 3,
         "max_turns": 50,
         "run_timeout_minutes": 45,
         "stall_timeout_minutes": 25,
         "ci": {"interval": 30, "timeout": 600, "max_retries": 3, "none_is_green": False, "may_edit_workflows": False},
         "titles": {"attempts": False},
-        "review": {"max_rounds": 3, "max_commits": 10, "second_pass": True},
+        "review": {"max_rounds": 3, "max_commits": 10, "second_pass": True, "hide_outdated": False},
         "feedback": {"bots": []},
         "tdd": {
             "cycles": "whole-spec",
             "damages": 20,
             "pending": {"globs": [], "order": "globs", "open_at_once": 1},
+        },
+        "assistant": {"per_day": 0},
+        "triage": {
+            "per_day": 0,
+            "labels": {
+                "bug": "bug",
+                "feature": "enhancement",
+                "question": "question",
+                "duplicate": "duplicate",
+                "vague": "needs-info",
+            },
         },
     }
     home = Path("~/.workflow-engine").expanduser()
@@ -77,6 +101,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "work_dir": str(home / "workspaces"),
         "claude_cli": "claude",
         "codex_cli": "codex",
+        "qwen_cli": "qwen",
         "gh_cli": "gh",
         "github": {
             "token_env": "GITHUB_TOKEN",
@@ -111,7 +136,14 @@ def test_the_defaults_are_the_documented_ones() -> None:
         },
         "roles": {},
         "phases": {},
-        "llm": {"record": None, "scenario": None, "vendor_tools": []},
+        "llm": {
+            "models": {},
+            "record": None,
+            "scenario": None,
+            "vendor_tools": [],
+            "resume_seconds": None,
+            "resume_tokens": 100_000,
+        },
         "stop_seconds": 28,
         "telemetry": {"otlp_endpoint": None},
         "notify": {
@@ -133,6 +165,8 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "max_concurrent": 1,
         "max_per_repository": 3,
         "cooldown": 10,
+        "in_work_per_account": None,
+        "quiet_hours": [],
         "max_iterations": 0,
     }
 
@@ -245,3 +279,11 @@ def test_a_title_template_and_trailers_are_taken() -> None:
     trailers = ("Signed-off-by: Ada <ada@example.org>", "Co-authored-by: Grace <grace@example.org>")
     found = RepositorySettings(name="owner/repo", pr_title="{type}: {title} (#{number})", commit_trailers=trailers)
     assert (found.pr_title, found.commit_trailers) == ("{type}: {title} (#{number})", trailers)
+
+
+def test_the_backends_of_a_ladder_are_among_those_that_are_looked_for() -> None:
+    configured = {"name": "ada/directory", "ladder": ["haiku", {"backend": "codex"}]}
+    settings = Settings.model_validate({"repositories": [configured, {"name": "ada/other"}]}, strict=False)
+    first, other = settings.repositories
+    assert settings.backends() == settings.backends(first) == {"claude", "codex"}
+    assert settings.backends(other) == {"claude"}

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 from settings_scene import LAB, settings
 
+from config.engine import GitHubSettings, LockSettings
 from config.rules import RulesBroken
-from config.settings import GitHubSettings, LockSettings
 from config.spending_limits import BudgetSettings
 
 UNSAFE: list[tuple[dict[str, Any], str, str]] = [

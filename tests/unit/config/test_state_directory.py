@@ -66,7 +66,7 @@ def test_a_directory_of_an_older_version_is_taken_over_and_that_is_said(state: S
 @pytest.mark.fault(30)
 def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Misconfigured, match=r"cannot be used: .*/file/state: Not a directory\. Make it writable"):
+    with pytest.raises(Misconfigured, match=r"cannot be used: .*/file/state is not a directory: give another"):
         StateDirectory(tmp_path / "file" / "state").open()
 
 

@@ -8,10 +8,11 @@ from typing import Any, get_args
 import pytest
 from pydantic import SecretStr
 
+from config.engine import LLMSettings, NotifySettings
 from config.observability import EventSettings
 from config.repository import Backend, RepositorySettings
 from config.rules import unsupported
-from config.settings import LLMSettings, NotifySettings, Settings
+from config.settings import Settings
 from shared.llm import BACKENDS
 
 REPOSITORY = RepositorySettings(name="owner/repo")

@@ -51,6 +51,7 @@ def test_a_story_is_planned_once(tmp_path: Path) -> None:
         (Role.PLANNER, ["--story-file", "/nowhere/at/all"], "cannot be read"),
         (Role.PLANNER, ["--yes"], "--yes goes with --story"),
         (Role.WORKER, ["--config"], "Option '--config' requires an argument"),
+        (Role.WORKER, ["--config", "a.yml", "--config=b.yml"], "--config is given twice, and one alone can count"),
     ],
 )
 def test_wrong_words_are_named_and_end_with_code_2(

@@ -8,19 +8,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from console.dashboard.cards import LANES, ORDERS, Card, Place, State, cards, orders, place_of
-from console.status.row import Board, Row, Waiting, Whom
+from console.status.row import Board, ItemRow, Waiting, Whom
 from shared.commands.command_rules import fitting
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 NOW = datetime(2026, 11, 26, 8, 30, tzinfo=UTC)
 
 
-def row(number: int, track: Track = Track.SPECIFICATION, stage: Stage = Stage.IMPLEMENTING, **more: object) -> Row:
-    one = Row(track, number, "Search", stage, NOW - timedelta(minutes=number))
+def row(number: int, track: Track = Track.SPECIFICATION, stage: Stage = Stage.IMPLEMENTING, **more: object) -> ItemRow:
+    one = ItemRow(track, number, "Search", stage, NOW - timedelta(minutes=number))
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-def of(*rows: Row) -> tuple[Card, ...]:
+def of(*rows: ItemRow) -> tuple[Card, ...]:
     return cards([Board("ada/directory", NOW, rows)])
 
 
@@ -41,6 +41,8 @@ def test_every_row_stands_somewhere_whatever_its_stage(track: Track, stage: Stag
         (Track.SPECIFICATION, Stage.NEW, Place.PLANNING),
         (Track.SPECIFICATION, Stage.READY, Place.READY),
         (Track.SPECIFICATION, Stage.TESTING, Place.BUILDING),
+        (Track.STORY, Stage.AWAITING_APPROVAL, Place.PLANNING),
+        (Track.SPECIFICATION, Stage.AWAITING_APPROVAL, Place.BUILDING),
         (Track.PULL_REQUEST, Stage.CHANGES_REQUESTED, Place.BUILDING),
         (Track.PULL_REQUEST, Stage.NEW, Place.REVIEW),
         (Track.PULL_REQUEST, Stage.APPROVED, Place.REVIEW),

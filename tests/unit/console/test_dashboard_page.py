@@ -11,19 +11,19 @@ import pytest
 from console.dashboard.feed import EVENTS, Feed, Shown
 from console.dashboard.live import event as sent
 from console.dashboard.page import live, page
-from console.dashboard.view import Terms, View, view
+from console.dashboard.view import DashboardSettings, DashboardView, view
 from console.status.machine import Agent, Machine
-from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
+from console.status.row import Board, ItemRow, Merged, Spent, Waiting, Whom
 from shared.commands.command import Verb
 from shared.errors import EngineError, Transient
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 from shared.workflow import Role, Stage, Track
 
 NOW = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
 
 NAME, SITE = "ada/directory", "https://github.com/ada/directory"
 
-TERMS = Terms({NAME: SITE}, 10, {NAME: "story"})
+TERMS = DashboardSettings({NAME: SITE}, 10, {NAME: "story"})
 
 
 class Read(HTMLParser):
@@ -59,21 +59,21 @@ class Read(HTMLParser):
             self.cards[-1] += data
 
 
-def row(number: int = 2, **more: object) -> Row:
-    one = Row(Track.SPECIFICATION, number, "Search", Stage.IMPLEMENTING, NOW - timedelta(minutes=9))
+def row(number: int = 2, **more: object) -> ItemRow:
+    one = ItemRow(Track.SPECIFICATION, number, "Search", Stage.IMPLEMENTING, NOW - timedelta(minutes=9))
     return replace(one, **more)  # type: ignore[arg-type]
 
 
 def event(at: int = 0, **data: object) -> Event:
     moment = NOW + timedelta(seconds=at)
-    return Event(moment, "worker-a", Role.WORKER, NAME, Kind.ESCALATION, issue=7, data=data)
+    return Event(moment, "worker-a", Role.WORKER, NAME, EventKind.ESCALATION, issue=7, data=data)
 
 
-def seen(board: Board, *events: Event, trouble: str = "", machine: Machine | None = None) -> View:
+def seen(board: Board, *events: Event, trouble: str = "", machine: Machine | None = None) -> DashboardView:
     return view(Shown((board,), events, trouble), TERMS, machine or Machine())
 
 
-def shown(*rows: Row, events: tuple[Event, ...] = (), complaint: str = "", trouble: str = "") -> Read:
+def shown(*rows: ItemRow, events: tuple[Event, ...] = (), complaint: str = "", trouble: str = "") -> Read:
     return Read(page(seen(Board(NAME, NOW, rows, complaint), *events, trouble=trouble)))
 
 

@@ -10,18 +10,18 @@ import pytest
 from console.dashboard.cards import ORDERS
 from console.dashboard.sentences import ASKS, MOST, ORDER, asks, facts, sentence, waits
 from console.status import merging, waiting
-from console.status.row import Row, Waiting, Whom
-from shared.ci.verdict import Verdict
-from shared.telemetry.events import Event, Kind
+from console.status.row import ItemRow, Waiting, Whom
+from shared.ci.verdict import CiVerdict
+from shared.telemetry.events import Event, EventKind
 from shared.workflow import Role, Stage, Track
 from shared.workflow.labels import Flag
 
 NOW = datetime(2026, 11, 26, 8, 30, tzinfo=UTC)
 
 
-def row(whom: Whom | None = None, why: str = "", until: datetime | None = None) -> Row:
+def row(whom: Whom | None = None, why: str = "", until: datetime | None = None) -> ItemRow:
     told = None if whom is None else Waiting(whom, why, until)
-    return Row(Track.SPECIFICATION, 2, "Search", Stage.IMPLEMENTING, NOW - timedelta(minutes=9), waiting=told)
+    return ItemRow(Track.SPECIFICATION, 2, "Search", Stage.IMPLEMENTING, NOW - timedelta(minutes=9), waiting=told)
 
 
 def test_every_fixed_reason_for_a_person_has_a_sentence_of_what_to_do() -> None:
@@ -59,54 +59,57 @@ def test_what_a_card_waits_for(whom: Whom | None, why: str, until: datetime | No
 
 
 def test_the_facts_of_a_row_in_one_line() -> None:
-    one = Row(
+    one = ItemRow(
         *(Track.PULL_REQUEST, 3, "Search", Stage.IN_REVIEW, NOW - timedelta(minutes=9)),
         attempts=(2, 3),
         round=1,
         usd=1.5,
-        ci=Verdict.RED,
+        ci=CiVerdict.RED,
         flags=(Flag.HAD_CONFLICT,),
     )
     told = "Pull request in review for 9m, attempt 2 of 3, review round 1, $1.50, CI red, flag had-conflict"
     assert facts(one, NOW) == told
 
 
-def event(kind: Kind, phase: str = "", **data: Any) -> Event:
+def event(kind: EventKind, phase: str = "", **data: Any) -> Event:
     return Event(NOW, "worker-a", Role.WORKER, "ada/directory", kind, issue=7, phase=phase, data=data)
 
 
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        (event(Kind.CLAIM, stage="ready", attempt=2), "Taken up at ready, attempt 2."),
-        (event(Kind.PHASE, "green", was="red"), "From red to green."),
-        (event(Kind.ITERATION, attempt=2), "Attempt 2 begins."),
-        (event(Kind.ITERATION, round=1), "Review round 1 begins."),
-        (event(Kind.ENDED, status="finished", sentence="Merged."), "Finished: Merged."),
-        (event(Kind.LOCK, event="won", before="worker-b"), "Got the lock, which worker-b held."),
-        (event(Kind.LABEL, number=7, change="added", labels=["status:ready"]), "Labels of #7: added status:ready."),
-        (event(Kind.TEST_RUN, passed=3, failed=1), "The tests: 3 passed, 1 failed."),
-        (event(Kind.CI, verdict="green"), "CI passed."),
-        (event(Kind.CI, verdict="running"), "CI is running."),
-        (event(Kind.REVIEW, verdict="approved"), "The review approves."),
-        (event(Kind.REVIEW, verdict="commented"), "The review says commented."),
-        (event(Kind.APPROVAL, what="plan", state="granted", by="ada"), "Approval of the plan is granted by ada."),
-        (event(Kind.COMMAND, command="/retry", by="ada", outcome="done"), "/retry by ada: done."),
+        (event(EventKind.CLAIM, stage="ready", attempt=2), "Taken up at ready, attempt 2."),
+        (event(EventKind.PHASE, "green", was="red"), "From red to green."),
+        (event(EventKind.ITERATION, attempt=2), "Attempt 2 begins."),
+        (event(EventKind.ITERATION, round=1), "Review round 1 begins."),
+        (event(EventKind.ENDED, status="finished", sentence="Merged."), "Finished: Merged."),
+        (event(EventKind.LOCK, event="won", before="worker-b"), "Got the lock, which worker-b held."),
         (
-            event(Kind.ESCALATION, category="ci_failed", sentence="CI is red."),
+            event(EventKind.LABEL, number=7, change="added", labels=["status:ready"]),
+            "Labels of #7: added status:ready.",
+        ),
+        (event(EventKind.TEST_RUN, passed=3, failed=1), "The tests: 3 passed, 1 failed."),
+        (event(EventKind.CI, verdict="green"), "CI passed."),
+        (event(EventKind.CI, verdict="running"), "CI is running."),
+        (event(EventKind.REVIEW, verdict="approved"), "The review approves."),
+        (event(EventKind.REVIEW, verdict="commented"), "The review says commented."),
+        (event(EventKind.APPROVAL, what="plan", state="granted", by="ada"), "Approval of the plan is granted by ada."),
+        (event(EventKind.COMMAND, command="/retry", by="ada", outcome="done"), "/retry by ada: done."),
+        (
+            event(EventKind.ESCALATION, category="ci_failed", sentence="CI is red."),
             "Handed to a person (ci failed): CI is red.",
         ),
-        (event(Kind.AGENT, state="no_room", reason="disk full"), "The agent: no room (disk full)."),
-        (event(Kind.PHASE_SLOW, "green"), "Green takes longer than usual."),
-        (event(Kind.RETRY, state="succeeded"), "A repeated call succeeded."),
+        (event(EventKind.AGENT, state="no_room", reason="disk full"), "The agent: no room (disk full)."),
+        (event(EventKind.PHASE_SLOW, "green"), "Green takes longer than usual."),
+        (event(EventKind.RETRY, state="succeeded"), "A repeated call succeeded."),
     ],
 )
 def test_an_event_is_a_sentence(told: Event, said: str) -> None:
     assert sentence(told) == said
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_whatever_an_event_holds_it_says_something_short_in_one_line(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_whatever_an_event_holds_it_says_something_short_in_one_line(kind: EventKind) -> None:
     for data in (
         {},
         {"why": "x" * 999},

@@ -18,7 +18,7 @@ from shared.github.approval_rules import DISMISS_STALE, LAST_PUSH
 from shared.github.merge_rules import MergeRules
 from shared.github.protection import Protection
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import Account, Comment
 from shared.text.comment_signatures import Key, Keyring, render
 from shared.workflow import AGENTS, Role

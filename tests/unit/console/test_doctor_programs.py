@@ -13,7 +13,7 @@ from console.doctor import programs
 from console.doctor.context import Machine
 from console.doctor.finding import Status
 from shared.llm import cli_backends
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.process import Finished
 
 
@@ -80,7 +80,7 @@ async def test_a_configured_backend_that_is_missing_or_not_executable_fails_and_
         assert found.pop(name).status is Status.FAIL
         key = found.pop("model key")
         assert (key.status, name in key.sentence) == (Status.FAIL, True)
-        assert [one.status for one in found.values()] == [Status.SKIP]
+        assert {one.status for one in found.values()} == {Status.SKIP}
     assert not (tmp_path / "s").exists()
 
 

@@ -26,7 +26,7 @@ def test_one_suite_is_run_and_the_key_that_names_another_is_told() -> None:
     status, sentence, _ = said(PYTHON)
     assert status is Status.PASS
     assert sentence.startswith("Run: pytest in the root (`")
-    assert sentence.endswith("The key test_command names another command.")
+    assert sentence.endswith("For another command there is the key test_command.")
     assert said(PYTHON, SuitePolicy("", "pytest -q"))[:2] == (Status.PASS, "Run: pytest in the root (`pytest -q`).")
 
 
@@ -61,10 +61,10 @@ def test_a_repository_without_tests_is_told_what_to_write() -> None:
 
 @pytest.mark.parametrize(
     ("files", "step"),
-    [({"main.c": b""}, "Correct the key."), (PYTHON, "Correct the key; found are: pytest in the root (`")],
+    [({"main.c": b""}, "Correct working_directory, suites or"), (PYTHON, " Found are: pytest in the root (`")],
 )
 def test_a_command_that_cannot_be_run_fails(files: dict[str, bytes], step: str) -> None:
     status, sentence, told = said(files, SuitePolicy("", "make check"))
     assert status is Status.FAIL
     assert "test_command 'make check' calls no known test runner" in sentence
-    assert told.startswith(step)
+    assert step in told

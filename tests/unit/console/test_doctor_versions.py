@@ -17,7 +17,7 @@ from reviewer_agent.merge.update_turns import PREFIX, UpdateTurn
 from shared.budget import ledger_lines
 from shared.budget.ledger import REF as LEDGER
 from shared.budget.ledger_lines import Settlement
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.lock.record import Fence, write_fence
 from shared.workflow import Stage
 
@@ -27,8 +27,8 @@ UPDATES = f"{PREFIX}0123456789ab"
 OURS = {
     KEY.ref: write_fence(Fence(KEY, 7, "n", "worker-a", Stage.TESTING, EPOCH)),
     LEDGER: ledger_lines.write(Settlement("r1", 1.0, "claude", EPOCH)),
-    register.REF: register.write(register.Entry("t", "planner-1", "r", EPOCH)),
-    MERGES: MergeTurn(57, "main", "b" * 40, Verdict.GREEN, EPOCH).write("n"),
+    register.REF: register.write(register.PendingTest("t", "planner-1", "r", EPOCH)),
+    MERGES: MergeTurn(57, "main", "b" * 40, CiVerdict.GREEN, EPOCH).write("n"),
     UPDATES: UpdateTurn(57, "main", EPOCH).write("n"),
     "refs/ack/doctor/1/fence": "a probe that was cut off",
 }

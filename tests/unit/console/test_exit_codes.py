@@ -59,4 +59,4 @@ def test_a_decision_is_sent_to_the_thread(verb: Verb, capsys: pytest.CaptureFixt
 
 def test_what_is_no_command_at_all_is_told_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert recovered(RecoverOptions("approved", "a/b#7"), {}) == MISCONFIGURED
-    assert "'approved' is no action; there is pause, " in capsys.readouterr().err
+    assert "'approved' is no action; there is start, " in capsys.readouterr().err

@@ -18,7 +18,7 @@ from console.doctor.probes import identities
 from runtime.building.confinement import secret_files
 from runtime.daemon.configuration import LAST_GOOD, Configuration
 from shared.errors import MissingCredentials
-from shared.loop import RealClock
+from shared.loop.real_clock import RealClock
 from shared.models import Account
 from shared.workflow import AGENTS, Role
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from config.loading import read
-from console.init.files import Blanks, configuration, configuration_file, example, key_file
+from console.init.command import as_written
+from console.init.files import Blanks, NewFile, configuration, configuration_file, example, key_file
 from shared.errors import Misconfigured
 
 
@@ -59,3 +60,11 @@ def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Misconfigured, match="cannot be written"):
         key_file(tmp_path / "file" / "lock.key").write()
+
+
+def test_what_is_wrong_with_a_file_that_is_not_written_names_the_place_where_it_would_be(tmp_path: Path) -> None:
+    new = NewFile(tmp_path / "repos.yml", lambda: "repositories:\n  - name: ada/directory\nsandbox: docker\n")
+    with pytest.raises(Misconfigured) as wrong:
+        as_written(new, {"HOME": str(tmp_path)})
+    assert str(wrong.value).startswith(f"{tmp_path}/repos.yml:3:10: sandbox: is 'docker', not one of")
+    assert list(tmp_path.iterdir()) == []

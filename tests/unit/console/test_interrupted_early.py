@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+ROLES = ("planner", "worker", "reviewer")
 PROGRAM = """
 import os, signal, sys
 class Pressed:
@@ -26,9 +27,10 @@ from {module} import main
 @pytest.mark.parametrize(
     ("module", "loading"),
     [
-        ("console.entry", "typer"),
-        ("console.entry", "console.read_commands"),
-        ("worker_agent.__main__", "runtime.arguments"),
+        ("console.__main__", "typer"),
+        ("console.__main__", "console.read_commands"),
+        ("console.__main__", "runtime"),
+        *((f"{role}_agent.__main__", loading) for role in ROLES for loading in ("runtime", "runtime.arguments")),
     ],
 )
 def test_while_it_is_loaded(tmp_path: Path, module: str, loading: str) -> None:

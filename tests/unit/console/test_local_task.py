@@ -15,12 +15,12 @@ from console.tdd import report
 from console.tdd.inputs import changed, specification
 from console.tdd.preflight_findings import Findings
 from console.tdd.request import TddOptions
-from console.tdd.task import Order, Records, State, Task
+from console.tdd.task import Records, State, Task, TaskRequest
 from runtime.telemetry.cost import TaskCost, reckoned, spelled
 from runtime.telemetry.progress import Progress, Watched, doing, told
 from shared.budget.ledger_lines import Entry, Reservation, Settlement
 from shared.errors import Misconfigured
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 from shared.workflow import Role
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -34,14 +34,14 @@ CALL: dict[str, Any] = {
 }
 
 
-def event(kind: Kind = Kind.LLM_CALL, phase: str = "", **data: Any) -> Event:
+def event(kind: EventKind = EventKind.LLM_CALL, phase: str = "", **data: Any) -> Event:
     return Event(NOW, "worker", Role.WORKER, "local/x", kind, issue=1, phase=phase, data=data)
 
 
-def order(**more: Any) -> Order:
+def order(**more: Any) -> TaskRequest:
     known = {"name": "local/x", "specification": "SPEC.md", "title": "Greet", "text": "Say hello.", "base": "main"}
     rest = {"commit": "c" * 40, "branch": "tdd/x", "max_reviews": 3, "cleanup": True, "pull_request": False}
-    return Order(**{**known, **rest, **more})
+    return TaskRequest(**{**known, **rest, **more})
 
 
 def task(state: State = State.FAILED, place: str = "/", **more: Any) -> Task:
@@ -66,7 +66,7 @@ def test_a_call_of_unknown_cost_counts_as_configured_and_one_that_no_event_tells
 
 def test_without_a_ledger_events_say_what_was_spent_and_a_call_that_was_not_made_is_none() -> None:
     unpriced: dict[str, Any] = {key: value for key, value in CALL.items() if key != "cost_usd"}
-    calls = [event(**CALL), event(**unpriced), event(**{**CALL, "ending": "not made"}), event(Kind.REVIEW)]
+    calls = [event(**CALL), event(**unpriced), event(**{**CALL, "ending": "not made"}), event(EventKind.REVIEW)]
     assert sums(calls, []) == TaskCost(2, 0.5, 1, 0, 0, 90.0)
     assert spelled(TaskCost(1, seconds=3725)) == "1 call, $0.00, 1 h 2 min"
 
@@ -81,15 +81,42 @@ def test_without_a_ledger_events_say_what_was_spent_and_a_call_that_was_not_made
         ),
         (event(**{**CALL, "ending": "not made"}), ""),
         (
-            event(Kind.TEST_RUN, place="evidence", passed=2, failed=1, not_collected=1),
+            event(EventKind.TEST_RUN, place="evidence", passed=2, failed=1, not_collected=1),
             "  the tests: 2 passed, 1 failed, 1 not collected",
         ),
-        (event(Kind.TEST_RUN, place="base", passed=0, failed=0), "  the tests before the work: none"),
-        (event(Kind.REVIEW, verdict="changes_requested", findings=1), "The review requests changes: 1 finding."),
-        (event(Kind.REVIEW, verdict="approved", findings=0), "The review approves."),
-        (event(Kind.RETRY, state="failed", reason="backoff\x1b[2J"), "A call failed (backoff) and is repeated."),
-        (event(Kind.RETRY, state="succeeded"), ""),
-        (event(Kind.LABEL, labels=["status:testing"]), ""),
+        (
+            event(EventKind.TEST_RUN, place="evidence", purpose="damage", outcome="failed", failed=1),
+            "  damaged code: the tests notice it",
+        ),
+        (
+            event(EventKind.TEST_RUN, place="evidence", purpose="damage", number=3, of=12, outcome="passed", passed=1),
+            "  damaged code 3 of at most 12: no test notices it",
+        ),
+        (
+            event(EventKind.TEST_RUN, purpose="expectations", number=1, of=2, outcome="timed out"),
+            "  damaged expectations 1 of at most 2: the tests notice it",
+        ),
+        (
+            event(EventKind.TEST_RUN, place="moved", purpose="elsewhere", outcome="passed", passed=2),
+            "  the tests in another place, order and time: 2 passed",
+        ),
+        (
+            event(EventKind.TEST_RUN, purpose="taken back", outcome="failed", failed=1),
+            "  the tests with a part of the change taken back: 1 failed",
+        ),
+        (event(EventKind.TEST_RUN, place="base", passed=0, failed=0), "  the tests before the work: none"),
+        (event(EventKind.REVIEW, verdict="changes_requested", findings=1), "The review requests changes: 1 finding."),
+        (event(EventKind.REVIEW, verdict="approved", findings=0), "The review approves."),
+        (
+            event(EventKind.RETRY, state="failed", reason="backoff", until="2026-11-27T08:30:05+00:00"),
+            "GitHub, git or the coding backend did not answer as it should; it is tried again at 08:30:05 UTC.",
+        ),
+        (
+            event(EventKind.RETRY, state="failed", reason="quota\x1b[2J"),
+            "GitHub, git or the coding backend did not answer as it should (quota); it is tried again.",
+        ),
+        (event(EventKind.RETRY, state="succeeded"), ""),
+        (event(EventKind.LABEL, labels=["status:testing"]), ""),
     ],
 )
 def test_what_has_been_done(happened: Event, sentence: str) -> None:
@@ -97,15 +124,15 @@ def test_what_has_been_done(happened: Event, sentence: str) -> None:
 
 
 def test_what_has_begun() -> None:
-    assert doing(event(Kind.PHASE, "red")) == "Writing the tests."
-    assert doing(event(Kind.CLAIM, "in-review")) == "Reviewing."
-    assert doing(event(Kind.PHASE, "green", attempt=1), attempts=3) == "Writing the code (attempt 2 of 3)."
+    assert doing(event(EventKind.PHASE, "red")) == "Writing the tests."
+    assert doing(event(EventKind.CLAIM, "in-review")) == "Reviewing."
+    assert doing(event(EventKind.PHASE, "green", attempt=1), attempts=3) == "Writing the code (attempt 2 of 3)."
     assert (
-        doing(event(Kind.PHASE, "green", attempt=0), usd=0.04, attempts=3)
+        doing(event(EventKind.PHASE, "green", attempt=0), usd=0.04, attempts=3)
         == "Writing the code (attempt 1 of 3, $0.04)."
     )
-    assert doing(event(Kind.PHASE, "red", attempt=0), usd=0.04, attempts=3) == "Writing the tests ($0.04)."
-    assert doing(event(Kind.PHASE, "reviewing")) == doing(event(Kind.LLM_CALL, "red")) == ""
+    assert doing(event(EventKind.PHASE, "red", attempt=0), usd=0.04, attempts=3) == "Writing the tests ($0.04)."
+    assert doing(event(EventKind.PHASE, "reviewing")) == doing(event(EventKind.LLM_CALL, "red")) == ""
 
 
 @pytest.mark.parametrize(
@@ -121,6 +148,12 @@ def test_the_last_line_says_how_to_go_on(known: Task, code: int, parts: list[str
     assert report.code_of(known) == code
     assert all(part in lines for part in parts)
     assert lines.splitlines()[-1] == f"{last}workflow-engine tdd --resume greet-1a2b"
+
+
+def test_the_options_for_keys_that_are_named_are_told() -> None:
+    failed = report.told(task(sentence="Correct `test_command` or `setup_command` in the configuration file."))
+    assert "the options --test-command and --setup-command, also with --resume." in failed
+    assert "--setup-command" not in report.told(task(sentence="No change was made."))
 
 
 def test_nothing_is_offered_that_cannot_be_done(tmp_path: Path) -> None:
@@ -157,10 +190,24 @@ def test_what_goes_on_is_asked_for_as_before_unless_it_is_said_anew(tmp_path: Pa
     begun = order(llm="claude", config="/etc/x.yml", pull_request=True)
     assert TddOptions(resume="x").changing(begun) == begun
     anew = TddOptions(
-        resume="x", max_reviews=5, cleanup=False, local=True, llm="codex", test_command="make", sandbox="none"
+        resume="x",
+        max_reviews=5,
+        cleanup=False,
+        local=True,
+        llm="codex",
+        test_command="make",
+        setup_command="uv sync",
+        sandbox="none",
     )
     assert anew.changing(begun) == replace(
-        begun, max_reviews=5, cleanup=False, pull_request=False, llm="codex", test_command="make", sandbox="none"
+        begun,
+        max_reviews=5,
+        cleanup=False,
+        pull_request=False,
+        llm="codex",
+        test_command="make",
+        setup_command="uv sync",
+        sandbox="none",
     )
 
 
@@ -213,14 +260,50 @@ def test_what_a_task_began_with_is_kept(wishes: TddOptions) -> None:
         wishes.check()
 
 
+def ci(agent: str, verdict: str, **data: Any) -> Event:
+    return replace(event(EventKind.CI, "ci", verdict=verdict, commit="c" * 40, **data), agent=agent, pull=7)
+
+
+def test_waiting_for_ci_is_told_with_what_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two agents look at the same commit: each news is told once."""
+    for here, line in ((True, "  0:00  Waiting for CI of pull request #7."), (False, None)):
+        progress = Progress(HandClock(), ci=here)
+        opened = replace(event(EventKind.PHASE, "ci", stage="testing"), pull=7)
+        progress.follow([opened, ci("worker", "running", unfinished=["lint", "unit"])])
+        progress.follow([ci("reviewer", "running", unfinished=["lint", "unit"]), ci("worker", "green")])
+        said = capsys.readouterr().err.splitlines()
+        assert said == [*filter(None, [line]), "  0:00    CI runs on #7: lint, unit", "  0:00    CI passed"]
+    assert doing(event(EventKind.PHASE, "ci", stage="testing")) == "Opening a pull request, then waiting for its CI."
+
+
+def test_that_all_agents_look_for_work_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(HandClock(), awaited=(Role.WORKER, Role.REVIEWER))
+    started = event(EventKind.AGENT, state="started")
+    progress.follow([started, started])
+    assert capsys.readouterr().err == ""
+    progress.follow([replace(started, role=Role.REVIEWER), started])
+    assert capsys.readouterr().err == "  0:00  Looking for work.\n"
+
+
 def test_several_items_are_told_by_their_numbers_each_beginning_once(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(HandClock(), attempts=3, numbered=True)
-    first, second = event(Kind.PHASE, "green", attempt=0), replace(event(Kind.PHASE, "green", attempt=0), issue=9)
-    spent = event(Kind.LLM_CALL, "green", call="implement", backend="claude", ending="completed", cost_usd=0.5)
-    again = event(Kind.ITERATION, "green", attempt=1)
-    ended = event(Kind.ENDED, "reviewing", status="parked", sentence="waiting for CI")
+    first, second = (
+        event(EventKind.PHASE, "green", attempt=0),
+        replace(event(EventKind.PHASE, "green", attempt=0), issue=9),
+    )
+    spent = event(EventKind.LLM_CALL, "green", call="implement", backend="claude", ending="completed", cost_usd=0.5)
+    again = event(EventKind.ITERATION, "green", attempt=1)
+    ended = event(EventKind.ENDED, "reviewing", status="parked", sentence="waiting for CI")
     watched = Watched(progress)
-    for one in (first, second, first, spent, again, ended, event(Kind.CI, "testing", verdict="red", failed=["unit"])):
+    for one in (
+        first,
+        second,
+        first,
+        spent,
+        again,
+        ended,
+        event(EventKind.CI, "testing", verdict="red", failed=["unit"]),
+    ):
         watched.record(one)
     number = first.issue
     assert [line[8:] for line in capsys.readouterr().err.splitlines()] == [

@@ -25,6 +25,8 @@ FILES = {
     "backend.yml": b"repositories:\n  - name: ada/directory\n    llm_backend: gpt\n",
     "twice.yml": b"repositories:\n  - name: ada/directory\n  - name: ada/directory\n",
     "colons.yml": b"a: b: c\n",
+    "level.yml": b"repositories:\n  - name: ada/directory\nmax_attempts: 3\n",
+    "plain.yml": b"repositories:\n  - name: ada/directory\n",
     "SPEC.md": b"\xff\xfe\xe4",
     "EMPTY.md": b"",
 }
@@ -32,7 +34,11 @@ FILES = {
 REPOSITORY = "is not a repository; write owner/repo, as in 'octocat/hello-world', without URL or .git"
 
 MISTAKES = [
-    ("status", MISCONFIGURED, "There is no configuration: name a repository (owner/repo), or copy"),
+    (
+        "status",
+        MISCONFIGURED,
+        "There is no configuration: name a repository (owner/repo), or let `workflow-engine init",
+    ),
     ("status ada", MISCONFIGURED, f"'ada' {REPOSITORY}"),
     ("status https://github.com/ada/directory", MISCONFIGURED, REPOSITORY),
     ("status ada/directory/", MISCONFIGURED, REPOSITORY),
@@ -49,13 +55,21 @@ MISTAKES = [
     ("status --config none.yml", MISCONFIGURED, "none.yml:1:15: repositories: needs at least 1 item"),
     ("status --config noowner.yml", MISCONFIGURED, f"noowner.yml:2:11: repositories[0].name: {REPOSITORY}"),
     ("status --config negative.yml", MISCONFIGURED, "repositories[0].poll_interval: must be greater than 0, not -3"),
-    ("status --config backend.yml", MISCONFIGURED, "llm_backend: is 'gpt', not one of claude, codex, scripted"),
+    ("status --config backend.yml", MISCONFIGURED, "llm_backend: is 'gpt', not one of claude, codex, qwen, scripted"),
     ("status --config twice.yml", MISCONFIGURED, "'ada/directory' is already configured as repositories[0]"),
     ("status --config colons.yml", MISCONFIGURED, "colons.yml:1:5: not valid YAML"),
     ("status --config missing.yml", MISCONFIGURED, "missing.yml: there is no such configuration file"),
     ("status --config plain", MISCONFIGURED, "plain: the configuration cannot be read: Is a directory"),
+    (
+        "status --config empty.yml --config none.yml",
+        MISCONFIGURED,
+        "--config is given twice, and one alone can count: leave out the others.",
+    ),
+    ("tdd SPEC.md --config a.yml --config b.yml --config c.yml", MISCONFIGURED, "--config is given 3 times, and one"),
+    ("start ada/directory --yes --issue 3 --issue 4", MISCONFIGURED, "--issue is given twice"),
+    ("run ada/directory --config=empty.yml --config none.yml", MISCONFIGURED, "--config is given twice"),
     ("recover retry ada/directory", MISCONFIGURED, "is no issue or pull request: write it as owner/repo#7."),
-    ("recover frobnicate ada/directory#7", MISCONFIGURED, "'frobnicate' is no action; there is pause, resume, stop"),
+    ("recover frobnicate ada/directory#7", MISCONFIGURED, "'frobnicate' is no action; there is start, pause, resume,"),
     ("recover approve ada/directory#7", MISCONFIGURED, "comment `/approve` on ada/directory#7."),
     ("verify ada/directory", MISCONFIGURED, "is no pull request: write it as owner/repo#7."),
     ("verify", MISCONFIGURED, "Name one pull request as owner/repo#7, or two commits as --local BASE HEAD."),
@@ -63,11 +77,23 @@ MISTAKES = [
     ("tdd", MISCONFIGURED, "ame the file with the specification, as in `workflow-engine tdd SPEC.md`."),
     ("tdd EMPTY.md", MISCONFIGURED, "The specification EMPTY.md is empty: say in it what should be built."),
     ("tdd SPEC.md", MISCONFIGURED, "The specification SPEC.md is not UTF-8 text."),
-    ("tdd missing.md", MISCONFIGURED, "The specification missing.md cannot be read: No such file or directory."),
+    ("tdd missing.md", MISCONFIGURED, "There is no file missing.md: write into one what should be built, and name it"),
+    ("tdd plain", MISCONFIGURED, "The specification plain cannot be read: Is a directory."),
+    ("tdd --test-command=", MISCONFIGURED, "--test-command: must not be empty."),
+    ("status --config level.yml", MISCONFIGURED, "level.yml:3:1: max_attempts: unknown key here; it belongs under an"),
+    ("status ada/other --config level.yml", MISCONFIGURED, "max_attempts: unknown key here; it belongs under an entry"),
+    ("status ada/other --config plain.yml", MISCONFIGURED, "there is ada/directory. Add it under `repositories:`, or"),
+    (
+        "report ada/directory --since yesterday",
+        MISCONFIGURED,
+        "--since: 'yesterday' is no time; write it as 2026-11-22",
+    ),
+    ("report ada/directory --since 2999-01-01", MISCONFIGURED, "--since: '2999-01-01' is not before now ("),
     ("demo --story Search", MISCONFIGURED, "--repo and --story go together: a repository of yours, and what should be"),
+    ("demo --story Find", MISCONFIGURED, "They need a real coder too: add --llm claude or --llm codex."),
     ("demo --repo plain", MISCONFIGURED, "--repo and --story go together"),
     ("replay plain", MISCONFIGURED, "plain holds no recording: set llm.record to a directory and let an agent work."),
-    ("install-cli gpt", MISCONFIGURED, "There is no package for 'gpt'; there is claude, codex."),
+    ("install-cli gpt", MISCONFIGURED, "There is no package for 'gpt'; there is claude, codex, qwen."),
     ("events --since yesterday", MISCONFIGURED, "'yesterday' is no time; write it as 2026-11-22T08:30, or as 24h."),
     ("events --since 999999d", MISCONFIGURED, "'999999d' is no time; write it as 2026-11-22T08:30, or as 24h."),
     ("events --kind foo", MISCONFIGURED, "'foo' is none; there is claim, ended, phase"),
@@ -87,13 +113,19 @@ MISTAKES = [
     ("demo --stories 0", MISCONFIGURED, "--stories takes a number from 1 to"),
     ("demo --budget -1", MISCONFIGURED, "--budget takes US dollars above 0, not -1."),
     ("demo --kill-every -3", MISCONFIGURED, "--kill-every takes seconds from 0 (nobody is killed), not -3."),
+    ("start ada/directory --yes --backend gemini", MISCONFIGURED, "--backend: is 'gemini', not one of claude, codex"),
+    ("start ada/directory --yes --test-command=", MISCONFIGURED, "--test-command: must not be empty."),
+    ("start ada/directory --yes --setup-command=", MISCONFIGURED, "--setup-command: must not be empty."),
+    ("start ada/directory --yes --sandbox docker", MISCONFIGURED, "--sandbox: is 'docker', not one of bubblewrap,"),
+    ("start ada/directory --yes --api-url 127.0.0.1:8911", MISCONFIGURED, "--api-url: is not the root of a GitHub API"),
+    ("init ada/directory --yes --api-url 127.0.0.1:8911", MISCONFIGURED, "--api-url: is not the root of a GitHub API"),
     ("demo --minutes 0", MISCONFIGURED, "--minutes takes a number above 0, not 0."),
 ]
 
 RUN = """
 import json, sys
 from typer.testing import CliRunner
-from console.__main__ import app
+from console.app import app
 environment = json.loads(sys.argv[1])
 for words in json.load(sys.stdin):
     found = CliRunner().invoke(app, words, env=environment)

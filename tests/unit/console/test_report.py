@@ -21,7 +21,7 @@ from report_scene import (
     item,
 )
 
-from console.report.item import Outcome, Touch
+from console.report.item import Touch, WorkState
 from console.report.rework import Landed, Reason, read, rework
 from shared.ci.round import SENT_BACK
 from shared.workflow import Stage, Track
@@ -29,7 +29,13 @@ from shared.workflow import Stage, Track
 
 def test_an_item_that_went_through_by_itself() -> None:
     found = item()
-    assert (found.number, found.pull_request, found.outcome, found.tries, found.rounds) == (7, 9, Outcome.MERGED, 1, 0)
+    assert (found.number, found.pull_request, found.outcome, found.tries, found.rounds) == (
+        7,
+        9,
+        WorkState.MERGED,
+        1,
+        0,
+    )
     assert (found.touches, found.reopened_at, found.lead) == (frozenset(), None, timedelta(minutes=40))
     minutes = {track: {stage: span.seconds // 60 for stage, span in of.items()} for track, of in found.stages.items()}
     assert minutes == {
@@ -40,19 +46,19 @@ def test_an_item_that_went_through_by_itself() -> None:
 
 def test_a_pull_request_that_people_merged_is_known_by_the_reviewers_fence_alone() -> None:
     found = item(work=WORK)
-    assert (found.outcome, found.ended_at) == (Outcome.MERGED, START + timedelta(minutes=40))
+    assert (found.outcome, found.ended_at) == (WorkState.MERGED, START + timedelta(minutes=40))
 
 
 @pytest.mark.parametrize(
     ("last", "outcome"),
     [
-        (REVIEWING, Outcome.OPEN),
-        (Stage.FAILED, Outcome.HALTED),
-        (Stage.CI_FAILED, Outcome.HALTED),
-        (Stage.WITHDRAWN, Outcome.WITHDRAWN),
+        (REVIEWING, WorkState.OPEN),
+        (Stage.FAILED, WorkState.HALTED),
+        (Stage.CI_FAILED, WorkState.HALTED),
+        (Stage.WITHDRAWN, WorkState.WITHDRAWN),
     ],
 )
-def test_what_was_not_merged(last: Stage, outcome: Outcome) -> None:
+def test_what_was_not_merged(last: Stage, outcome: WorkState) -> None:
     found = item(work=(*WORK, (50, last)), review=())
     assert (found.outcome, found.ended_at) == (outcome, START + timedelta(minutes=50))
 
@@ -167,6 +173,19 @@ OWN = landed(1, "[auto] Search (#9)", "search.py", "test_search.py", oid="c" * 4
 )
 def test_what_counts_as_rework(later: Landed, reason: Reason | None) -> None:
     assert rework([item()], [landed(0, "fix: before it", "search.py"), OWN, later]).get(7) == reason
+
+
+@pytest.mark.parametrize(
+    ("later", "reason"),
+    [
+        ((), Reason.TURNED_RED),
+        ((landed(2, "fix: empty search", "search.py"),), Reason.TURNED_RED),
+        ((landed(2, 'Revert "[auto] Search (#9)" (#12)', "search.py"),), Reason.REVERTED),
+    ],
+)
+def test_a_merge_that_turned_its_base_red_counts_whatever_follows(later: tuple[Landed, ...], reason: Reason) -> None:
+    assert rework([item()], [OWN, *later], {9}) == {7: reason}
+    assert rework([item()], [OWN], {10}) == {}
 
 
 def test_commits_that_were_rebased_are_known_by_their_trailers() -> None:

@@ -12,8 +12,8 @@ from report_scene import DONE, REVIEW, START, WORK, chain, item
 from rich.console import Console
 
 from console.report.command import document, shown
-from console.report.figures import Cost, Facts, Figures, figures
-from console.report.item import Outcome, Touch, stories
+from console.report.figures import Cost, Facts, Figures, Resumed, figures
+from console.report.item import Touch, WorkState, stories
 from console.report.rework import Reason
 from shared.budget.ledger_lines import Entry, Played, Reservation, Settlement
 from shared.lock.codec import ItemKey
@@ -72,7 +72,7 @@ def test_rates_are_of_what_was_merged_in_the_period() -> None:
     told = facts(items=(item(), helped, early, halted), rework={7: Reason.FIXED})
     found = figures("a/b", told, 15)
     assert (found.merged, found.zero_touch, found.zero_touch_rate) == (2, 1, 0.5)
-    assert (found.touches, found.outcomes[Outcome.HALTED]) == ({Touch.COMMIT: 1}, 1)
+    assert (found.touches, found.outcomes[WorkState.HALTED]) == ({Touch.COMMIT: 1}, 1)
     assert (found.rework_rate, found.rework, found.too_young) == (1.0, {Reason.FIXED: 2}, 0)
     assert (found.tries, found.tries_mean, found.lead_median_seconds) == ({1: 2}, 1.0, 2400)
     assert figures("a/b", Facts(told.since, START + timedelta(days=1), told.items), 15).too_young == 2
@@ -97,7 +97,19 @@ def test_a_repository_in_which_nothing_happened_is_reported_without_rates() -> N
     assert (found.zero_touch_rate, found.tries_mean, found.rework_rate) == (None, None, None)
     told = json.loads(document(found))
     assert (told["zero_touch"]["rate"], told["cost_usd"]["per_merged"], told["stages"]) == (None, None, [])
-    assert "merged  0 (0 withdrawn, 0 halted, 0 open)" in printed(found)
+    assert "merged            0 (0 withdrawn, 0 halted, 0 open)" in printed(found)
+    assert "zero touch        - [target: 70 % or more]" in printed(found)
+
+
+def test_the_rungs_of_a_ladder_are_told_with_what_they_brought() -> None:
+    rungs = [Played("developer", "claude", "completed", f"{n} of 2: {model}") for n, model in ((1, "a"), (2, "b"))]
+    ledger = [*run("r1", "#7", 0, 1, rungs[0]), *run("r2", "#7", 1, 4, rungs[1]), *run("r3", "#8", 2, 2, rungs[0])]
+    found = figures("a/b", facts(items=(item(),), ledger=ledger), 15)
+    assert [(one.rung, one.runs, one.merged, one.usd) for one in found.casts] == [
+        ("1 of 2: a", 2, 0, 3.0),
+        ("2 of 2: b", 1, 1, 4.0),
+    ]
+    assert "developer, claude, rung 2 of 2: b" in printed(found)
 
 
 def test_people_and_programs_are_told_the_same() -> None:
@@ -115,7 +127,8 @@ def test_people_and_programs_are_told_the_same() -> None:
         "own_mean": 3.0,
         "unknown_runs": 0,
     }
-    one = {"role": "developer", "backend": "claude", "runs": 2, "completed": 1, "rate": 0.5, "cost_usd": 3.0}
+    of = {"role": "developer", "backend": "claude", "rung": "", "merged": 1}
+    one = of | {"runs": 2, "completed": 1, "rate": 0.5, "cost_usd": 3.0}
     assert told["runs"] == [one]
     text = printed(found)
     for line in (
@@ -127,3 +140,18 @@ def test_people_and_programs_are_told_the_same() -> None:
     ):
         assert line in text
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_runs_that_went_on_in_a_session_are_told_with_what_they_read_from_the_cache() -> None:
+    warm, cold = (Played("developer", "claude", "completed", resumed=tokens) for tokens in (70_000, 0))
+    ledger = [
+        *run("r1", "#7", 0, 1),
+        *run("r2", "#7", 1, 1, warm),
+        *run("r3", "#7", 2, 1, cold),
+        *run("r4", "#7", -5, 1, warm),
+    ]
+    found = figures("a/b", facts(items=(item(),), ledger=ledger), 15)
+    assert found.resumed == Resumed(2, 70_000)
+    assert json.loads(document(found))["resumed"] == {"runs": 2, "cached_tokens": 70_000}
+    assert "continued         2 runs, 70,000 tokens from the vendor's cache instead of anew" in printed(found)
+    assert "continued" not in printed(figures("a/b", facts(items=(item(),), ledger=ledger[:2]), 15))

@@ -12,10 +12,12 @@ from config.repository import RepositorySettings
 from console.start.coder import chosen
 from console.start.draft import Choices, Draft
 from console.start.first_issue import OFFERED, standing
-from console.start.printed_steps import laid_out
+from console.start.printed_steps import NotReady
 from console.start.project import set_up
 from console.start.questions import TRIES, Nobody, asked
 from console.start.signing_in import how_to
+from runtime.launch import NOT_ALLOWED, code_of
+from runtime.output import laid_out
 from shared.errors import Misconfigured
 from shared.models import Account, Issue
 
@@ -168,8 +170,21 @@ def test_a_key_that_is_there_is_taken_without_a_question(tmp_path: Path) -> None
 
 def test_a_key_for_another_backend_than_was_asked_for_is_refused(tmp_path: Path) -> None:
     person = Typed(*(["sk-ant-api03-x"] * TRIES))
-    with pytest.raises(Misconfigured, match="That key is for claude, and codex was asked for"):
+    with pytest.raises(NotReady, match="That key is for claude, and codex was asked for"):
         chosen(draft(tmp_path), home(tmp_path), person, "codex")
+
+
+@pytest.mark.parametrize(
+    ("backend", "variables"), [(None, "ANTHROPIC_API_KEY or OPENAI_API_KEY"), ("codex", "OPENAI_API_KEY")]
+)
+@pytest.mark.parametrize("agreed", [True, False])
+def test_without_a_key_and_anybody_to_ask_something_is_missing(
+    tmp_path: Path, backend: str | None, variables: str, agreed: bool
+) -> None:
+    with pytest.raises(NotReady) as missing:
+        chosen(draft(tmp_path), home(tmp_path), Nobody(agreed=agreed), backend)
+    assert str(missing.value) == f"Without a key nothing can be coded: set {variables}, and start again."
+    assert code_of(missing.value) == NOT_ALLOWED
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_again_but_not_for_ever() -> None:

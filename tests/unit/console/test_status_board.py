@@ -11,9 +11,9 @@ from status_times import AT, UNTIL
 
 from console.status.board import claimed, heads, rows
 from console.status.merging import CONFIGURED
-from console.status.row import Row, Seen, Terms, Waiting, Whom
-from console.status.waiting import Standing, waiting
-from shared.ci.verdict import Verdict
+from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiting, Whom
+from console.status.waiting import WaitingItem, waiting
+from shared.ci.verdict import CiVerdict
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
 from shared.models import Account, Comment, Issue
@@ -42,11 +42,11 @@ def ack(of: Fence, *, state: AckState = AckState.ACTIVE, age: int = 60, nonce: s
     return Comment(of.ack_id, of.key.number, ADA, text, AT - timedelta(minutes=12), at)
 
 
-def board(*issues: Issue, fences: tuple[Fence, ...] = (), acks: tuple[Comment, ...] = (), **more: Any) -> list[Row]:
-    terms = Terms(merge=more.pop("merge", "never"))
+def board(*issues: Issue, fences: tuple[Fence, ...] = (), acks: tuple[Comment, ...] = (), **more: Any) -> list[ItemRow]:
+    terms = BoardSettings(merge=more.pop("merge", "never"))
     shown = {one.id for one in acks}
     known = {one.key: one if one.ack_id in shown else replace(one, released=one.nonce) for one in fences}
-    return list(rows(Seen(AT, issues, known, {one.id: one for one in acks}, **more), terms))
+    return list(rows(RepositorySnapshot(AT, issues, known, {one.id: one for one in acks}, **more), terms))
 
 
 def test_a_new_story_waits_for_a_planner_and_other_issues_are_no_business_of_the_engine() -> None:
@@ -76,8 +76,8 @@ def test_nobody_holds_what_is(change: dict[str, Any], age: int) -> None:
 
 def test_a_holder_is_known_by_its_stamp_where_no_comment_shows_it() -> None:
     working = fence(Role.WORKER, 7, Stage.IMPLEMENTING)
-    seen = Seen(AT, (issue(7, "status:implementing"),), {working.key: working})
-    (row,) = rows(seen, Terms())
+    seen = RepositorySnapshot(AT, (issue(7, "status:implementing"),), {working.key: working})
+    (row,) = rows(seen, BoardSettings())
     assert (row.holder, row.held_since) == ("worker-1", working.at)
 
 
@@ -98,20 +98,22 @@ def test_of_an_older_engine_its_ack_tells_who_holds_it(change: dict[str, Any]) -
 def test_a_pull_request_shows_its_round_and_checks_and_its_issue_waits_for_it() -> None:
     working = fence(Role.WORKER, 7, Stage.TESTING, attempt=2, round=1, pr=9, work_head=HEAD, phase="ci")
     items = (issue(7, "status:reviewing"), issue(9, "status:testing", pull=True))
-    spec, pull = board(*items, fences=(working,), acks=(ack(working),), ci={HEAD: Verdict.RUNNING})
+    spec, pull = board(*items, fences=(working,), acks=(ack(working),), ci={HEAD: CiVerdict.RUNNING})
     assert (spec.stage, spec.pull_request, spec.holder, spec.commands) == (Stage.REVIEWING, 9, "", ())
     assert spec.waiting == Waiting(Whom.ITEM, "PR #9")
-    assert (pull.stage, pull.issue, pull.round, pull.ci) == (Stage.TESTING, 7, 1, Verdict.RUNNING)
+    assert (pull.stage, pull.issue, pull.round, pull.ci) == (Stage.TESTING, 7, 1, CiVerdict.RUNNING)
     assert (pull.holder, pull.waiting) == ("worker-1", Waiting(Whom.CI, "its checks"))
 
 
 def test_a_pull_request_in_review_goes_by_the_reviewers_fence() -> None:
     working = fence(Role.WORKER, 7, Stage.REVIEWING, pr=9, work_head="2" * 40)
     reviewing = fence(Role.REVIEWER, 9, Stage.APPROVED, work_head=HEAD, released=NONCE)
-    seen = Seen(AT, (issue(9, "status:approved", pull=True),), {one.key: one for one in (working, reviewing)})
-    assert heads(seen, Terms()) == (HEAD,)
-    assert claimed(seen, Terms()) == (909,)
-    (row,) = rows(seen, Terms(merge="approve"))
+    seen = RepositorySnapshot(
+        AT, (issue(9, "status:approved", pull=True),), {one.key: one for one in (working, reviewing)}
+    )
+    assert heads(seen, BoardSettings()) == (HEAD,)
+    assert claimed(seen, BoardSettings()) == (909,)
+    (row,) = rows(seen, BoardSettings(merge="approve"))
     assert (row.stage, row.waiting) == (Stage.APPROVED, Waiting(Whom.PERSON, "/merge"))
 
 
@@ -183,12 +185,12 @@ EDITED = Waiting(Whom.PERSON, "its issue was edited")
 def test_what_waits_for_whom(track: Track, stage: Stage, more: dict[str, Any], expected: Waiting | None) -> None:
     kind = {Track.STORY: Role.PLANNER, Track.SPECIFICATION: Role.WORKER, Track.PULL_REQUEST: Role.REVIEWER}[track]
     of = fence(kind, 7, stage, wait=more.pop("wait", None))
-    assert waiting(Standing(track, stage, AT, of, **more)) == expected
+    assert waiting(WaitingItem(track, stage, AT, of, **more)) == expected
 
 
 @pytest.mark.parametrize("track", list(Track))
 @pytest.mark.parametrize("stage", list(Stage))
 def test_every_stage_of_every_track_has_an_answer(track: Track, stage: Stage) -> None:
-    found = waiting(Standing(track, stage, AT))
+    found = waiting(WaitingItem(track, stage, AT))
     assert found is not None
     assert found.why

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from console.status.board import rows
+from console.status.board import passed_over, rows
 from console.status.merging import CONFIGURED, merging
-from console.status.row import Row, Seen, Terms, Waiting, Whom
+from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiting, Whom
 from reviewer_agent.comments import approved, not_asked
 from reviewer_agent.merge.blockers import ON_ORDER, Blocker
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.github.status import StatusBoard
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.lock.record import Fence, Wait
@@ -27,7 +27,7 @@ AT = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 HEAD = "1" * 40
 NONCE = "a" * 32
 ENGINE, MALLORY = Account(5, "reviewer-bot"), Account(6, "mallory")
-TERMS = Terms(merge="auto", exclude=("blocked", "do-not-automate"), barring=("do-not-merge",))
+TERMS = BoardSettings(merge="auto", exclude=("blocked", "do-not-automate"), barring=("do-not-merge",))
 FREE, MERGES = Waiting(Whom.WORKER, "an idle worker"), CONFIGURED["auto"]
 
 
@@ -52,11 +52,11 @@ def ack(of: Fence, state: AckState) -> Comment:
     return Comment(of.ack_id, of.key.number, ENGINE, write_ack(one, Keyring(1, ())), AT, AT)
 
 
-def board(*issues: Issue, fences: tuple[Fence, ...] = (), terms: Terms = TERMS, **more: Any) -> list[Row]:
+def board(*issues: Issue, fences: tuple[Fence, ...] = (), terms: BoardSettings = TERMS, **more: Any) -> list[ItemRow]:
     acks = more.pop("acks", ())
     shown = {one.id for one in acks if "state=active" in one.body}
     known = {f.key: f if f.ack_id in shown else replace(f, released=f.nonce) for f in fences}
-    return list(rows(Seen(AT, issues, known, {one.id: one for one in acks}, **more), terms))
+    return list(rows(RepositorySnapshot(AT, issues, known, {one.id: one for one in acks}, **more), terms))
 
 
 @pytest.mark.parametrize(
@@ -137,26 +137,26 @@ def test_an_excluded_label_stops_a_merge_by_the_engine_and_none_by_people() -> N
 @pytest.mark.parametrize(
     ("ci", "expected"),
     [
-        (Verdict.GREEN, MERGES),
-        (Verdict.NONE, MERGES),
+        (CiVerdict.GREEN, MERGES),
+        (CiVerdict.NONE, MERGES),
         (None, MERGES),
-        (Verdict.RUNNING, Waiting(Whom.CI, "its checks")),
-        (Verdict.RED, Waiting(Whom.CI, "its checks")),
+        (CiVerdict.RUNNING, Waiting(Whom.CI, "its checks")),
+        (CiVerdict.RED, Waiting(Whom.CI, "its checks")),
     ],
 )
-def test_a_merge_waits_for_checks_that_are_not_green(ci: Verdict | None, expected: Waiting) -> None:
+def test_a_merge_waits_for_checks_that_are_not_green(ci: CiVerdict | None, expected: Waiting) -> None:
     assert merging("auto", "", ci, {}) == expected
     assert merging("approve", "", ci, {}) == person("/merge")
 
 
 def test_a_required_check_that_nobody_reports_is_named() -> None:
     word = {"why": "checks_awaited", "for": ["security", "e2e"]}
-    assert merging("auto", "", Verdict.RUNNING, word) == person("the required check security and e2e")
+    assert merging("auto", "", CiVerdict.RUNNING, word) == person("the required check security and e2e")
 
 
 @pytest.mark.parametrize("reason", sorted(ON_ORDER - {Blocker.NOT_ORDERED, Blocker.OWN_ORDER}))
 def test_what_only_an_order_merges_waits_for_that(reason: Blocker) -> None:
-    assert merging("auto", "", Verdict.GREEN, {"why": reason.name.casefold()}) == person("/merge")
+    assert merging("auto", "", CiVerdict.GREEN, {"why": reason.name.casefold()}) == person("/merge")
 
 
 def test_flags_that_keep_the_reviewer_from_merging_are_all_known() -> None:
@@ -255,3 +255,12 @@ async def test_commits_that_nobody_asked_about_wait_for_a_person(stage: Stage, m
     assert pull.waiting == person("nobody has asked for a review of the newest commits")
     (held,) = board(item, fences=(of,), acks=(ack(of, AckState.ACTIVE),), said=tuple(thread.posted), terms=terms)
     assert held.waiting != pull.waiting
+
+
+def test_an_issue_that_is_assigned_to_the_engine_too_is_not_left_to_the_person() -> None:
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    people = (Account(1, "ada"), Account(9, "Engine-Bot"))
+    item = Issue(7, "Search", "", frozenset({"status:ready"}), people[0], at, at, assignees=people)
+    terms = BoardSettings(own=("engine-bot",))
+    assert passed_over(item, None, terms, begun=False) == "it is assigned to ada"
+    assert passed_over(item, None, replace(terms, invited="engine-bot"), begun=False) == ""

@@ -9,7 +9,7 @@ import pytest
 
 from console.status.lately import by_item, merged, spent
 from console.status.row import Merged, Spent
-from shared.budget.budgets import Books, Limits, Run
+from shared.budget.budgets import Books, BudgetLimits, Run
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.workflow import Role, Stage
@@ -25,7 +25,7 @@ BOOKS = Books((run("#1", 1, 2.0), run("#1", 30, 3.0), run("#2", 2, 0.5)), {"#1":
 
 
 def test_day_and_week_are_counted_against_their_limits() -> None:
-    assert spent(BOOKS, Limits(day=100, week=500), NOW) == Spent(2.5, 100, 5.5, 500)
+    assert spent(BOOKS, BudgetLimits(day=100, week=500), NOW) == Spent(2.5, 100, 5.5, 500)
 
 
 def test_each_item_counts_what_it_cost_ever() -> None:

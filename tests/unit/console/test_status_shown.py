@@ -11,12 +11,12 @@ import pytest
 from rich.console import Console
 from status_times import AT, UNTIL
 
-from console.status.command import View, follow, shown
+from console.status.command import BoardView, follow, shown
 from console.status.document import document
 from console.status.look import Unread, first
 from console.status.phrases import ago
-from console.status.row import Board, Merged, Row, Spent, Waiting, Whom
-from shared.ci.verdict import Verdict
+from console.status.row import Board, ItemRow, Merged, Spent, Waiting, Whom
+from shared.ci.verdict import CiVerdict
 from shared.errors import EngineError, Gone, Misconfigured, Transient, Unauthorized
 from shared.process import CommandFailed, Finished
 from shared.workflow import Stage, Track
@@ -31,8 +31,8 @@ def printed(*boards: Board, width: int, height: int = 100) -> str:
     return out.getvalue()
 
 
-def a_row(**more: Any) -> Row:
-    return Row(Track.SPECIFICATION, 7, more.pop("title", "Search"), Stage.FAILED, AT - timedelta(minutes=5), **more)
+def a_row(**more: Any) -> ItemRow:
+    return ItemRow(Track.SPECIFICATION, 7, more.pop("title", "Search"), Stage.FAILED, AT - timedelta(minutes=5), **more)
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
@@ -65,7 +65,7 @@ def test_nothing_open_is_said_and_so_is_what_could_not_be_read() -> None:
 
 def test_a_view_says_how_much_does_not_fit_and_lets_ages_go_on() -> None:
     clock = [0.0]
-    view = View(lambda: clock[0])
+    view = BoardView(lambda: clock[0])
     view.show([Board("a/b", AT, tuple(a_row() for _ in range(30)))])
     clock[0] = 120.0
     out = StringIO()
@@ -94,7 +94,7 @@ def test_how_long_is_told_in_two_units(seconds: int, told: str) -> None:
 
 
 def test_the_document_has_the_shape_that_is_promised() -> None:
-    row = a_row(attempts=(2, 3), usd=1.23456, waiting=Waiting(Whom.TIME, "usage-limit", UNTIL), ci=Verdict.GREEN)
+    row = a_row(attempts=(2, 3), usd=1.23456, waiting=Waiting(Whom.TIME, "usage-limit", UNTIL), ci=CiVerdict.GREEN)
     (found,) = json.loads(document([Board("a/b", AT, (row,))]))["repositories"]
     assert (found["repository"], found["at"], found["complaint"]) == ("a/b", "2026-11-22T10:00:00+00:00", None)
     (item,) = found["items"]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from shared.git.disk import BUSY_SECONDS, IDLE_SECONDS, Found, expendable
+from shared.git.disk import BUSY_SECONDS, IDLE_SECONDS, FoundWorkspace, expendable
 
 HOUR = 3600.0
 
 
-def workspace(name: str, hours: float, size: int = 10) -> Found:
-    return Found(Path(name), hours * HOUR, size)
+def workspace(name: str, hours: float, size: int = 10) -> FoundWorkspace:
+    return FoundWorkspace(Path(name), hours * HOUR, size)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def workspace(name: str, hours: float, size: int = 10) -> Found:
         ([workspace("a", 0.1, 100), workspace("b", BUSY_SECONDS / HOUR - 0.1, 100)], []),
     ],
 )
-def test_the_longest_idle_go_first_and_only_as_many_as_needed(found: list[Found], going: list[str]) -> None:
+def test_the_longest_idle_go_first_and_only_as_many_as_needed(found: list[FoundWorkspace], going: list[str]) -> None:
     assert expendable(found, (), ceiling=25) == tuple(map(Path, going))
 
 

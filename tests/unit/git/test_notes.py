@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.git.notes import Answer, Baseline, ChangedTest, Note, NoteError, Phase, ProofNote, read, write
+from shared.git.notes import Baseline, ChangedTest, Note, NoteError, Phase, ProofNote, RemarkAnswer, read, write
 from shared.outgoing.outbound_filter import Outgoing
 from shared.text import comment_signatures
 from shared.text.comment_signatures import Key, Keyring
@@ -33,7 +33,7 @@ FULL = Note(
     quality={"ruff check .": "clean"},
     set_aside={"AC2": "passes at once"},
     rolled_back=(NoteError("REGRESSION", "refactor: no changes (tests would break)", "t.py::a", 6),),
-    answers=(Answer(("c12@5-abc", "c13@6-def"), 12, "ada: Rename it.", True, "Renamed it."),),
+    answers=(RemarkAnswer(("c12@5-abc", "c13@6-def"), 12, "ada: Rename it.", True, "Renamed it."),),
     proof=ProofNote(
         damages=16,
         noticed=14,

@@ -10,26 +10,26 @@ from shared.git.patch_policy import (
     EXECUTABLE,
     GITLINK,
     SYMLINK,
-    Change,
+    PatchRefusal,
     PatchRefused,
+    PathChange,
     Policy,
-    Refusal,
     flagged,
     judge,
     matches,
 )
 
-OK = Change("src/app.py", "M", "100644", "100644", 3, 1, False, 900, "VALUE = 1\n")
+OK = PathChange("src/app.py", "M", "100644", "100644", 3, 1, False, 900, "VALUE = 1\n")
 POLICY = Policy()
 
 
-def sentences(change: Change, policy: Policy = POLICY) -> list[str]:
+def sentences(change: PathChange, policy: Policy = POLICY) -> list[str]:
     refusals = judge([change], policy=policy)
     assert all(refusal.path in {change.path, ""} for refusal in refusals)
     return [refusal.sentence for refusal in refusals]
 
 
-def at(path: str) -> Change:
+def at(path: str) -> PathChange:
     return replace(OK, path=path, status="A", old_mode="000000")
 
 
@@ -121,7 +121,7 @@ def test_code_that_runs_uncalled_is_flagged_and_not_refused() -> None:
         (replace(OK, added_text="x\n\ufeffy"), "An added line has the invisible character U+FEFF."),
     ],
 )
-def test_contents_that_are_refused(change: Change, sentence: str) -> None:
+def test_contents_that_are_refused(change: PathChange, sentence: str) -> None:
     assert sentences(change) == [sentence]
 
 
@@ -137,7 +137,7 @@ def test_contents_that_are_refused(change: Change, sentence: str) -> None:
         replace(OK, added_text="emoji \u2764\ufe0f, tab\t, é, 漢字, العربية"),
     ],
 )
-def test_contents_that_pass(change: Change) -> None:
+def test_contents_that_pass(change: PathChange) -> None:
     assert sentences(change) == []
 
 
@@ -158,7 +158,7 @@ def test_executables_are_allowed_where_the_policy_says() -> None:
         ([replace(OK, path=f"{n}.png", binary=True, size=90_000) for n in range(12)], "1080000 added bytes are more "),
     ],
 )
-def test_limits_of_the_whole_patch(changes: list[Change], sentence: str) -> None:
+def test_limits_of_the_whole_patch(changes: list[PathChange], sentence: str) -> None:
     (refusal,) = judge(changes, policy=POLICY)
     assert refusal.path == ""
     assert refusal.sentence.startswith(sentence)
@@ -192,6 +192,6 @@ def test_patterns(path: str, pattern: str, expected: bool) -> None:
 
 
 def test_the_error_lists_every_refusal_for_a_person() -> None:
-    error = PatchRefused([Refusal("a.py", "Too bad."), Refusal("", "Too much.")])
+    error = PatchRefused([PatchRefusal("a.py", "Too bad."), PatchRefusal("", "Too much.")])
     assert str(error) == "The patch policy refuses this change:\n- `a.py`: Too bad.\n- Too much."
     assert [refusal.path for refusal in error.refusals] == ["a.py", ""]

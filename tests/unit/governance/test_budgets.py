@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from shared.budget import ledger_lines
-from shared.budget.budgets import Books, Limits, Period, Run, lines, refusal, table, warnings
+from shared.budget.budgets import Books, BudgetLimits, Period, Run, lines, refusal, table, warnings
 from shared.budget.ledger_lines import (
     Balance,
     Entry,
@@ -22,7 +23,7 @@ from shared.budget.ledger_lines import (
 )
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
-LIMITS = Limits(issue=25, day=100, week=500)
+LIMITS = BudgetLimits(issue=25, day=100, week=500)
 UNKNOWN = 15.0
 
 
@@ -70,7 +71,7 @@ def test_a_refusal_says_how_much_and_until_when() -> None:
         "The budget of the last 24 hours leaves $4.00 of $100.00, and a run may cost $5.00: "
         "waiting until 2026-11-23 10:00 UTC."
     )
-    never = refusal(Books(), "#1", 150, Limits(issue=200), NOW)
+    never = refusal(Books(), "#1", 150, BudgetLimits(issue=200), NOW)
     assert never is not None
     assert never.until is None
 
@@ -113,6 +114,8 @@ def settled(run: str, at: datetime, usd: float = 1.0) -> Settlement:
         reserved("a", NOW),
         settled("a", NOW),
         replace(settled("a", NOW), played=Played("developer", "codex", "timed_out")),
+        replace(settled("a", NOW), played=Played("developer", "codex", "completed", resumed=0)),
+        replace(settled("a", NOW), played=Played("developer", "codex", "completed", resumed=70_000)),
         reserved("a", NOW, balance=Balance(ago(days=7), {"#1": (12.5, 20000)})),
     ],
 )
@@ -251,3 +254,11 @@ def test_a_balance_follows_a_balance_and_forgets_in_the_end() -> None:
     due = balance_due(entries, NOW, 15)
     assert due is not None
     assert {item: usd for item, (usd, _) in due.items.items()} == {"#1": 9.0}
+
+
+@pytest.mark.parametrize("told", [None, -1, True, 1.5, "70", 10**12, []])
+def test_tokens_of_a_session_that_cannot_be_tell_nothing(told: object) -> None:
+    line = json.loads(write(settled("a", NOW)))
+    entry = read(json.dumps({**line, "resumed": told}))
+    assert isinstance(entry, Settlement)
+    assert (entry.played.resumed, entry.usd) == (None, settled("a", NOW).usd)

@@ -10,8 +10,10 @@ import pytest
 from fakes.lock_port import KEYS as SIGNING
 from fakes.lock_server import BOT
 
+from shared.errors import Gone
 from shared.git.proof_claim import Claim
 from shared.github.errors import Refused
+from shared.github.item_changes import ItemChange
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -43,24 +45,28 @@ class World:
     body: str = BODY
     labels: frozenset[str] = LABELS
     refuses: bool = False
+    open: bool = False
+    gone: bool = False
     said: Sequence[Comment] = ()
     statuses: list[Status] = field(default_factory=list)
     removed: list[tuple[int, str]] = field(default_factory=list)
 
     async def issue(self, number: int) -> Issue:
-        return Issue(number, "T", self.body, self.labels, ADA, NOW, NOW, open=False)
-
-    async def edit_body(self, number: int, body: str, permit: WritePermit) -> Issue:
-        self.body = body
-        return await self.issue(number)
+        return Issue(number, "T", self.body, self.labels, ADA, NOW, NOW, open=self.open)
 
     async def thread(self, number: int) -> tuple[Comment, ...]:
+        if self.gone:
+            raise Gone(f"#{number} is gone.")
         return tuple(self.said)
 
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
+    async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None:
+        permit.check()
         if self.refuses:
             raise Refused("DELETE", 403, "no")
-        self.removed.append((number, name))
+        for one in changes:
+            self.body = self.body if one.body is None else one.body
+            self.open = self.open and not one.close
+            self.removed += [(one.number, name) for name in one.off]
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         self.statuses.append(status)
@@ -130,6 +136,26 @@ async def test_a_refusal_undoes_nothing_and_raises_nothing() -> None:
     world = World(refuses=True)
     await world.closing().merged(FENCE, PULL, BY)
     assert len(world.statuses) == 1
+
+
+async def test_an_issue_that_cannot_be_read_keeps_no_label_on_the_pull_request() -> None:
+    world = World(gone=True)
+    await world.closing().merged(FENCE, PULL, BY)
+    assert {number for number, _ in world.removed} == {9}
+
+
+async def test_a_story_is_closed_and_shows_no_stage() -> None:
+    world = World(open=True)
+    await world.closing().close(await world.issue(42), BY)
+    assert (world.open, len(world.removed)) == (False, 3)
+
+
+async def test_a_story_that_stays_open_is_no_end() -> None:
+    world = World(open=True, refuses=True)
+    with pytest.raises(Refused):
+        await world.closing().close(await world.issue(42), BY)
+    world = World(open=False, refuses=True)
+    await world.closing().close(replace(await world.issue(42), open=True), BY)  # closed: only its labels stay
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from fakes.lock_server import EPOCH
 from fakes.recovery_world import MALLORY, REVIEWER, Scene, comment
 
 from shared.commands.command import Verb
-from shared.commands.command_rules import TABLE, Effect, Refused, fitting, ruling
+from shared.commands.command_rules import TABLE, CommandRefused, Effect, fitting, ruling
 from shared.commands.untrusted_comments import NO_WRITE
 from shared.lock.record import Fence
 from shared.models import Comment, Permission
@@ -20,7 +20,7 @@ WORKERS = [Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.AWAITING_APPROV
 REVIEWERS = [Stage.REVIEWING, Stage.IN_REVIEW, Stage.CHANGES_REQUESTED, Stage.APPROVED]
 ENDS = [Stage.FAILED, Stage.CI_FAILED, Stage.WITHDRAWN, Stage.DONE]
 PLACES = {SPECIFICATION: WORKERS + ENDS, PULL_REQUEST: REVIEWERS + ENDS}
-REFUSALS = {ruled.sentence for ruled in TABLE.values() if isinstance(ruled, Refused)}
+REFUSALS = {ruled.sentence for ruled in TABLE.values() if isinstance(ruled, CommandRefused)}
 
 
 def scene(track: Track, stage: Stage) -> tuple[Scene, Role, int]:
@@ -51,7 +51,7 @@ async def test_a_command_does_what_is_ruled_once_or_says_in_one_sentence_why_not
         here, role, number = scene(place, stage)
         before, ruled = state(here), ruling(verb, place, stage)
         told = list(await here.order(given(verb, number), role))
-        if isinstance(ruled, Refused):
+        if isinstance(ruled, CommandRefused):
             assert (told, state(here)) == ([ruled.sentence], before)
         elif ruled is Effect.DECIDE:
             assert (told, state(here)) == ([], before)

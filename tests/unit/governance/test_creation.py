@@ -13,7 +13,7 @@ from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
 from shared.github import creation
 from shared.github.creation import NAMED, Name
 from shared.github.errors import NotShown
-from shared.lock.claimant import Terms
+from shared.lock.claimant import LockTimes
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.record import Fence, read_fence, write_fence
@@ -48,7 +48,7 @@ def test_entries_of_a_newer_engine_name_nothing(text: str) -> None:
 
 @pytest.mark.parametrize(("timeout", "self_fence", "seconds"), [(1800, 1500, 120), (1800, 1790, 10), (24, 18, 6)])
 def test_patience_ends_before_another_holder_may_begin(timeout: float, self_fence: float, seconds: float) -> None:
-    assert creation.patience(Terms(timeout, self_fence)) == timedelta(seconds=seconds)
+    assert creation.patience(LockTimes(timeout, self_fence)) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(

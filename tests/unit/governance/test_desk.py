@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from command_thread import AT, BOT, hearing
+from command_thread import AT, BOT, reader
 from command_world import WORKING, World
 from fakes.lock_port import KEYS, FakeNonces, ServerPort
 from fakes.lock_server import Server
@@ -16,7 +16,7 @@ from status_thread import US, FakeThread, board
 
 from shared.commands.command_loop import SAID, CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
-from shared.commands.command_target import Target
+from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case, Recovery
 from shared.errors import Transient
 from shared.lock.claimant import Claimant
@@ -39,9 +39,7 @@ def world() -> World:
 def desk(world: World) -> CommandLoop:
     all_else: Any = world
     recovery = Recovery(all_else, all_else, all_else, all_else, Labels())
-    return CommandLoop(
-        CommandProfile(Role.WORKER, all_else), hearing(world.thread), all_else, recovery, world, all_else
-    )
+    return CommandLoop(CommandProfile(Role.WORKER, all_else), reader(world.thread), all_else, recovery, world, all_else)
 
 
 def claimed(world: World, id: int, prev: int) -> Held:
@@ -59,7 +57,7 @@ async def test_a_stop_that_a_dead_holder_did_not_hear_is_carried_out_once_nobody
     world.thread.say(6, "/stop")
     world.free = False
     assert await one.attend(7, world.listed, world.is_free) == ""
-    assert (world.deeds, world.told, world.thread.readings) == ([], [], 0)
+    assert (world.reactions, world.told, world.thread.readings) == ([], [], 0)
     world.free = True
     assert one.has_news(7, world.listed)
     assert await one.attend(7, world.listed, world.is_free) == "/stop by ada in comment 6: stopped; the branch is kept"
@@ -75,7 +73,7 @@ async def test_an_order_from_between_two_holders_interrupts_the_second(world: Wo
     assert await one.interruption(held, world.listed) == f"{word} by ada in comment 6"
     assert [entry["id"] for entry in world.told] == [6]
     assert await one.interruption(held, world.listed) is None
-    assert len(world.deeds) == 1
+    assert len(world.reactions) == 1
 
 
 async def test_an_order_from_between_two_holders_counts_when_the_second_has_let_go(world: World) -> None:
@@ -96,7 +94,7 @@ async def test_what_is_over_interrupts_nobody(world: World, id: int, word: str, 
     world.thread.recorded = recorded
     held = claimed(world, 9, prev=5)
     assert await desk(world).interruption(held, world.listed) is None
-    assert (world.deeds, world.told) == ([], [])
+    assert (world.reactions, world.told) == ([], [])
 
 
 async def test_an_order_that_github_did_not_let_through_interrupts_at_the_next_look(world: World) -> None:
@@ -105,9 +103,9 @@ async def test_an_order_that_github_did_not_let_through_interrupts_at_the_next_l
     world.failures = 1
     with pytest.raises(Transient):
         await one.interruption(held, world.listed)
-    assert (world.deeds, world.told) == ([], [])
+    assert (world.reactions, world.told) == ([], [])
     assert await one.interruption(held, world.listed) == "/stop by ada in comment 10"
-    assert world.deeds == ["remove status:implementing"]
+    assert world.reactions == ["remove status:implementing"]
 
 
 async def test_a_stop_at_rest_that_failed_half_way_is_finished_and_not_refused(world: World) -> None:
@@ -119,7 +117,7 @@ async def test_a_stop_at_rest_that_failed_half_way_is_finished_and_not_refused(w
     assert (world.fence, world.told) == (WORKING, [])
     assert "stopped" in await one.attend(7, world.listed, world.is_free)
     told = "tell Stopped by ada. To have it go on, set `status:ready` here."
-    assert world.deeds == [told, told, "remove status:implementing", "fence withdrawn"]
+    assert world.reactions == [told, told, "remove status:implementing", "fence withdrawn"]
     assert [entry["outcome"] for entry in world.told] == ["stopped; the branch is kept"]
 
 
@@ -145,6 +143,7 @@ class Ear:
     alarm: Any = None
     diagnosis: Any = None
     choices: Any = None
+    starts: Any = None
     known: Mapping[int, Issue] = field(default_factory=dict)
 
     def has_news(self, number: int, known: Mapping[int, Issue]) -> bool:
@@ -171,7 +170,7 @@ async def test_what_is_said_of_an_approved_pull_request_is_named_with_the_way_on
     world.thread.say(7, "Could it greet the fly as well?", at=AT + timedelta(seconds=7))
     one: Any = world
     recovery = Recovery(one, one, one, one, Labels())
-    desk = CommandLoop(CommandProfile(role, one), hearing(world.thread), one, recovery, world, one)
+    desk = CommandLoop(CommandProfile(role, one), reader(world.thread), one, recovery, world, one)
     await desk.attend(7, world.listed, world.is_free)
     why = "it came after the approving review: set `status:changes-requested` to have it worked on"
     assert world.left == ([{"id": 7, "why": why}] if ours else [])
@@ -188,9 +187,9 @@ class Approved(World):
     def listed(self) -> Mapping[int, Issue]:
         return {7: replace(self.thread.listed, labels=self.labels, is_pull_request=True)}
 
-    async def matter(self, number: int) -> Target:
+    async def matter(self, number: int) -> CommandTarget:
         case = Case(self.listed[7], self.fence, self.listed[7] if self.ours else None)
-        return Target(case, Track.PULL_REQUEST, self.fence.stage, Role.REVIEWER)
+        return CommandTarget(case, Track.PULL_REQUEST, self.fence.stage, Role.REVIEWER)
 
     async def note(self, number: int, permit: WritePermit, *, commands: Any = (), ignored: Any = ()) -> None:
         self.left += ignored

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.errors import Blocked, RunFailed
-from shared.llm.port import Ending, Outcome
+from shared.llm.port import Ending, RunOutcome
 from shared.retry.failures import (
     FINAL,
     Category,
@@ -127,16 +127,16 @@ def test_only_a_short_wait_keeps_its_lease(seconds: int, keeps: bool) -> None:
     ],
 )
 def test_what_a_run_says_decides_its_category(ending: Ending, text: str, category: Category) -> None:
-    assert classify(Outcome(ending, text)) is category
+    assert classify(RunOutcome(ending, text)) is category
 
 
 def test_a_named_reset_makes_a_limit_of_both_kinds() -> None:
-    found = {classify(Outcome(e, retry_at=LATER)) for e in (Ending.USAGE_LIMIT, Ending.OVERLOADED)}
+    found = {classify(RunOutcome(e, retry_at=LATER)) for e in (Ending.USAGE_LIMIT, Ending.OVERLOADED)}
     assert found == {Category.LIMIT}
 
 
 def test_every_ending_has_a_category() -> None:
-    assert all(classify(Outcome(ending)) for ending in set(Ending) - {Ending.COMPLETED})
+    assert all(classify(RunOutcome(ending)) for ending in set(Ending) - {Ending.COMPLETED})
 
 
 def test_a_history_of_a_newer_version_is_read_as_far_as_it_is_known() -> None:

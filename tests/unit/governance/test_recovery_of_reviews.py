@@ -13,8 +13,9 @@ from fakes.reviewer_forge import tick
 from fakes.reviewer_world import HEAD, NAMES, World, answer
 
 from reviewer_agent.candidates import intent
-from reviewer_agent.decide import Action, Bounds, Snapshot, decide
+from reviewer_agent.decide import Action, decide
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
+from reviewer_agent.snapshot import Bounds, Snapshot
 from shared.commands.command import Verb
 from shared.commands.command_rules import fitting
 from shared.commands.retry_command import reviewed_again

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.commands.command import Verb
-from shared.commands.command_rules import TABLE, Effect, Refused, fitting, offered, ruling
+from shared.commands.command_rules import TABLE, CommandRefused, Effect, fitting, offered, ruling
 from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 STORY, SPECIFICATION, PULL_REQUEST = Track
@@ -15,9 +15,22 @@ IN_WORK = {Stage.PLANNING, Stage.IMPLEMENTING, Stage.TESTING, Stage.IN_REVIEW}
 def test_the_table_is_total_and_every_refusal_is_one_sentence() -> None:
     assert set(TABLE) == {(verb, track, stage) for verb in Verb for track in Track for stage in Stage}
     for ruled in TABLE.values():
-        if isinstance(ruled, Refused):
+        if isinstance(ruled, CommandRefused):
             assert ruled.sentence.endswith(".")
             assert "\n" not in ruled.sentence
+
+
+@pytest.mark.parametrize("verb", Verb)
+@pytest.mark.parametrize("track", Track)
+def test_proposals_are_decided_where_nothing_has_begun_and_only_where_they_are_made(verb: Verb, track: Track) -> None:
+    decides = verb in {Verb.APPROVE, Verb.REJECT} and track is SPECIFICATION
+    assert (ruling(verb, track, Stage.NEW, triage=True) is Effect.DECIDE) is decides
+    assert ruling(verb, track, Stage.NEW) is not Effect.DECIDE
+    assert all(
+        ruling(verb, track, stage, triage=True) == ruling(verb, track, stage)
+        for stage in Stage
+        if stage is not Stage.NEW
+    )
 
 
 def test_every_effect_is_reached() -> None:
@@ -28,7 +41,7 @@ def test_every_effect_is_reached() -> None:
 @pytest.mark.parametrize("stage", sorted(TERMINAL))
 @pytest.mark.parametrize("verb", [Verb.PAUSE, Verb.RESUME, Verb.STOP, Verb.APPROVE, Verb.MERGE])
 def test_what_has_ended_is_not_interrupted_or_decided(track: Track, stage: Stage, verb: Verb) -> None:
-    assert isinstance(ruling(verb, track, stage), Refused)
+    assert isinstance(ruling(verb, track, stage), CommandRefused)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +70,7 @@ def test_what_has_ended_is_not_interrupted_or_decided(track: Track, stage: Stage
 )
 def test_what_a_command_means_where_it_is_given(verb: Verb, track: Track, stage: Stage, effect: Effect | None) -> None:
     ruled = ruling(verb, track, stage)
-    assert (None if isinstance(ruled, Refused) else ruled) is effect
+    assert (None if isinstance(ruled, CommandRefused) else ruled) is effect
 
 
 @pytest.mark.parametrize("stage", sorted(HALTED))
@@ -77,7 +90,7 @@ def test_exactly_what_is_offered_is_done(track: Track, *, paused: bool, edited: 
     """But for pausing what nobody works on and resuming what is not paused, which do no harm and are not proposed."""
     for stage in Stage:
         told = fitting(track, stage, paused=paused)
-        done = [verb for verb in Verb if not isinstance(ruling(verb, track, stage, edited=edited), Refused)]
+        done = [verb for verb in Verb if not isinstance(ruling(verb, track, stage, edited=edited), CommandRefused)]
         assert set(told) <= set(done)
         unsaid = set(done) - set(told)
         unsaid -= {Verb.APPROVE} if stage is Stage.FAILED else set()  # `/retry` does the same
@@ -91,7 +104,7 @@ def test_exactly_what_is_offered_is_done(track: Track, *, paused: bool, edited: 
 
 def test_a_failed_issue_is_never_offered_an_approval_which_is_taken_where_its_text_was_edited() -> None:
     assert Verb.APPROVE not in fitting(SPECIFICATION, Stage.FAILED)
-    assert isinstance(ruling(Verb.APPROVE, SPECIFICATION, Stage.FAILED), Refused)
+    assert isinstance(ruling(Verb.APPROVE, SPECIFICATION, Stage.FAILED), CommandRefused)
     assert ruling(Verb.APPROVE, SPECIFICATION, Stage.FAILED, edited=True) is Effect.RETRY
 
 

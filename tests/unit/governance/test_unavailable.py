@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from command_thread import hearing
+from command_thread import reader
 from command_world import World
 
 from shared.commands.approval_words import consents
 from shared.commands.command import Verb
 from shared.commands.command_loop import APPROVE, CommandLoop, CommandProfile
-from shared.commands.command_target import Target
+from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case, Recovery
 from shared.commands.unavailable_commands import BY_CONFIGURATION, NOT_CLEARED, not_merged
 from shared.models import Issue
@@ -36,9 +36,11 @@ class Scene(World):
         is_pull = self.track is Track.PULL_REQUEST
         return {7: replace(self.thread.listed, labels=self.labels, is_pull_request=is_pull)}
 
-    async def matter(self, number: int) -> Target:
+    async def matter(self, number: int) -> CommandTarget:
         issue = self.listed[7]
-        return Target(Case(issue, replace(self.fence, stage=self.stage), issue), self.track, self.stage, self.role)
+        return CommandTarget(
+            Case(issue, replace(self.fence, stage=self.stage), issue), self.track, self.stage, self.role
+        )
 
     async def data(self, number: int) -> dict[str, Any]:
         return {"waiting": self.waiting}
@@ -52,8 +54,8 @@ class Scene(World):
 def desk(scene: Scene, *unavailable: Verb) -> CommandLoop:
     all_else: Any = scene
     recovery = Recovery(all_else, all_else, all_else, all_else, Labels())
-    trade = CommandProfile(scene.role, all_else, unavailable=frozenset(unavailable))
-    return CommandLoop(trade, hearing(scene.thread), all_else, recovery, scene, all_else)
+    rules = CommandProfile(scene.role, all_else, unavailable=frozenset(unavailable))
+    return CommandLoop(rules, reader(scene.thread), all_else, recovery, scene, all_else)
 
 
 def of_pull_request(waiting: dict[str, Any]) -> Scene:
@@ -99,7 +101,7 @@ async def test_words_of_approval_under_a_plan_are_pointed_to_the_command_once() 
     scene.thread.say(10, "Ship it!")
     await one.attend(7, scene.listed, scene.is_free)
     assert scene.replies == [("approve-by-command", APPROVE)]
-    assert (scene.told, scene.deeds) == ([], []), "nothing was started and nothing recorded"
+    assert (scene.told, scene.reactions) == ([], []), "nothing was started and nothing recorded"
 
 
 async def test_where_plans_are_approved_at_a_terminal_that_is_said() -> None:

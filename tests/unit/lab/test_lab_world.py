@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fakes.clock import PassingClock
 
-from lab.github.fault_injection.faults import Asked, Fault, FaultKind, Faults
+from lab.github.fault_injection.faults import Fault, FaultKind, Faults, FaultTarget
 from lab.github.merge_button import closing_numbers
 from lab.github.repositories import diff_lines
 from lab.github.world.comments import Comments
@@ -93,10 +93,10 @@ def test_closing_words(text: str, numbers: list[int]) -> None:
 def test_faults_hit_the_nth_match_and_are_unused_until_all_hits_happened() -> None:
     faults = Faults()
     fault = faults.plan(Fault(FaultKind.DELAY, "GET", r"/issues$", nth=2, times=2))
-    hits = [bool(faults.take(Asked(method, "/repos/o/r/issues", "", 0.0))) for method in ("GET", "POST", "GET")]
+    hits = [bool(faults.take(FaultTarget(method, "/repos/o/r/issues", "", 0.0))) for method in ("GET", "POST", "GET")]
     assert hits == [False, False, True]
     assert faults.unused == [fault]
-    assert faults.take(Asked("GET", "/repos/o/r/issues/1", "", 0.0)) == []
-    assert faults.take(Asked("GET", "/repos/o/r/issues", "", 0.0)) == [fault]
+    assert faults.take(FaultTarget("GET", "/repos/o/r/issues/1", "", 0.0)) == []
+    assert faults.take(FaultTarget("GET", "/repos/o/r/issues", "", 0.0)) == [fault]
     assert faults.unused == []
-    assert faults.take(Asked("GET", "/repos/o/r/issues", "", 0.0)) == []
+    assert faults.take(FaultTarget("GET", "/repos/o/r/issues", "", 0.0)) == []

@@ -10,9 +10,9 @@ import pytest
 from fakes.clock import HandClock
 
 from shared.llm.circuit_breaker import FAILURES, PAUSE_SECONDS, PROBE_SECONDS, Breaker, CircuitBreaker
-from shared.llm.port import Call, Ending, Outcome, Request
+from shared.llm.port import CoderCall, Ending, Request, RunOutcome
 
-REQUEST = Request(Call.IMPLEMENT, "#1", "A thing", "developer", "Do it.")
+REQUEST = Request(CoderCall.IMPLEMENT, "#1", "A thing", "developer", "Do it.")
 
 
 @dataclass
@@ -24,10 +24,10 @@ class Backend:
     gate: anyio.Event = field(default_factory=anyio.Event)
     name: str = "fake"
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         self.runs += 1
         await self.gate.wait()
-        return Outcome(self.ending)
+        return RunOutcome(self.ending)
 
 
 @dataclass

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from shared.llm.port import Call, Ending, Limits, Outcome, Request
-from shared.llm.role_router import PHASES, BackendMissing, RoleOverride, RoleRouter, plays
+from shared.llm.port import CoderCall, Ending, Request, RunLimits, RunOutcome
+from shared.llm.role_router import CLIMBING, PHASES, BackendMissing, RoleOverride, RoleRouter, Rung, plays, rung_of
 
-REQUEST = Request(Call.IMPLEMENT, "#1", "A thing", "developer", "Do it.", limits=Limits(50, 5.0, 600.0, 60.0))
+REQUEST = Request(CoderCall.IMPLEMENT, "#1", "A thing", "developer", "Do it.", limits=RunLimits(50, 5.0, 600.0, 60.0))
 
 
 @dataclass
@@ -19,9 +19,9 @@ class Backend:
     name: str
     asked: list[Request] = field(default_factory=list)
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         self.asked.append(request)
-        return Outcome(Ending.COMPLETED, self.name)
+        return RunOutcome(Ending.COMPLETED, self.name)
 
 
 ONE, TWO = Backend("one"), Backend("two")
@@ -43,7 +43,7 @@ async def test_a_role_names_its_model_and_lowers_limits_but_raises_none() -> Non
     one = Backend("one")
     part = RoleOverride(model="small", max_turns=9, budget_usd=99.0, deadline_seconds=30.0)
     await RoleRouter(one, {"developer": part}).run(REQUEST)
-    assert one.asked == [replace(REQUEST, model="small", limits=Limits(9, 5.0, 30.0, 60.0))]
+    assert one.asked == [replace(REQUEST, model="small", limits=RunLimits(9, 5.0, 30.0, 60.0))]
 
 
 async def test_the_generalist_stands_for_roles_without_a_part() -> None:
@@ -70,8 +70,56 @@ async def test_a_backend_that_this_machine_lacks_stops_the_item_in_one_sentence(
         await RoleRouter(ONE, built={"one": ONE}, choices={REQUEST.item: "three"}).run(REQUEST)
 
 
+@pytest.mark.parametrize(
+    ("size", "attempt", "retry", "rung"),
+    [
+        ("", 1, 0, 0),
+        ("", 2, 0, 1),
+        ("", 1, 2, 2),
+        ("small", 1, 0, 0),
+        ("medium", 1, 0, 1),
+        ("medium", 2, 0, 2),
+        ("large", 1, 0, 2),
+        ("large", 9, 9, 2),
+        ("huge", 1, 0, 0),
+    ],
+)
+def test_a_further_try_climbs_the_ladder_from_where_its_size_begins(
+    size: str, attempt: int, retry: int, rung: int
+) -> None:
+    request = replace(REQUEST, size=size, attempt=attempt, retry=retry)
+    assert rung_of(request, 3) == rung
+    assert rung_of(request, 1) == 0
+    assert rung_of(request, 0) is None
+
+
+@pytest.mark.parametrize("call", sorted(set(CoderCall) - CLIMBING))
+def test_what_writes_no_code_of_its_own_has_no_rung(call: CoderCall) -> None:
+    assert rung_of(replace(REQUEST, call=call), 3) is None
+
+
+async def test_a_rung_goes_before_a_role_and_is_told_and_a_persons_choice_goes_before_both() -> None:
+    one, two = Backend("one"), Backend("two")
+    chosen: dict[str, str] = {}
+    router = RoleRouter(
+        one,
+        {"developer": RoleOverride(coder=two, model="other", max_turns=9)},
+        built={"one": one, "two": two},
+        choices=chosen,
+        ladder=(Rung(model="small"), Rung(model="large"), Rung(two)),
+    )
+    told = [await router.run(replace(REQUEST, attempt=attempt)) for attempt in (1, 2, 3, 4)]
+    assert [outcome.rung for outcome in told] == ["1 of 3: small", "2 of 3: large", "3 of 3: two", "3 of 3: two"]
+    assert [(asked.model, asked.limits.max_turns) for asked in one.asked] == [("small", 9), ("large", 9)]
+    assert [asked.model for asked in two.asked] == [None, None]
+    assert [router.backend_of(replace(REQUEST, attempt=attempt)) for attempt in (1, 3)] == ["one", "two"]
+    chosen[REQUEST.item] = "two"
+    outcome = await router.run(REQUEST)
+    assert (outcome.backend, outcome.rung) == ("two", "")
+
+
 def test_every_call_has_a_role() -> None:
-    assert set(PHASES) == set(Call)
+    assert set(PHASES) == set(CoderCall)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.llm.claude_events import Transcript, verdict
+from shared.llm.claude_events import Transcript, uncounted, verdict
+from shared.llm.cli.stream import LINE_CAP
 from shared.llm.port import Ending
 
 MODELS = {
@@ -165,3 +166,37 @@ def test_events_of_another_shape_break_nothing(event: dict[str, Any]) -> None:
     transcript.take(event)
     verdict(transcript, structured=False)
     assert transcript.spent.cost_usd is None
+
+
+def test_of_a_session_its_first_request_and_its_length_are_known() -> None:
+    transcript = Transcript()
+    for cached in (700, 900):
+        usage = {"input_tokens": 10, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 5}
+        start = {"type": "message_start", "message": {"usage": usage}}
+        transcript.take({"type": "stream_event", "event": start})
+        delta = {"type": "message_delta", "usage": {"output_tokens": 4}}
+        transcript.take({"type": "stream_event", "event": delta})
+    assert (transcript.first_cached, transcript.context) == (700, 919)
+
+
+def test_a_session_is_kept_without_what_it_has_counted() -> None:
+    kept = [b'{"type": "user", "text": "\xff"}\n', b'{"type": "assistant", "text": "cost-state"}\n']
+    sums = [
+        b'{"type":"cost-state","totalCostUSD":-5}\n',
+        b'{"a":1, "type": "cost\\u002dstate"}\n',
+        b'{"type": "user", "type": "cost-state"}\n',
+        b'{"type":"cost-state","totalCostUSD":-5, "a": "\xff"}\n',
+        b'{"type":"cost-state","a": ' + b"1" * 5000 + b"}\n",
+        b'{"type":"cost-state","a": ' + b"[" * 9000 + b"]" * 9000 + b"}\n",
+        b'{"type":"user"}\r{"type":"cost-state"}\n',
+        b'{\r"type":"cost-state"}\n',
+        b"no json\n",
+        b"[]\n",
+        b"\n",
+    ]
+    assert uncounted(kept[0] + b"".join(sums) + kept[1].rstrip()) == b"".join(kept)
+
+
+@pytest.mark.parametrize("session", [b"", b"\n", b"no json", b'{"a": "' + b"x" * LINE_CAP + b'"}'])
+def test_what_is_no_session_is_not_kept(session: bytes) -> None:
+    assert uncounted(session) == b""

@@ -10,8 +10,8 @@ import pytest
 from shared.errors import Misconfigured
 from shared.llm import cli_backends
 from shared.llm.cli.programs import home, installed, program
-from shared.sandbox.view import View
-from shared.sandbox.wrap import Kind, Wrap, probe
+from shared.sandbox.view import FileSystemView
+from shared.sandbox.wrap import Isolation, Wrap, probe
 
 
 def pairs(argv: tuple[str, ...], option: str) -> list[str]:
@@ -25,10 +25,10 @@ def test_bubblewrap_shows_everything_read_only_but_what_is_named(tmp_path: Path)
     for place in (tree, tools):
         place.mkdir(parents=True)
     secret.write_text("x")
-    view = View(
+    view = FileSystemView(
         writable=(tree,), readable=(tools, state / "absent", Path("/usr")), hidden=(state, secret, tmp_path / "nothing")
     )
-    argv = Wrap(Kind.BUBBLEWRAP).argv(("claude", "-p"), view)
+    argv = Wrap(Isolation.TREE_BY_BUBBLEWRAP).argv(("claude", "-p"), view)
     assert argv[0] == "bwrap"
     assert argv[-3:] == ("--", "claude", "-p")
     assert {"--die-with-parent", "--unshare-pid"} <= set(argv)
@@ -43,18 +43,18 @@ def test_bubblewrap_shows_everything_read_only_but_what_is_named(tmp_path: Path)
 
 def test_a_secret_file_outside_every_hidden_directory_is_covered() -> None:
     secret = Path("/etc/passwd")
-    argv = Wrap(Kind.BUBBLEWRAP).argv(("true",), View((), hidden=(secret,)))
+    argv = Wrap(Isolation.TREE_BY_BUBBLEWRAP).argv(("true",), FileSystemView((), hidden=(secret,)))
     at = argv.index(str(secret))
     assert argv[at - 2 : at] == ("--ro-bind", "/dev/null")
 
 
 def test_a_namespace_without_bubblewrap_ends_with_the_daemon_as_well() -> None:
-    argv = Wrap(Kind.UNSHARE, own_user=True).argv(("claude",), View(()))
+    argv = Wrap(Isolation.TREE_BY_UNSHARE, own_user=True).argv(("claude",), FileSystemView(()))
     assert argv[0].endswith("setpriv")
     assert argv[1:3] == ("--pdeathsig", "KILL")
     assert {"--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--map-current-user"} <= set(argv)
     assert argv[-1] == "claude"
-    assert Wrap(Kind.GROUP).argv(("claude",), View(()))[-1:] == ("claude",)
+    assert Wrap(Isolation.TREE_BY_GROUP).argv(("claude",), FileSystemView(()))[-1:] == ("claude",)
 
 
 async def test_what_does_not_work_here_is_passed_over(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ async def test_what_does_not_work_here_is_passed_over(tmp_path: Path) -> None:
     broken.write_text("#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n")
     broken.chmod(0o755)
     path = {"PATH": f"{tmp_path}{os.pathsep}{os.defpath}"}
-    ways = (Wrap(Kind.BUBBLEWRAP), Wrap(Kind.GROUP))
-    assert await probe(path, ways=ways) == Wrap(Kind.GROUP)
-    assert await probe({"PATH": str(tmp_path / "empty")}, ways=ways[:1]) == Wrap(Kind.GROUP)
+    ways = (Wrap(Isolation.TREE_BY_BUBBLEWRAP), Wrap(Isolation.TREE_BY_GROUP))
+    assert await probe(path, ways=ways) == Wrap(Isolation.TREE_BY_GROUP)
+    assert await probe({"PATH": str(tmp_path / "empty")}, ways=ways[:1]) == Wrap(Isolation.TREE_BY_GROUP)
 
 
 @pytest.fixture

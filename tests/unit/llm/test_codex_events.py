@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.errors import Misconfigured
-from shared.llm.codex_output import Transcript, recorded, usage, verdict
+from shared.llm.codex_output import Transcript, counted, recorded, usage, verdict
 from shared.llm.codex_program import native, permissions, provider
 from shared.llm.port import Ending
 from shared.llm.prices import Price, Prices
@@ -214,3 +214,16 @@ def test_npm_s_script_stands_for_the_program_that_it_would_start(tmp_path: Path)
         file.parent.mkdir(parents=True)
         file.touch()
     assert native(script) == native(real) == real
+
+
+def test_what_a_session_counted_before_it_is_continued_is_not_paid_for_again(tmp_path: Path) -> None:
+    one, two = took(input_tokens=1000, output_tokens=50), took(input_tokens=3000, cached_input_tokens=1000)
+    turn = {"type": "turn_context", "payload": {"model": "m-1"}}
+    first = recorded(record(tmp_path / "a", turn, one))
+    before = counted(first, {"input_tokens": 1000, "output_tokens": 50})
+    whole = {"input_tokens": 4000, "cached_input_tokens": 1000, "output_tokens": 60}
+    second = recorded(record(tmp_path / "b", turn, one, two))
+    assert usage(second, whole, PRICES, before).input_tokens == 2000
+    assert usage(first, {}, PRICES, before).cost_usd == 0.0, "nothing was answered since"
+    unrecorded = usage(None, whole, PRICES, before)
+    assert (unrecorded.input_tokens, unrecorded.cached_tokens, unrecorded.output_tokens) == (2000, 1000, 10)

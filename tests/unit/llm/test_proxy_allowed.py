@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from shared.llm.proxy.allowed import IMAGE_TOKENS, MOST_VALUES, PDF_TOKENS, checked, headers, parsed
-from shared.llm.proxy.metering import LARGEST_OUTPUT, Asked
-from shared.llm.proxy.vendors import Refused, Vendor
+from shared.llm.proxy.metering import LARGEST_OUTPUT, RequestBound
+from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
 RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
 
 
-def asked(vendor: Vendor, body: dict[str, Any]) -> Asked:
+def asked(vendor: Vendor, body: dict[str, Any]) -> RequestBound:
     text = json.dumps(body).encode()
     return checked(vendor, parsed(text), 1000, lambda model: model == "m", frozenset())
 
@@ -72,13 +72,13 @@ OPENAI_REFUSED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("change", ANTHROPIC_REFUSED, ids=lambda change: json.dumps(change)[:60])
 def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_anthropic(change: dict[str, Any]) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         asked(Vendor.ANTHROPIC, MESSAGES | change)
 
 
 @pytest.mark.parametrize("change", OPENAI_REFUSED, ids=lambda change: json.dumps(change)[:60])
 def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_openai(change: dict[str, Any]) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         asked(Vendor.OPENAI, RESPONSES | change)
 
 
@@ -123,27 +123,27 @@ def test_what_the_vendor_would_do_elsewhere_is_not_asked_of_openai(change: dict[
     ],
 )
 def test_what_coding_programs_ask_is_passed_on(vendor: Vendor, body: dict[str, Any]) -> None:
-    assert asked(vendor, body) == Asked("m", 1000, 50)
+    assert asked(vendor, body) == RequestBound("m", 1000, 50)
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"max_tokens": None}, Asked("m", 1000, LARGEST_OUTPUT)),
-        ({"max_tokens": 10**9}, Asked("m", 1000, LARGEST_OUTPUT)),
-        ({"max_tokens": -1}, Asked("m", 1000, LARGEST_OUTPUT)),
-        ({"max_tokens": True}, Asked("m", 1000, LARGEST_OUTPUT)),
+        ({"max_tokens": None}, RequestBound("m", 1000, LARGEST_OUTPUT)),
+        ({"max_tokens": 10**9}, RequestBound("m", 1000, LARGEST_OUTPUT)),
+        ({"max_tokens": -1}, RequestBound("m", 1000, LARGEST_OUTPUT)),
+        ({"max_tokens": True}, RequestBound("m", 1000, LARGEST_OUTPUT)),
         (
             said({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}),
-            Asked("m", 1000 + PDF_TOKENS, 50),
+            RequestBound("m", 1000 + PDF_TOKENS, 50),
         ),
         (
             said(*[{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}] * 3),
-            Asked("m", 1000 + 3 * IMAGE_TOKENS, 50),
+            RequestBound("m", 1000 + 3 * IMAGE_TOKENS, 50),
         ),
     ],
 )
-def test_the_most_that_a_request_can_take(change: dict[str, Any], expected: Asked) -> None:
+def test_the_most_that_a_request_can_take(change: dict[str, Any], expected: RequestBound) -> None:
     assert asked(Vendor.ANTHROPIC, MESSAGES | change) == expected
 
 
@@ -158,7 +158,7 @@ def test_the_most_that_a_request_can_take(change: dict[str, Any], expected: Aske
 )
 def test_an_image_or_file_counts_more_than_its_bytes(part: dict[str, Any], tokens: int) -> None:
     change = {"input": [{"role": "user", "content": [part, part]}]}
-    assert asked(Vendor.OPENAI, RESPONSES | change) == Asked("m", 1000 + 2 * tokens, 50)
+    assert asked(Vendor.OPENAI, RESPONSES | change) == RequestBound("m", 1000 + 2 * tokens, 50)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_image_or_file_counts_more_than_its_bytes(part: dict[str, Any], token
     ids=range(14),
 )
 def test_what_two_readers_could_read_differently_is_refused(text: bytes) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         parsed(text)
 
 
@@ -207,5 +207,5 @@ def test_only_listed_headers_are_passed_on() -> None:
 
 @pytest.mark.parametrize("name", ["openai-organization", "openai-project", "chatgpt-account-id", "content-encoding"])
 def test_headers_of_another_account_are_refused(name: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         headers({name: "x"}, frozenset())

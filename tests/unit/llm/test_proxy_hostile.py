@@ -9,7 +9,7 @@ import pytest
 
 from shared.llm.proxy.allowed import checked, parsed
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import Refused, Vendor
+from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
 RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
@@ -70,13 +70,13 @@ TO_OPENAI: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("change", TO_ANTHROPIC, ids=lambda change: json.dumps(change)[:60])
 def test_odd_json_is_refused_for_anthropic(change: dict[str, Any]) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         passed(Vendor.ANTHROPIC, change)
 
 
 @pytest.mark.parametrize("change", TO_OPENAI, ids=lambda change: json.dumps(change)[:60])
 def test_odd_json_is_refused_for_openai(change: dict[str, Any]) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         passed(Vendor.OPENAI, change)
 
 

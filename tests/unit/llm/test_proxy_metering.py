@@ -13,7 +13,7 @@ from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.prices import Price, Prices, Tokens
 from shared.llm.proxy.account import ESTIMATED, METERED, Account
-from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, Asked, UsageMeter
+from shared.llm.proxy.metering import BYTES_PER_TOKEN, LONGEST_LINE, RequestBound, UsageMeter
 from shared.llm.proxy.resets import resets_at
 
 TURN = Turn(say="I will write it.", usage=Said(input=1000, cached=300, written=200, output=50))
@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 22, 2, 0, tzinfo=UTC)
 
 
 def metered(*chunks: bytes, model: str = "asked", size: int = 3000) -> Tokens:
-    meter = UsageMeter(Asked(model, size, 5000))
+    meter = UsageMeter(RequestBound(model, size, 5000))
     for chunk in chunks:
         meter.feed(chunk)
     meter.end()
@@ -62,7 +62,7 @@ def test_of_an_answer_that_says_nothing_the_prompt_counts(noise: bytes) -> None:
 
 
 def test_a_line_without_end_takes_no_memory() -> None:
-    meter = UsageMeter(Asked("asked", 0))
+    meter = UsageMeter(RequestBound("asked", 0))
     for _ in range(40):
         meter.feed(b"x" * 2**20)
     assert len(meter._line) <= LONGEST_LINE
@@ -118,12 +118,12 @@ def account(**prices: Any) -> Account:
 
 def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
     run = account()
-    first = run.opened(Asked("m", 0))
+    first = run.opened(RequestBound("m", 0))
     usage = {"input_tokens": 999_000, "output_tokens": 0}
     first.feed(json.dumps({"type": "message", "model": "m", "usage": usage}).encode() + b"\n")
     run.closed(first, charged=True)
     states = [run.used_up]
-    second = run.opened(Asked("m", 3300))  # a request under way counts as soon as it is sent
+    second = run.opened(RequestBound("m", 3300))  # a request under way counts as soon as it is sent
     states.append(run.used_up)
     run.closed(second, charged=False)
     states.append(run.used_up)
@@ -134,7 +134,7 @@ def test_an_account_adds_up_its_requests_and_is_used_up_at_its_budget() -> None:
 
 def test_a_model_without_a_price_leaves_the_cost_unknown_but_not_the_budget() -> None:
     run = account()
-    meter = run.opened(Asked("new", 0))
+    meter = run.opened(RequestBound("new", 0))
     usage = {"input_tokens": 0, "output_tokens": 100_000}
     meter.feed(json.dumps({"type": "message", "model": "new", "usage": usage}).encode())
     run.closed(meter, charged=True)
@@ -162,7 +162,7 @@ UNMETERED = {
 def test_what_nobody_says_counts_at_once_as_the_most_that_it_could_be(answer: bytes) -> None:
     one = Price(input=1, output=10, cached=0.1, written=1.25)
     run = account(**{"claude-opus-4-8": one})
-    meter = run.opened(Asked("m", 20_000, 30_000))
+    meter = run.opened(RequestBound("m", 20_000, 30_000))
     costs = [run.reading.usage.cost_usd]
     meter.feed(answer)
     run.closed(meter, charged=True)
@@ -183,9 +183,9 @@ def test_an_indented_answer_is_read_as_well(indent: int | None) -> None:
 
 def test_no_further_request_is_begun_while_those_under_way_may_use_up_the_budget() -> None:
     run = account()
-    first = run.opened(Asked("m", 0, 60_000))  # $0.60
+    first = run.opened(RequestBound("m", 0, 60_000))  # $0.60
     states = [(run.has_room, run.used_up)]
-    second = run.opened(Asked("m", 0, 60_000))
+    second = run.opened(RequestBound("m", 0, 60_000))
     states.append((run.has_room, run.used_up))
     for meter in (first, second):
         meter.feed(json.dumps({"type": "message", "usage": {"input_tokens": 0, "output_tokens": 1}}).encode())
@@ -196,5 +196,5 @@ def test_no_further_request_is_begun_while_those_under_way_may_use_up_the_budget
 
 def test_one_estimate_makes_the_whole_cost_an_estimate() -> None:
     run = account()
-    run.closed(run.opened(Asked("m", 300)), charged=True)
+    run.closed(run.opened(RequestBound("m", 300)), charged=True)
     assert run.reading.usage.cost_source == ESTIMATED

@@ -9,13 +9,13 @@ import pytest
 
 from lab.demo.stories import STORIES, scenario
 from shared.errors import Misconfigured
-from shared.llm.port import Call, Ending, Request
+from shared.llm.port import CoderCall, Ending, Request
 from shared.llm.scenario import Scenario, Unscripted, stub
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs/backends.md"
 
 
-def request(call: Call = Call.IMPLEMENT, title: str = "Add user search", **counters: int) -> Request:
+def request(call: CoderCall = CoderCall.IMPLEMENT, title: str = "Add user search", **counters: int) -> Request:
     return Request(call, "#42", title, "developer", "prompt", **counters)  # type: ignore[arg-type]
 
 
@@ -46,7 +46,13 @@ def test_every_key_is_read() -> None:
 """,
         "s.yml",
     ).answers
-    assert (first.call, first.part, first.attempt, first.round, first.retry) == (Call.IMPLEMENT, "Search", 2, None, 1)
+    assert (first.call, first.part, first.attempt, first.round, first.retry) == (
+        CoderCall.IMPLEMENT,
+        "Search",
+        2,
+        None,
+        1,
+    )
     assert (first.takes_seconds, first.fails, first.times, first.text) == (1.5, Ending.TRANSIENT, 3, "done")
     assert [(e.path, e.content, e.replace, e.delete) for e in first.edits] == [
         ("a.py", "x\n", None, False),
@@ -64,6 +70,7 @@ def test_every_key_is_read() -> None:
         ("answers: []", "s.yml:1:1: a scenario is a list of answers"),
         ("- call: [", "s.yml:1:10: expected the node content"),
         ("- call: plan\n  answr: {}", "s.yml:2:3: unknown key `answr`; did you mean `answer`?"),
+        ("- call: plan\n  answr: {}\n  text: 3", "did you mean `answer`?\ns.yml:3:9: here a text"),
         ("- call: plan\n  answer: {}\n  answer: {}", "s.yml:3:3: `answer` stands here twice"),
         ("- call: implment\n  text: x", "s.yml:1:9: `implment` is none of write_tests"),
         ("- call: implment\n  text: x", "did you mean `implement`?"),
@@ -133,7 +140,7 @@ ENTRIES = """
         (request(), "search"),
         (request(attempt=2), "search again"),
         (request(title="Other", round=1, retry=7), "round one"),
-        (request(Call.FIX_CI, "User list"), "user"),
+        (request(CoderCall.FIX_CI, "User list"), "user"),
     ],
 )
 def test_the_narrowest_entry_answers(asked: Request, text: str) -> None:
@@ -149,7 +156,7 @@ def test_two_entries_for_the_same_calls_are_refused_when_read() -> None:
 
 def test_two_entries_that_fit_equally_well_are_refused_when_asked() -> None:
     with pytest.raises(Unscripted) as caught:
-        Scenario.parse(ENTRIES, "s.yml").answer_to(request(Call.FIX_CI))
+        Scenario.parse(ENTRIES, "s.yml").answer_to(request(CoderCall.FIX_CI))
     assert str(caught.value) == (
         "2 answers fit fix_ci for 'Add user search' equally well:\n"
         "  s.yml:7:3: fix_ci for 'user' (attempt 1, round 0, retry 0)\n"
@@ -161,9 +168,9 @@ def test_two_entries_that_fit_equally_well_are_refused_when_asked() -> None:
     "asked",
     [
         request(),
-        request(Call.PLAN, 'Say "hello": #1 \\ é', retry=2),
-        request(Call.FIX_CI, attempt=2, round=3),
-        request(Call.REVIEW, "x\ny"),
+        request(CoderCall.PLAN, 'Say "hello": #1 \\ é', retry=2),
+        request(CoderCall.FIX_CI, attempt=2, round=3),
+        request(CoderCall.REVIEW, "x\ny"),
     ],
 )
 def test_an_unexpected_call_is_shown_as_an_entry_that_answers_it(asked: Request) -> None:
@@ -176,13 +183,13 @@ def test_an_unexpected_call_is_shown_as_an_entry_that_answers_it(asked: Request)
 def test_the_documented_and_the_demonstrated_scenarios_are_scenarios() -> None:
     (example,) = re.findall(r"```yaml\n# scenario\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     assert [answer.call for answer in Scenario.parse(example).answers] == [
-        Call.WRITE_TESTS,
-        Call.IMPLEMENT,
-        Call.REVIEW,
+        CoderCall.WRITE_TESTS,
+        CoderCall.IMPLEMENT,
+        CoderCall.REVIEW,
     ]
     assert Scenario.parse(scenario(STORIES)).answers
 
 
 def test_the_document_lists_every_call_and_ending() -> None:
     text = DOCUMENT.read_text("utf-8").partition("## Scripted answers")[2]
-    assert [word for word in (*Call, *Ending) if f"`{word}`" not in text] == [Ending.COMPLETED]
+    assert [word for word in (*CoderCall, *Ending) if f"`{word}`" not in text] == [Ending.COMPLETED]

@@ -10,7 +10,7 @@ from fakes.clock import PassingClock
 from shared.errors import Misconfigured
 from shared.llm import BACKENDS, coder
 from shared.llm.backend import Setup
-from shared.llm.port import Call, Coder, Ending, Limits, Request
+from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits
 from shared.llm.scenario import Scenario, Unscripted
 from shared.llm.scripted import Scripted
 
@@ -19,7 +19,7 @@ def scripted(text: str, clock: PassingClock | None = None, used: Path | None = N
     return Scripted(Scenario.parse(text, "s.yml"), clock or PassingClock(), used)
 
 
-def request(call: Call = Call.IMPLEMENT, tree: Path | None = None, **more: object) -> Request:
+def request(call: CoderCall = CoderCall.IMPLEMENT, tree: Path | None = None, **more: object) -> Request:
     return Request(call, "#42", "Add user search", "developer", "prompt", tree, **more)  # type: ignore[arg-type]
 
 
@@ -92,10 +92,10 @@ async def test_edits_need_a_tree() -> None:
 
 async def test_a_reading_call_answers_json() -> None:
     coder = scripted("- {call: review, answer: {verdict: approved}}\n- {call: summarise, text: short}")
-    review = await coder.run(request(Call.REVIEW))
+    review = await coder.run(request(CoderCall.REVIEW))
     assert review.answer == {"verdict": "approved"}
     assert review.text == '{"verdict": "approved"}'
-    summary = await coder.run(request(Call.SUMMARISE))
+    summary = await coder.run(request(CoderCall.SUMMARISE))
     assert (summary.text, summary.answer) == ("short", None)
 
 
@@ -110,7 +110,7 @@ async def test_every_failure_can_be_injected(tmp_path: Path, ending: Ending) -> 
 
 @pytest.mark.fault(21)
 async def test_a_malformed_answer_keeps_what_was_said() -> None:
-    outcome = await scripted("- {call: plan, fails: malformed, text: '```json {a: NaN'}").run(request(Call.PLAN))
+    outcome = await scripted("- {call: plan, fails: malformed, text: '```json {a: NaN'}").run(request(CoderCall.PLAN))
     assert (outcome.ending, outcome.text, outcome.answer) == (Ending.MALFORMED, "```json {a: NaN", None)
 
 
@@ -139,7 +139,7 @@ async def test_processes_share_what_was_given(tmp_path: Path) -> None:
 async def test_what_was_never_given_is_told() -> None:
     coder = scripted("- {call: plan, text: a}\n- {call: plan, for: search, retry: any, text: b}")
     assert len(coder.unread()) == 2
-    await coder.run(request(Call.PLAN))
+    await coder.run(request(CoderCall.PLAN))
     assert coder.unread() == ("s.yml:1:3: plan (attempt 1, round 0, retry 0)",)
 
 
@@ -152,7 +152,7 @@ async def test_a_failure_alone_does_not_count_as_the_answer(tmp_path: Path) -> N
 async def test_time_passes_on_the_engines_clock(tmp_path: Path) -> None:
     clock = PassingClock()
     coder = scripted("- {call: implement, takes: 90, edits: [{path: a, content: x}]}", clock)
-    short = request(tree=tmp_path, limits=Limits(deadline_seconds=60))
+    short = request(tree=tmp_path, limits=RunLimits(deadline_seconds=60))
     assert (await coder.run(short)).ending is Ending.TIMED_OUT
     assert (clock.slept, files(tmp_path)) == ([60], [])
     assert (await coder.run(request(tree=tmp_path))).ending is Ending.COMPLETED
@@ -161,7 +161,7 @@ async def test_time_passes_on_the_engines_clock(tmp_path: Path) -> None:
 
 async def test_an_unexpected_call_is_an_error() -> None:
     with pytest.raises(Unscripted, match="- call: plan"):
-        await scripted("- {call: implement, text: x}").run(request(Call.PLAN))
+        await scripted("- {call: implement, text: x}").run(request(CoderCall.PLAN))
 
 
 def test_the_registry_builds_the_scripted_backend(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from lab.model.script import Tokens as Said
 from lab.model.script import Turn
 from shared.llm.codex_program import FIXED, searching
 from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.account import ESTIMATED, METERED, Account, Reading
+from shared.llm.proxy.account import ESTIMATED, METERED, Account, MeasuredRun
 from shared.llm.proxy.allowed import checked, completed, headers, parsed
-from shared.llm.proxy.metering import LARGEST_PROMPT, Asked
+from shared.llm.proxy.metering import LARGEST_PROMPT, RequestBound
 from shared.llm.proxy.vendor_tools import MOST_USES, VendorTool
-from shared.llm.proxy.vendors import Refused, Vendor
+from shared.llm.proxy.vendors import RequestRefused, Vendor
 
 MESSAGES: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Go."}]}
 RESPONSES: dict[str, Any] = {"model": "m", "max_output_tokens": 50, "input": [{"role": "user", "content": "Go."}]}
@@ -26,7 +26,7 @@ BOTH = frozenset(VendorTool)
 ONE = frozenset({VendorTool.WEB_SEARCH})
 
 
-def asked(vendor: Vendor, change: dict[str, Any], tools: frozenset[VendorTool] = BOTH) -> Asked:
+def asked(vendor: Vendor, change: dict[str, Any], tools: frozenset[VendorTool] = BOTH) -> RequestBound:
     body = (MESSAGES if vendor is Vendor.ANTHROPIC else RESPONSES) | change
     return checked(vendor, parsed(json.dumps(body).encode()), 1000, lambda model: model == "m", tools)
 
@@ -50,7 +50,7 @@ def using(*tools: tuple[str, object]) -> dict[str, Any]:
 def test_a_configured_tool_is_passed_on_with_its_bound(
     vendor: Vendor, change: dict[str, Any], uses: int, searches: int
 ) -> None:
-    assert asked(vendor, change) == Asked("m", 1000, 50, uses, searches)
+    assert asked(vendor, change) == RequestBound("m", 1000, 50, uses, searches)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_configured_tool_is_passed_on_with_its_bound(
     ids=lambda value: json.dumps(value)[:60] if isinstance(value, dict) else str(value),
 )
 def test_without_a_bound_that_can_be_believed_it_is_refused(vendor: Vendor, change: dict[str, Any]) -> None:
-    with pytest.raises(Refused, match="from 1 to 8"):
+    with pytest.raises(RequestRefused, match="from 1 to 8"):
         asked(vendor, change)
 
 
@@ -97,7 +97,7 @@ def test_without_a_bound_that_can_be_believed_it_is_refused(vendor: Vendor, chan
 def test_what_is_not_named_or_stands_where_no_bound_reaches_stays_refused(
     vendor: Vendor, change: dict[str, Any], tools: frozenset[VendorTool]
 ) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         asked(vendor, change, tools)
 
 
@@ -106,14 +106,14 @@ def test_what_an_allowed_tool_has_left_in_the_conversation_is_passed_on() -> Non
     cited = {"type": "text", "text": "x", "citations": [{"type": "web_search_result_location", "url": "https://d"}]}
     change = {"messages": [{"role": "assistant", "content": [*blocks, cited]}], **using((SEARCH, 1))}
     assert asked(Vendor.ANTHROPIC, change, ONE).searches == 1
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         asked(Vendor.ANTHROPIC, change, frozenset())
 
 
 def test_the_bound_is_written_into_a_request_that_has_none() -> None:
     body = {**RESPONSES, "tools": [{"type": "web_search"}]}
     text = b" \n" + json.dumps(body).encode()
-    searching, plain = Asked("m", 100, uses=MOST_USES), Asked("m", 100)
+    searching, plain = RequestBound("m", 100, uses=MOST_USES), RequestBound("m", 100)
     sent = parsed(completed(Vendor.OPENAI, body, text, searching))  # no key stands there twice
     assert sent == {"max_tool_calls": MOST_USES, "store": False, **body}
     assert parsed(completed(Vendor.OPENAI, body, text, plain)) == {"store": False, **body}
@@ -130,10 +130,10 @@ def test_only_the_words_of_configured_tools_switch_something_on() -> None:
 
 TURN = Turn(say="Found.", usage=Said(input=1000, cached=300, written=200, output=50, searches=2))
 PRICES = Prices({"m": Price(input=1, output=10, cached=0.1, written=1.25)})
-MOST = Asked("m", 1000, 50, 4, 4)
+MOST = RequestBound("m", 1000, 50, 4, 4)
 
 
-def charged(*chunks: bytes, request: Asked = MOST, budget: float = 1.0) -> Reading:
+def charged(*chunks: bytes, request: RequestBound = MOST, budget: float = 1.0) -> MeasuredRun:
     run = Account(PRICES, budget)
     meter = run.opened(request)
     for chunk in chunks:

@@ -11,9 +11,9 @@ import pytest
 from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant, Shortage
 from shared.lock.codec import ItemKey
-from shared.lock.conclude import Standing
+from shared.lock.conclude import LockStanding
 from shared.lock.record import Fence, Wait
-from shared.lock.view import View
+from shared.lock.view import LockView
 from shared.loop.claims import PACED_SECONDS, PATIENT_SECONDS, SHORT_SECONDS, Claims
 from shared.scheduling.items import Skip
 from shared.text.comment_signatures import Keyring
@@ -53,7 +53,7 @@ async def claimed(fence: Fence | None, wish: Intent, says: Shortage | None) -> S
     port: Any = Port()
     nonces: Any = None
     claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, budget_check=Purse(says))
-    view = View(KEY, fence, Standing.FREE, "", AT, 0.0)
+    view = LockView(KEY, fence, LockStanding.FREE, "", AT, 0.0)
     try:
         left = await Claims(Role.WORKER, port, claimant).claim(view, wish)
     except Begun:

@@ -11,7 +11,7 @@ from fakes.lock_server import EPOCH, Server
 from lock_world import TERMS
 
 from shared.errors import Transient
-from shared.lock.conclude import Standing
+from shared.lock.conclude import LockStanding
 from shared.lock.hold import begin
 from shared.lock.port import AdvanceFence, EditComment, PostComment
 
@@ -88,7 +88,7 @@ def test_a_view_says_when_to_look_again(server: Server, alice: FakeAgent, bob: F
     alice.win()
     server.seconds += TERMS.timeout - 40
     view = bob.observe()
-    assert view.standing is Standing.HELD
+    assert view.standing is LockStanding.HELD
     assert view.again == pytest.approx(40, abs=1)
     server.seconds -= 900
     assert bob.observe().again == TERMS.heartbeat

@@ -6,7 +6,7 @@ import pytest
 from fakes.lock_port import KEY, FakeAgent, run
 from fakes.lock_server import Server
 
-from shared.lock.claimant import Terms
+from shared.lock.claimant import LockTimes
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, write_tombstone
 from shared.lock.record import FenceChange
@@ -19,9 +19,9 @@ def test_a_look_names_the_holder_to_everybody_but_itself(server: Server) -> None
     alice.win()
     assert bob.observe().taken_by(bob.claimant) == "worker-a"
     assert alice.observe().taken_by(alice.claimant) == ""
-    server.seconds += Terms().timeout + 1
+    server.seconds += LockTimes().timeout + 1
     assert bob.observe().taken_by(bob.claimant) == "worker-a, which shows no sign of life,"
-    server.seconds += Terms().look_again
+    server.seconds += LockTimes().look_again
     assert bob.observe().taken_by(bob.claimant) == ""
 
 

@@ -19,7 +19,7 @@ from fakes.reviewer_strikes import Calls, opened, turn_of, watched
 from lock_world import TERMS
 from structlog.testing import capture_logs
 
-from planner_agent.pending.register import Entry, Register, write
+from planner_agent.pending.register import PendingTest, Register, write
 from reviewer_agent.merge.merge_turns import REF
 from shared.errors import Lost, Outdated
 from shared.git.lines import newer_version
@@ -125,7 +125,7 @@ async def test_no_issue_is_opened_beside_tests_that_only_a_newer_planner_knows()
 
 async def test_a_newer_line_that_says_the_same_is_one_like_ours() -> None:
     world = World()
-    ours = write(Entry("tests/test_x.py::test_a", "planner-2", "r", AT))
+    ours = write(PendingTest("tests/test_x.py::test_a", "planner-2", "r", AT))
     world._put(json.dumps(json.loads(ours) | {"v": 2, "zone": "eu"}))
     planner = world.planner()
     assert await planner.look({}) is None, "somebody is about to open it"

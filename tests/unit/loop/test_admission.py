@@ -15,7 +15,7 @@ from shared.errors import Transient
 from shared.filesystem.disk_space import DiskSpace
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.admission import Admission, Paused
 from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip, Step
 from shared.scheduling.slots import Slots

@@ -11,7 +11,8 @@ from fakes.agent import DONE, HANG, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Blocked, Transient
-from shared.loop import Loop, RealClock
+from shared.loop.polling_loop import Loop
+from shared.loop.real_clock import RealClock
 from shared.scheduling.items import Candidate, Ended, Rest, Result, Skip
 from shared.scheduling.slots import Slots
 

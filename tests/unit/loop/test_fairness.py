@@ -9,7 +9,7 @@ from fakes.agent import DONE, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Transient
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.slots import Slots
 
 

@@ -8,7 +8,7 @@ from fakes.agent import DONE, INTERVAL, FakeAgent
 from fakes.clock import HandClock
 
 from shared.errors import Blocked, Gone, Misconfigured, NotAllowed, Transient, Unauthorized
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Ended, Rest, Result, Skip
 from shared.scheduling.slots import Slots
 

@@ -15,8 +15,8 @@ from item_task_scene import Work
 from shared.errors import RunFailed, Transient, UnknownOutcome
 from shared.github.errors import NotShown
 from shared.lock.record import Wait
-from shared.loop import Loop
 from shared.loop.item_task import BACKOFF_CAP_SECONDS, LATE_SECONDS
+from shared.loop.polling_loop import Loop
 from shared.retry.failures import SCHEDULE_SECONDS
 from shared.scheduling.items import Rest, Result
 

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from config.state import StateDirectory
 from shared.errors import Misconfigured
 from shared.filesystem.disk_space import LEAST_FREE_BYTES, DiskFull, DiskSpace, existing, free_bytes, mount_of, no_room
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.admission import Admission
 from shared.scheduling.items import Rest
 

@@ -11,7 +11,7 @@ import pytest
 from fakes.pending_world import AT, World, file
 
 from planner_agent.pending.opening import LOST, SEND_SECONDS, Globs, pending_tests
-from planner_agent.pending.register import Entry, Register, read, write
+from planner_agent.pending.register import PendingTest, Register, read, write
 from shared.errors import Transient, UnknownOutcome
 from shared.lock.write_permit import WritePermit
 from shared.models import Issue
@@ -77,7 +77,7 @@ async def test_a_list_that_lags_opens_nothing() -> None:
 
 async def test_of_two_planners_at_once_one_writes_the_issue() -> None:
     world = World()
-    rival = Entry("tests/test_x.py::test_a", "planner-2", "r1", AT)
+    rival = PendingTest("tests/test_x.py::test_a", "planner-2", "r1", AT)
     world.rival = [write(rival)]
     assert await world.planner().look(world.listed) is None
     assert world.tests == []
@@ -133,7 +133,7 @@ async def test_without_the_register_the_issues_themselves_are_known() -> None:
 
 async def test_a_test_that_is_gone_is_not_created_late() -> None:
     world = World()
-    await Register(world, world).append(Entry("tests/test_x.py::test_gone", "planner-9", "r", AT))
+    await Register(world, world).append(PendingTest("tests/test_x.py::test_gone", "planner-9", "r", AT))
     assert await world.planner().look(world.listed) is None
     world.now += LOST
     assert await world.planner().look(world.listed) == 1
@@ -203,10 +203,10 @@ async def test_the_register_reads_only_its_own_lines_and_however_many() -> None:
     world._put('{"v": 1, "test": "t", "agent": "a", "run": "r", "at": "2026-01-05T00:00:00"}')
     await one.read()
     for number in range(1, 8):
-        assert await one.append(Entry(f"t{number}", "planner-1", f"r{number}", AT, number))
+        assert await one.append(PendingTest(f"t{number}", "planner-1", f"r{number}", AT, number))
     again = Register(world, world)
     assert [entry.issue for entry in (await again.read()).values()] == [1, 2, 3, 4, 5, 6, 7]
-    assert await one.append(Entry("t1", "planner-1", "late", AT))
+    assert await one.append(PendingTest("t1", "planner-1", "late", AT))
     assert (await again.read())["t1"].issue == 1, "what has its issue keeps it"
-    assert read(write(Entry("t", "a", "r", AT, 4))) == Entry("t", "a", "r", AT, 4)
+    assert read(write(PendingTest("t", "a", "r", AT, 4))) == PendingTest("t", "a", "r", AT, 4)
     assert [read(text) for text in ("", "[]", "{}", '{"v": 2}', "1")] == [None] * 5

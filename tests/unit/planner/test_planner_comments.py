@@ -13,7 +13,7 @@ from fakes.planner_coder import plan, question
 
 from planner_agent import comments, conversation, plan_comment
 from planner_agent.approval import Approval
-from planner_agent.conversation import Order
+from planner_agent.conversation import PlanCommand
 from planner_agent.plan import read, sha256
 from planner_agent.plan_comment import Binding
 from shared.commands.command import Verb, commands
@@ -78,13 +78,18 @@ def test_links_of_the_story_work_and_logs_are_folded() -> None:
 
 
 def test_a_specification_that_is_no_feature_says_what_it_is() -> None:
-    moved = plan()["specifications"][1] | {"kind": "removal", "may_change": ["tests/test_a.py::test_search"]}
+    moved = plan()["specifications"][1] | {
+        "kind": "removal",
+        "size": "large",
+        "may_change": ["tests/test_a.py::test_search"],
+    }
     text = comments.plan(read(json.dumps(plan(specifications=[moved]))), 1)
     assert text.partition("### Specifications\n\n")[2].partition("\n\n---")[0] == (
         "**1. Search users by name** (`search`)\n\n"
         "A caller finds all users whose name contains a text.\n\n"
         "- Case is ignored.\n- A blank text finds nobody.\n\n"
         "Kind: removal  \n"
+        "Size: large  \n"
         "Files: `directory/search.py`  \n"
         "Existing tests that may change: `tests/test_a.py::test_search`"
     )
@@ -181,7 +186,7 @@ def test_an_order_is_about_the_newest_plan_above_it() -> None:
         comment(9, "<!-- engine-status/1 kind=planner n=12 rev=1 mac=none -->\n/approve", BOT),
     ]
     conversation = heard(*thread)
-    assert conversation.orders(2) == (Order(8, BOT.login, Verb.APPROVE), Order(6, "ada", Verb.REJECT))
+    assert conversation.orders(2) == (PlanCommand(8, BOT.login, Verb.APPROVE), PlanCommand(6, "ada", Verb.REJECT))
     assert conversation.orders(1) == ()
     assert conversation.orders(3) == ()
     assert conversation.revision == 2
@@ -194,7 +199,7 @@ def test_an_order_is_about_the_newest_plan_above_it() -> None:
 def test_an_answer_is_any_comment_below_the_questions() -> None:
     asking = comment(2, body(plan(ambiguities=[question()])), BOT)
     conversation = heard(asking, comment(3, "The name."), comment(4, "/merge"), comment(5, "/edit less"))
-    assert conversation.orders(1) == (Order(5, "ada", Verb.EDIT), Order(3, "ada"))
+    assert conversation.orders(1) == (PlanCommand(5, "ada", Verb.EDIT), PlanCommand(3, "ada"))
 
 
 def test_quotes_are_nobody_s_words() -> None:

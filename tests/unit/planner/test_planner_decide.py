@@ -10,7 +10,7 @@ import pytest
 from fakes.lock_server import BOT, EPOCH
 from fakes.planner_coder import plan, question
 
-from planner_agent.conversation import Order
+from planner_agent.conversation import PlanCommand
 from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, lags, sent_back, stopped, triggers, wish
 from planner_agent.plan import read
 from planner_agent.plan_comment import PlanComment
@@ -29,7 +29,7 @@ PLAN = PlanComment(100, 1, STORY, "0" * 64, read(json.dumps(plan())))
 ASKING = replace(PLAN, plan=read(json.dumps(plan(ambiguities=[question()]))))
 VOID = replace(PLAN, plan=None)
 STALE = replace(PLAN, story="other")
-APPROVE, REJECT, EDIT, ANSWER = (Order(101, "ada", verb) for verb in (Verb.APPROVE, Verb.REJECT, Verb.EDIT, None))
+APPROVE, REJECT, EDIT, ANSWER = (PlanCommand(101, "ada", verb) for verb in (Verb.APPROVE, Verb.REJECT, Verb.EDIT, None))
 
 
 def fence(stage: Stage, **fields: Any) -> Fence:
@@ -92,7 +92,7 @@ def test_an_edited_body_is_another_story() -> None:
         (ANSWER, Event.ANSWERED),
     ],
 )
-def test_why_a_plan_is_drafted_again(order: Order | None, event: Event) -> None:
+def test_why_a_plan_is_drafted_again(order: PlanCommand | None, event: Event) -> None:
     assert sent_back(order) is event
     assert TRANSITIONS[Track.STORY, Stage.AWAITING_APPROVAL, event].to is Stage.PLANNING
 

@@ -14,7 +14,7 @@ from planner_agent.approval import Approval
 from planner_agent.plan import Plan, read
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.errors import Transient
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Ended, Result
 from shared.specification import body_sha256
 from shared.workflow import Stage

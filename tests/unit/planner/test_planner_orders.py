@@ -146,12 +146,11 @@ class BesideALook(FakeClosing):
     """A tick of the loop comes while the story, closed already, is tidied up; what it says of the story."""
 
     def __init__(self, bench: Bench) -> None:
-        super().__init__()
+        super().__init__(closed=bench.close)
         self.bench, self.planner, self.said = bench, bench.planner(), ["not asked"]
 
     async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None:
         await super().unlabel(item, permit)
-        assert self.bench.world.dismissed == [item.number], "nobody reads again what was closed by our own hand"
         self.said = [str(await self.planner.revoked(item.number))]
 
 
@@ -168,6 +167,7 @@ async def test_what_the_planner_closes_itself_is_no_order_to_stop(bench: Bench) 
         assert isinstance(step, Ended)
         assert (step.result, closing.said) == (Result.FINISHED, ["None"])
         assert held.fence.stage is Stage.DONE
+    assert bench.world.dismissed == [number], "nobody reads again what was closed by our own hand"
     bench.world.change(number, open=True)
     assert bench.world.fence(number).stage is Stage.DONE
 

@@ -11,7 +11,7 @@ from fakes.planner_coder import PLAN, plan
 
 from lab.demo.stories import STORIES, scenario
 from planner_agent.plan import FAULTS_SHOWN, PLAN_LIMIT, NoPlan, as_text, dump, read, schema
-from shared.specification import Kind
+from shared.specification import Size, SpecificationKind
 
 SPECIFICATION: dict[str, Any] = PLAN["specifications"][1]
 
@@ -47,11 +47,19 @@ def test_the_plan_of_the_demo_is_accepted() -> None:
 def test_a_specification_has_a_kind_and_without_one_it_is_a_feature() -> None:
     moved = SPECIFICATION | {"key": "move", "kind": "refactoring"}
     found = read(json.dumps(plan(specifications=[SPECIFICATION, moved])))
-    assert [one.kind for one in found.specifications] == [Kind.FEATURE, Kind.REFACTORING]
+    assert [one.kind for one in found.specifications] == [SpecificationKind.FEATURE, SpecificationKind.REFACTORING]
     written = json.loads(dump(found))["specifications"]
     assert [one.get("kind") for one in written] == [None, "refactoring"]
     assert read(dump(found)) == found
     assert "removal" in json.dumps(schema())
+
+
+def test_a_specification_may_say_how_hard_it_is() -> None:
+    found = read(json.dumps(plan(specifications=[SPECIFICATION, SPECIFICATION | {"key": "move", "size": "large"}])))
+    assert [one.size for one in found.specifications] == [None, Size.LARGE]
+    written = json.loads(dump(found))["specifications"]
+    assert [one.get("size", "-") for one in written] == ["-", "large"], "older agents know no sizes"
+    assert read(dump(found)) == found
 
 
 @pytest.mark.parametrize("kind", ["bugfix", "Refactoring", "", None, 3])

@@ -27,7 +27,7 @@ from shared.github.status import Status, StatusBoard
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice
 from shared.scheduling.items import Skip
-from shared.specification import Criterion, Kind, Provenance, Specification, authentic, write
+from shared.specification import Criterion, Provenance, Specification, SpecificationKind, authentic, write
 from shared.specification import read as read_body
 from shared.workflow import Role
 
@@ -83,7 +83,7 @@ async def test_the_kind_of_work_stands_in_the_issue(bench: Bench) -> None:
         (created,) = await rooms.create(held, bench.world.issues[12], planned(specifications=[one]), SHA)
         body = bench.world.issues[created.number].body
         assert "\n\nKind: refactoring\nPart of #12\n\n" in body
-        assert read_body(body).kind is Kind.REFACTORING
+        assert read_body(body).kind is SpecificationKind.REFACTORING
         assert authentic(body, KEYS) is Provenance.ENGINE
 
 

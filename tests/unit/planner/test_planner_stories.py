@@ -10,8 +10,8 @@ from fakes.planner_github import Bench, LockPort
 from fakes.planner_world import ADA, MALLORY, NAMES
 
 from shared.errors import Transient
-from shared.llm.port import Ending, Outcome
-from shared.loop import Loop
+from shared.llm.port import Ending, RunOutcome
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Ended, Result
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
@@ -38,9 +38,9 @@ async def test_an_unusable_plan_is_corrected_once(bench: Bench) -> None:
 
 
 @pytest.mark.fault(21)
-@pytest.mark.parametrize("answer", [plan(steps=[]), Outcome(Ending.COMPLETED, "no")])
+@pytest.mark.parametrize("answer", [plan(steps=[]), RunOutcome(Ending.COMPLETED, "no")])
 async def test_two_unusable_plans_fail_the_story_and_what_came_is_kept(
-    bench: Bench, answer: dict[str, object] | str | Outcome
+    bench: Bench, answer: dict[str, object] | str | RunOutcome
 ) -> None:
     bench.coder.answers = [answer]
     number = bench.world.story()
@@ -65,7 +65,7 @@ async def test_an_answer_that_is_no_json_is_repaired_once_and_then_waits_its_tur
 
 
 async def test_a_run_that_ended_for_good_sets_its_flag(bench: Bench) -> None:
-    bench.coder.answers = [Outcome(Ending.MAX_BUDGET)]
+    bench.coder.answers = [RunOutcome(Ending.MAX_BUDGET)]
     number = bench.world.story()
     (ended,) = await bench.tick()
     assert ended.result is Result.FAILED

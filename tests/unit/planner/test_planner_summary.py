@@ -7,7 +7,7 @@ from fakes.planner_coder import plan
 from fakes.planner_github import Bench
 
 from planner_agent.context import references
-from shared.llm.port import Call, Ending, Outcome
+from shared.llm.port import CoderCall, Ending, RunOutcome
 from shared.scheduling.items import Result
 
 LONG = "word " * 1500
@@ -30,14 +30,14 @@ async def told(answers: list[object], *, comment: str = LONG) -> Bench:
 
 async def test_a_short_context_is_passed_on_as_it_is() -> None:
     bench = await told([plan()], comment="By name.")
-    assert [one.call for one in bench.coder.asked] == [Call.PLAN]
+    assert [one.call for one in bench.coder.asked] == [CoderCall.PLAN]
     assert "By name." in bench.coder.asked[0].prompt
 
 
 async def test_a_long_context_is_summarised_first() -> None:
     bench = await told([summary(600), plan()])
     first, second = bench.coder.asked
-    assert (first.call, second.call) == (Call.SUMMARISE, Call.PLAN)
+    assert (first.call, second.call) == (CoderCall.SUMMARISE, CoderCall.PLAN)
     assert first.role == second.role == "architect"
     assert "word word" in first.prompt
     assert "gist gist" in second.prompt
@@ -47,16 +47,16 @@ async def test_a_long_context_is_summarised_first() -> None:
 @pytest.mark.parametrize("words", [499, 1001])
 async def test_a_summary_of_the_wrong_length_is_corrected_once(words: int) -> None:
     bench = await told([summary(words), summary(500), plan()])
-    assert [one.call for one in bench.coder.asked] == [Call.SUMMARISE, Call.SUMMARISE, Call.PLAN]
+    assert [one.call for one in bench.coder.asked] == [CoderCall.SUMMARISE, CoderCall.SUMMARISE, CoderCall.PLAN]
     assert f"the summary has {words} words; 500 to 1000 are wanted" in bench.coder.asked[1].prompt
     assert "gist gist" in bench.coder.asked[2].prompt
 
 
 @pytest.mark.fault(21)
-@pytest.mark.parametrize("bad", [summary(3), {"summary": 4}, Outcome(Ending.MALFORMED, "Here is it:")])
+@pytest.mark.parametrize("bad", [summary(3), {"summary": 4}, RunOutcome(Ending.MALFORMED, "Here is it:")])
 async def test_without_a_usable_summary_the_plan_is_made_from_the_text(bad: object) -> None:
     bench = await told([bad, bad, plan()])
-    assert [one.call for one in bench.coder.asked] == [Call.SUMMARISE, Call.SUMMARISE, Call.PLAN]
+    assert [one.call for one in bench.coder.asked] == [CoderCall.SUMMARISE, CoderCall.SUMMARISE, CoderCall.PLAN]
     assert "word word" in bench.coder.asked[2].prompt
 
 

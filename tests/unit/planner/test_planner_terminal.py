@@ -14,7 +14,7 @@ from fakes.planner_world import MALLORY, NAMES
 from planner_agent.terminal.console import Cancelled, EditorUnusable
 from planner_agent.terminal.session import Agreed
 from shared.errors import Transient
-from shared.llm.port import Ending, Outcome
+from shared.llm.port import Ending, RunOutcome
 from shared.retry.answer_retry import AnswerUnusable
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
@@ -232,7 +232,7 @@ async def test_two_unusable_plans_are_kept_and_the_person_says_how_to_go_on(benc
 
 @pytest.mark.parametrize(
     ("answer", "error"),
-    [(Outcome(Ending.OVERLOADED, "503"), Transient), (plan(specifications=[]), AnswerUnusable)],
+    [(RunOutcome(Ending.OVERLOADED, "503"), Transient), (plan(specifications=[]), AnswerUnusable)],
 )
 async def test_a_plan_that_does_not_come_is_given_up_when_the_person_says_so(
     bench: Bench, answer: object, error: type[Exception]

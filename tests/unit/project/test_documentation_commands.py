@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 import yaml
 
+from config.keys import homes
 from config.loading import read
+from config.repository_file import FILE, NO_RULES, read_rules
 from config.rules import unsupported
 from config.settings import Settings
-from console.__main__ import app
+from console.app import app
 from runtime.arguments import parse
 from shared.workflow import AGENTS, Role
 
@@ -148,8 +151,21 @@ def fragments() -> Iterator[tuple[str, str]]:
     for page in PAGES:
         for language, block in fenced(page.read_text(encoding="utf-8")):
             found = yaml.safe_load(block) if language == "yaml" else None
-            if isinstance(found, dict) and set(found) & set(Settings.model_fields):
+            if block.startswith(f"# {FILE} "):
+                continue
+            if isinstance(found, dict) and is_configuration(found):
                 yield page.name, json.dumps({"repositories": [{"name": "owner/repo"}], **found})
+
+
+def is_configuration(block: Mapping[str, Any]) -> bool:
+    """Whether one of its keys stands anywhere in the configuration, if not at the level at which it stands here."""
+    return any([*homes(Settings, key)] for key in block)
+
+
+def test_a_piece_whose_keys_stand_at_a_wrong_level_is_looked_at_too() -> None:
+    assert is_configuration({"max_attempts": 5})
+    assert not is_configuration({"projects": []})
+    assert {"first-steps.md", "configuration.md"} <= {page for page, _ in fragments()}
 
 
 @pytest.mark.parametrize(("page", "fragment"), list(fragments()))
@@ -158,3 +174,11 @@ def test_every_configuration_that_a_page_shows_is_accepted(page: str, fragment: 
     file.write_text(fragment, encoding="utf-8")
     directories = {"HOME": "/home/ada", "CREDENTIALS_DIRECTORY": "/run/credentials"}
     assert unsupported(read(file, environment=directories)) == ()
+
+
+def test_the_rules_of_a_repository_that_a_page_shows_are_accepted() -> None:
+    blocks = [block for page in PAGES for language, block in fenced(page.read_text("utf-8")) if language == "yaml"]
+    shown_rules = [block for block in blocks if block.startswith(f"# {FILE} ")]
+    assert shown_rules
+    for block in shown_rules:
+        assert read_rules(block.encode(), set()) != NO_RULES

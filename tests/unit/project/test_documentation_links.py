@@ -87,3 +87,16 @@ def test_no_page_is_too_long(page: Path) -> None:
 
 def test_the_readme_stays_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= README_LINES
+
+
+_PRINTED_LINK = re.compile(r"[\"']((?:docs|config|shared)/[\w./-]+\.(?:md|yml|example))(?:#([\w-]+))?[\"']")
+
+
+def test_every_page_that_the_programs_link_is_there_with_its_heading() -> None:
+    """What is given to `console.manual.link`, which knows nothing of the tree."""
+    sources = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("console/**/*.py"))]
+    named = {found for source in sources for found in _PRINTED_LINK.findall(source) if "manual import link" in source}
+    assert len(named) >= 5
+    gone = [path for path, _ in named if not (ROOT / path).is_file()]
+    lost = [(path, anchor) for path, anchor in named if anchor and anchor not in anchors(prose(ROOT / path))]
+    assert (gone, lost) == ([], [])

@@ -7,26 +7,26 @@ import pytest
 from worker_agent.tdd.comparison.compare import compare
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.comparison.similarity import with_rewritten
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import Noticed
 from worker_agent.tdd.proof.doubts import of_blind
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.subject import Rules, Subject
-from worker_agent.tdd.runners.report import Kind as Failure
-from worker_agent.tdd.runners.report import Outcome, TestResult, TestRun
+from worker_agent.tdd.proof.subject import ProofSubject, Rules
+from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import FailureKind as Failure
 from worker_agent.tdd.runners.runner import Selection
 
 FILE, CODE = "tests/test_page.py", "page.py"
 BLIND, SEES = f"{FILE}::test_blind", f"{FILE}::test_sees"
 HEAD = b"def page(number):\n    return [number]\n"
-SEEN = Damage(CODE, 2, Kind.RET, b"", "`[number]` became `[]`")
+SEEN = Damage(CODE, 2, DamageKind.RET, b"", "`[number]` became `[]`")
 
 
 def outcome(test: str, *, fails: bool) -> TestResult:
     if fails:
-        return TestResult(test, FILE, Outcome.FAILED, Failure.ASSERTION_OR_EXCEPTION, "")
-    return TestResult(test, FILE, Outcome.PASSED, None, "")
+        return TestResult(test, FILE, CaseOutcome.FAILED, Failure.ASSERTION_OR_EXCEPTION, "")
+    return TestResult(test, FILE, CaseOutcome.PASSED, None, "")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_a_blind_test_is_asked_about_where_honest_ones_look_alike(
 
     new = b"def test_blind():\n    assert page(0)\n\n\ndef test_sees():\n    assert page(1) == [1]\n"
     change = Change("base", "head", old={FILE: old} if old else {}, new={CODE: HEAD, FILE: new})
-    subject = Subject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
+    subject = ProofSubject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
     found = Noticed(by_unit={SEES: SEEN} if others_see else {}, crashed={BLIND} if crashed else set())
     proven = {BLIND: (BLIND,), SEES: (SEES,)} if others_see else {BLIND: (BLIND,), f"{FILE}::a": (), f"{FILE}::b": ()}
     asked = await of_blind(subject, proven, {BLIND} if expects else set(), TestRun(), found, Comparison())
@@ -78,7 +78,7 @@ async def test_a_new_case_of_a_test_whose_class_has_another_name_is_asked_about(
 
     before = _valid("TestPage", "[1, 2]")
     change = Change("base", "head", old={FILE: before}, new={CODE: HEAD, FILE: now})
-    subject = Subject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
+    subject = ProofSubject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
     unit, found = f"{FILE}::TestPages::test_valid", with_rewritten(compare({FILE: before}, {FILE: now}))
     asked = await of_blind(subject, {unit: (f"{unit}[3]",)}, set(), TestRun(), Noticed(), found)
     assert list(asked) == ([unit] if words else [])

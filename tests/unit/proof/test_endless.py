@@ -11,8 +11,8 @@ from worker_agent.tdd.judging.judge import judge_green
 from worker_agent.tdd.proof import endless_tests, examination
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.subject import Rules, Subject
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.proof.subject import ProofSubject, Rules
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
 
 FILE = "tests/test_steps.py"
@@ -29,8 +29,10 @@ TIME = replace(SHUT, timed_out=True)
 
 
 def ran(*, passed: tuple[str, ...] = (), failed: tuple[str, ...] = (), seconds: float = 1.0) -> TestRun:
-    good = {test: TestResult(test, FILE, Outcome.PASSED) for test in passed}
-    bad = {test: TestResult(test, FILE, Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "no") for test in failed}
+    good = {test: TestResult(test, FILE, CaseOutcome.PASSED) for test in passed}
+    bad = {
+        test: TestResult(test, FILE, CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "no") for test in failed
+    }
     return TestRun(good | bad, seconds=seconds)
 
 
@@ -50,12 +52,14 @@ class Base:
 
     async def red(self, after: bytes = AFTER, *, has_code: bool = True) -> examination.Red:
         change = Change("base", "head", old={FILE: BEFORE}, new={FILE: after}, support={FILE: BEFORE})
-        subject = Subject.of(change, self.run, Rules(), None, {})  # type: ignore[arg-type]
+        subject = ProofSubject.of(change, self.run, Rules(), None, {})  # type: ignore[arg-type]
         return await examination.red(subject, ran(passed=(OLD,)), "tree", has_code=has_code)
 
 
-@pytest.mark.parametrize(("stopped", "kind"), [(MEMORY, Kind.LIMIT), (TIME, Kind.ENDLESS)])
-async def test_what_is_stopped_alone_is_red_and_its_cases_are_proven_by_the_head(stopped: TestRun, kind: Kind) -> None:
+@pytest.mark.parametrize(("stopped", "kind"), [(MEMORY, FailureKind.LIMIT), (TIME, FailureKind.ENDLESS)])
+async def test_what_is_stopped_alone_is_red_and_its_cases_are_proven_by_the_head(
+    stopped: TestRun, kind: FailureKind
+) -> None:
     base = Base(stopped, loops=stopped, fails=ran(failed=(FAILS,)))
     before = await base.red()
     assert base.asked == [(), (LOOPS,), (FAILS,)], "the old test is not run again"
@@ -66,7 +70,7 @@ async def test_what_is_stopped_alone_is_red_and_its_cases_are_proven_by_the_head
     head = ran(passed=(OLD, FAILS, *cases))
     verdict = judge_green(ran(passed=(OLD,)), before.run, head, files=[FILE])
     assert (verdict.ok, verdict.proven) == (True, (FAILS, *cases))
-    assert {proof.red for proof in proofs(before.run, head, cases)} == {Outcome.FAILED}
+    assert {proof.red for proof in proofs(before.run, head, cases)} == {CaseOutcome.FAILED}
 
 
 async def test_a_head_on_which_it_does_not_end_either_is_refused() -> None:
@@ -103,8 +107,8 @@ async def test_many_new_tests_are_not_run_one_by_one() -> None:
 
 def test_a_test_that_is_slow_on_the_head_may_only_be_slow() -> None:
     quick, slow = ran(seconds=30.0), ran(seconds=31.0)
-    stopped = TestRun({LOOPS: TestResult(LOOPS, FILE, Outcome.FAILED, Kind.ENDLESS, "")})
-    full = TestRun({LOOPS: TestResult(LOOPS, FILE, Outcome.FAILED, Kind.LIMIT, "")})
+    stopped = TestRun({LOOPS: TestResult(LOOPS, FILE, CaseOutcome.FAILED, FailureKind.ENDLESS, "")})
+    full = TestRun({LOOPS: TestResult(LOOPS, FILE, CaseOutcome.FAILED, FailureKind.LIMIT, "")})
     (told,) = endless_tests.undecided(ran(), stopped, slow)
     assert "it may only be slow" in told
     assert endless_tests.undecided(ran(), stopped, quick) == endless_tests.undecided(ran(), full, slow) == ()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from worker_agent.tdd.proof import base_run_cache
 from worker_agent.tdd.proof.base_run_cache import BaseRuns
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 
 RUN = TestRun(
-    {"a.py::x": TestResult("a.py::x", "a.py", Outcome.FAILED, Kind.SYNTAX, "odd \udcff", asserted=True)},
-    {"b.py": TestResult("b.py", "b.py", Outcome.ERROR, Kind.COLLECTION)},
+    {"a.py::x": TestResult("a.py::x", "a.py", CaseOutcome.FAILED, FailureKind.SYNTAX, "odd \udcff", asserted=True)},
+    {"b.py": TestResult("b.py", "b.py", CaseOutcome.ERROR, FailureKind.COLLECTION)},
     code=1,
     seconds=2.5,
 )

@@ -8,8 +8,9 @@ from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import noticing
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.subject import Rules, Subject
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.proof.subject import ProofSubject, Rules
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
 
 FILE, CODE = "tests/test_page.py", "page.py"
@@ -27,18 +28,28 @@ HEAD = b"def page(number, size):\n    first = number * size\n    return [first, 
     ids=["nobody notices", "the other one is run alone after the first", "both notice the first"],
 )
 async def test_what_only_some_tests_were_run_with_is_not_told(failing: set[str], seen: int, silent: str) -> None:
+    purposes: list[RunPurpose] = []
+
     async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
         assert selection is not None
+        purposes.append(over.purpose)
         results = [
-            TestResult(test, FILE, Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "AssertionError", asserted=True)
+            TestResult(
+                test, FILE, CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "AssertionError", asserted=True
+            )
             if test in failing
-            else TestResult(test, FILE, Outcome.PASSED, None, "")
+            else TestResult(test, FILE, CaseOutcome.PASSED, None, "")
             for test in sorted(selection.tests)
         ]
         return TestRun({result.id: result for result in results})
 
     change = Change("base", "head", old={}, new={CODE: HEAD, FILE: b""})
-    subject = Subject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
+    subject = ProofSubject.of(change, run, Rules(), None, {})  # type: ignore[arg-type]
     found = await noticing(subject, {ONE: (ONE,), OTHER: (OTHER,)}, TestRun(), TimeBudget(1.0))
     assert found.tried > 1 or failing == {ONE, OTHER}
+    assert [(one.kind, one.number) for one in purposes] == [
+        (PurposeKind.DAMAGE, number) for number in range(1, found.tried + 1)
+    ]
+    assert {one.of for one in purposes} == {purposes[0].of}
+    assert purposes[0].of >= found.tried
     assert (found.seen, len(found.silent)) == (seen, found.tried if silent == "all" else 0)

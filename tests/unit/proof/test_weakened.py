@@ -7,24 +7,26 @@ from dataclasses import replace
 import pytest
 
 from shared.specification import Specification
-from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.proof import weakened
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.subject import Rules, Subject
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.proof.subject import ProofSubject, Rules
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
 
 CODE, TESTS = "page.py", "tests/test_page.py"
 TEST = f"{TESTS}::test_page"
 OLD = b"from page import page\n\ndef test_page():\n    assert page(3) == 4\n"
 NEW = b"from page import page\n\ndef test_page():\n    assert page(3)\n"
-FAILED = TestRun({TEST: TestResult(TEST, TESTS, Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "", asserted=True)})
-PASSED = TestRun({TEST: TestResult(TEST, TESTS, Outcome.PASSED, None, "")})
+FAILED = TestRun(
+    {TEST: TestResult(TEST, TESTS, CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "", asserted=True)}
+)
+PASSED = TestRun({TEST: TestResult(TEST, TESTS, CaseOutcome.PASSED, None, "")})
 ENDLESS = TestRun({}, finished=False, timed_out=True)
 
 
-def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> Subject:
+def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> ProofSubject:
     """A change of one old test, whose old version ends as `before` on damaged code and whose new one as `after`."""
 
     async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
@@ -39,7 +41,7 @@ def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> Subj
         new={TESTS: NEW, **code},
         support={TESTS: OLD},
     )
-    return Subject.of(change, run, Rules(), Specification(""), {})
+    return ProofSubject.of(change, run, Rules(), Specification(""), {})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> Subj
 )
 async def test_a_test_that_notices_less_is_told(before: TestRun, after: TestRun, softer: bool) -> None:
     limits: list[float | None] = []
-    entry = Entry(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=NEW.decode())
+    entry = ComparedTest(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=NEW.decode())
     found = await weakened.sentences(subject(before, after, limits), [entry], {TESTS: OLD}, alone_seconds=10.0)
     assert bool(found) is softer
     assert set(limits) == {40.0}
@@ -69,6 +71,6 @@ async def test_other_values_of_what_both_versions_call_are_tried_first(after: st
         made.extend(content for path, content in over.files.items() if path == CODE and content is not None)
         return PASSED
 
-    entry = Entry(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=after)
+    entry = ComparedTest(TESTS, "test_page", 3, What.EXPECTATIONS, "changed", before=OLD.decode(), after=after)
     await weakened.sentences(replace(judged, run=run), [entry], {TESTS: OLD}, alone_seconds=10.0)
     assert (b"+ 4173" in (made[0] or b"")) is tried

@@ -9,19 +9,28 @@ import pytest
 from fakes.closing import FakeClosing
 from reconcile_scene import IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, fence, item
 
-from planner_agent.reconcile_rules import trade as of_planner
-from reviewer_agent.reconcile_rules import trade as of_reviewer
+from planner_agent.reconcile_rules import rules as of_planner
+from reviewer_agent.reconcile_rules import rules as of_reviewer
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.reconcile.orphans import KEPT, Found, Outcome, ReconcileRules, Verdict, is_unclear, judge, suspects
+from shared.reconcile.orphans import (
+    KEPT,
+    ItemEnd,
+    OrphanDecision,
+    ReconcileRules,
+    SuspectFence,
+    is_unclear,
+    judge,
+    suspects,
+)
 from shared.workflow import TERMINAL, Role, Stage
 from worker_agent.decide import WORKING
 from worker_agent.expected_labels import before as before_of_worker
 
 
-async def dropped(fence: Fence) -> Outcome:
-    return Outcome.DROPPED
+async def dropped(fence: Fence) -> ItemEnd:
+    return ItemEnd.DROPPED
 
 
 async def nothing(fence: Fence, reason: str) -> Status:
@@ -51,66 +60,71 @@ STORIES = of_planner(NAMES, FakeClosing(), FakeClosing())
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (Found(fence(TESTING), None), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(TESTING, open=False)), Verdict.WITHDRAW),
-        (Found(fence(REVIEWING), item(REVIEWING, open=False), outcome=Outcome.DONE), Verdict.FINISH),
-        (Found(fence(REVIEWING), item(REVIEWING, open=False), outcome=Outcome.UNCLEAR), Verdict.LOOK_AGAIN),
-        (Found(fence(Stage.FAILED), item(open=False)), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(TESTING, locked=True)), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(TESTING)), Verdict.CONTINUE),
-        (Found(fence(TESTING), item(IMPLEMENTING)), Verdict.CONTINUE),
-        (Found(fence(TESTING), item(Stage.FAILED)), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item()), Verdict.WITHDRAW),
-        (Found(fence(TESTING), item(), lost=True), Verdict.CONTINUE),
-        (Found(fence(TESTING), item(TESTING, "flag:paused")), Verdict.LEAVE),
-        (Found(fence(Stage.FAILED), item()), Verdict.LEAVE),
-        (Found(fence(Stage.CI_FAILED), item(Stage.CI_FAILED)), Verdict.LEAVE),
-        (Found(fence(Stage.CHANGES_REQUESTED), item(IMPLEMENTING)), Verdict.LEAVE),
-        (Found(fence(Stage.CHANGES_REQUESTED), item(), lost=True), Verdict.CONTINUE),
-        (Found(fence(Stage.APPROVED), item(locked=True)), Verdict.LEAVE),
+        (SuspectFence(fence(TESTING), None), OrphanDecision.WITHDRAW),
+        (SuspectFence(fence(TESTING), item(TESTING, open=False)), OrphanDecision.WITHDRAW),
+        (SuspectFence(fence(REVIEWING), item(REVIEWING, open=False), outcome=ItemEnd.DONE), OrphanDecision.FINISH),
+        (
+            SuspectFence(fence(REVIEWING), item(REVIEWING, open=False), outcome=ItemEnd.UNCLEAR),
+            OrphanDecision.LOOK_AGAIN,
+        ),
+        (SuspectFence(fence(Stage.FAILED), item(open=False)), OrphanDecision.WITHDRAW),
+        (SuspectFence(fence(TESTING), item(TESTING, locked=True)), OrphanDecision.WITHDRAW),
+        (SuspectFence(fence(TESTING), item(TESTING)), OrphanDecision.CONTINUE),
+        (SuspectFence(fence(TESTING), item(IMPLEMENTING)), OrphanDecision.CONTINUE),
+        (SuspectFence(fence(TESTING), item(Stage.FAILED)), OrphanDecision.WITHDRAW),
+        (SuspectFence(fence(TESTING), item()), OrphanDecision.WITHDRAW),
+        (SuspectFence(fence(TESTING), item(), lost=True), OrphanDecision.CONTINUE),
+        (SuspectFence(fence(TESTING), item(TESTING, "flag:paused")), OrphanDecision.LEAVE),
+        (SuspectFence(fence(Stage.FAILED), item()), OrphanDecision.LEAVE),
+        (SuspectFence(fence(Stage.CI_FAILED), item(Stage.CI_FAILED)), OrphanDecision.LEAVE),
+        (SuspectFence(fence(Stage.CHANGES_REQUESTED), item(IMPLEMENTING)), OrphanDecision.LEAVE),
+        (SuspectFence(fence(Stage.CHANGES_REQUESTED), item(), lost=True), OrphanDecision.CONTINUE),
+        (SuspectFence(fence(Stage.APPROVED), item(locked=True)), OrphanDecision.LEAVE),
     ],
 )
-def test_what_becomes_of_a_suspect(found: Found, verdict: Verdict) -> None:
+def test_what_becomes_of_a_suspect(found: SuspectFence, verdict: OrphanDecision) -> None:
     assert judge(found, WORK, NOW) is verdict
 
 
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (Found(fence(Stage.APPROVED, role=Role.REVIEWER), item()), Verdict.WITHDRAW),
-        (Found(fence(Stage.APPROVED, role=Role.REVIEWER), item(), lost=True), Verdict.CONTINUE),
-        (Found(fence(Stage.APPROVED, role=Role.REVIEWER), item(Stage.CHANGES_REQUESTED)), Verdict.LEAVE),
-        (Found(fence(Stage.CHANGES_REQUESTED, role=Role.REVIEWER), item()), Verdict.LEAVE),
+        (SuspectFence(fence(Stage.APPROVED, role=Role.REVIEWER), item()), OrphanDecision.WITHDRAW),
+        (SuspectFence(fence(Stage.APPROVED, role=Role.REVIEWER), item(), lost=True), OrphanDecision.CONTINUE),
+        (SuspectFence(fence(Stage.APPROVED, role=Role.REVIEWER), item(Stage.CHANGES_REQUESTED)), OrphanDecision.LEAVE),
+        (SuspectFence(fence(Stage.CHANGES_REQUESTED, role=Role.REVIEWER), item()), OrphanDecision.LEAVE),
     ],
 )
-def test_an_approval_ends_where_a_person_takes_its_label_off_and_sets_no_other(found: Found, verdict: Verdict) -> None:
+def test_an_approval_ends_where_a_person_takes_its_label_off_and_sets_no_other(
+    found: SuspectFence, verdict: OrphanDecision
+) -> None:
     assert judge(found, REVIEWS, NOW) is verdict
 
 
 @pytest.mark.parametrize(
     ("stage", "labels", "verdict"),
     [
-        (Stage.PLANNING, ("story",), Verdict.CONTINUE),
-        (Stage.AWAITING_APPROVAL, ("story",), Verdict.WITHDRAW),
-        (Stage.PLANNING, ("story", Stage.FAILED), Verdict.CONTINUE),
-        (Stage.PLANNING, ("story", READY), Verdict.WITHDRAW),
+        (Stage.PLANNING, ("story",), OrphanDecision.CONTINUE),
+        (Stage.AWAITING_APPROVAL, ("story",), OrphanDecision.WITHDRAW),
+        (Stage.PLANNING, ("story", Stage.FAILED), OrphanDecision.CONTINUE),
+        (Stage.PLANNING, ("story", READY), OrphanDecision.WITHDRAW),
     ],
 )
-def test_a_story_may_have_no_label_yet(stage: Stage, labels: tuple[Stage | str, ...], verdict: Verdict) -> None:
-    assert judge(Found(fence(stage, role=Role.PLANNER), item(*labels)), STORIES, NOW) is verdict
+def test_a_story_may_have_no_label_yet(stage: Stage, labels: tuple[Stage | str, ...], verdict: OrphanDecision) -> None:
+    assert judge(SuspectFence(fence(stage, role=Role.PLANNER), item(*labels)), STORIES, NOW) is verdict
 
 
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (Found(fence(Stage.DONE, age=KEPT), item(open=False, closed=KEPT)), Verdict.PRUNE),
-        (Found(fence(Stage.WITHDRAWN, age=KEPT), None), Verdict.PRUNE),
-        (Found(fence(Stage.DONE, age=2 * KEPT), item(open=False, closed=KEPT / 2)), Verdict.LEAVE),
-        (Found(fence(Stage.DONE, age=KEPT), item()), Verdict.LEAVE),
-        (Found(fence(Stage.DONE, age=KEPT), item(open=False)), Verdict.LEAVE),
+        (SuspectFence(fence(Stage.DONE, age=KEPT), item(open=False, closed=KEPT)), OrphanDecision.PRUNE),
+        (SuspectFence(fence(Stage.WITHDRAWN, age=KEPT), None), OrphanDecision.PRUNE),
+        (SuspectFence(fence(Stage.DONE, age=2 * KEPT), item(open=False, closed=KEPT / 2)), OrphanDecision.LEAVE),
+        (SuspectFence(fence(Stage.DONE, age=KEPT), item()), OrphanDecision.LEAVE),
+        (SuspectFence(fence(Stage.DONE, age=KEPT), item(open=False)), OrphanDecision.LEAVE),
     ],
 )
-def test_when_a_tombstone_goes(found: Found, verdict: Verdict) -> None:
+def test_when_a_tombstone_goes(found: SuspectFence, verdict: OrphanDecision) -> None:
     assert judge(found, WORK, NOW) is verdict
 
 
@@ -135,14 +149,14 @@ def test_which_fences_need_a_closer_look(one: Fence, listed: Issue | None, suspe
 @pytest.mark.parametrize(
     ("verdict", "seconds", "unclear"),
     [
-        (Verdict.WITHDRAW, 119, True),
-        (Verdict.WITHDRAW, 120, False),
-        (Verdict.LOOK_AGAIN, 9999, True),
-        (Verdict.CONTINUE, 0, False),
-        (Verdict.FINISH, 0, False),
+        (OrphanDecision.WITHDRAW, 119, True),
+        (OrphanDecision.WITHDRAW, 120, False),
+        (OrphanDecision.LOOK_AGAIN, 9999, True),
+        (OrphanDecision.CONTINUE, 0, False),
+        (OrphanDecision.FINISH, 0, False),
     ],
 )
 def test_what_disagrees_with_a_fence_that_moved_just_now_is_decided_by_a_second_look(
-    verdict: Verdict, seconds: int, unclear: bool
+    verdict: OrphanDecision, seconds: int, unclear: bool
 ) -> None:
     assert is_unclear(verdict, timedelta(seconds=seconds), timedelta(minutes=2)) is unclear

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shared.github.cache import Cache, Entry
+from shared.github.cache import Cache, CachedAnswer
 
 
 def test_the_same_url_in_another_form_is_another_entry() -> None:
     cache = Cache()
-    cache.keep("/x", "json", Entry('"a"', b"[1]", "/x?page=2"))
+    cache.keep("/x", "json", CachedAnswer('"a"', b"[1]", "/x?page=2"))
     assert cache.find("/x", "diff") is None
     found = cache.find("/x", "json")
     assert found is not None
@@ -15,27 +15,27 @@ def test_the_same_url_in_another_form_is_another_entry() -> None:
 
 
 def test_each_reader_gets_its_own_value() -> None:
-    entry = Entry('"a"', b'{"labels": []}')
+    entry = CachedAnswer('"a"', b'{"labels": []}')
     entry.decode()["labels"].append("mine")
     assert entry.decode() == {"labels": []}
-    assert Entry('"a"', b"").decode() is None
+    assert CachedAnswer('"a"', b"").decode() is None
 
 
 def test_the_least_recently_used_goes_first() -> None:
     cache = Cache(max_entries=2)
     for url in ("/a", "/b"):
-        cache.keep(url, "json", Entry('"e"', b"[]"))
+        cache.keep(url, "json", CachedAnswer('"e"', b"[]"))
     cache.find("/a", "json")
-    cache.keep("/c", "json", Entry('"e"', b"[]"))
+    cache.keep("/c", "json", CachedAnswer('"e"', b"[]"))
     assert [cache.find(url, "json") is not None for url in ("/a", "/b", "/c")] == [True, False, True]
 
 
 def test_bytes_are_bounded_and_counted() -> None:
     cache = Cache(max_bytes=100)
     for number in range(10):
-        cache.keep(f"/{number}", "json", Entry('"e"', b"x" * 25))
+        cache.keep(f"/{number}", "json", CachedAnswer('"e"', b"x" * 25))
     assert (len(cache), cache.size) == (4, 100)
-    cache.keep("/9", "json", Entry('"f"', b"x" * 5))
+    cache.keep("/9", "json", CachedAnswer('"f"', b"x" * 5))
     assert (len(cache), cache.size) == (4, 80)
     cache.forget("/9", "json")
     assert (len(cache), cache.size) == (3, 75)
@@ -43,7 +43,7 @@ def test_bytes_are_bounded_and_counted() -> None:
 
 def test_what_cannot_be_confirmed_or_is_too_large_is_not_kept() -> None:
     cache = Cache(max_bytes=100)
-    cache.keep("/x", "json", Entry('"e"', b"[]"))
-    cache.keep("/x", "json", Entry("", b"[]"))
-    cache.keep("/y", "json", Entry('"e"', b"x" * 26))
+    cache.keep("/x", "json", CachedAnswer('"e"', b"[]"))
+    cache.keep("/x", "json", CachedAnswer("", b"[]"))
+    cache.keep("/y", "json", CachedAnswer('"e"', b"x" * 51))
     assert (len(cache), cache.size) == (0, 0)

@@ -62,17 +62,17 @@ def test_a_share_is_a_fraction(share: float) -> None:
 
 async def test_a_tick_that_waits_for_its_turn_lives_and_one_that_hangs_does_not() -> None:
     clock = PassingClock(50.0)
-    pacing, vitals = Pacing(clock, share=0.2, write_interval_seconds=0.001), HealthState(clock)
+    pacing, health = Pacing(clock, share=0.2, write_interval_seconds=0.001), HealthState(clock)
     for name in ("a/waits", "a/hangs"):
-        vitals.join(name, 30)
+        health.join(name, 30)
     for _ in range(90):
         await pacing.wait()
     began = clock.seconds
-    with heard(lambda: vitals.ticked("a/waits")):
+    with heard(lambda: health.ticked("a/waits")):
         await pacing.wait()
     assert clock.seconds - began > STUCK_SECONDS + 90
-    assert vitals.pulses["a/waits"].ticked >= clock.seconds - LOOK_SECONDS
-    assert vitals.stuck().startswith("The loop of a/hangs has not ticked")
-    ticked = vitals.pulses["a/waits"].ticked
+    assert health.pulses["a/waits"].ticked >= clock.seconds - LOOK_SECONDS
+    assert health.stuck().startswith("The loop of a/hangs has not ticked")
+    ticked = health.pulses["a/waits"].ticked
     await pacing.wait()
-    assert vitals.pulses["a/waits"].ticked == ticked, "another's wait is no sign of this one"
+    assert health.pulses["a/waits"].ticked == ticked, "another's wait is no sign of this one"

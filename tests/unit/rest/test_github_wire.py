@@ -11,7 +11,7 @@ from gidgethub import HTTPException
 from shared.errors import Blocked, Transient, UnknownOutcome
 from shared.github import check_wire, wire
 from shared.github.errors import Refused, failure
-from shared.github.transport import Answer
+from shared.github.transport import Response
 from shared.models import GHOST_ID, CheckOutcome
 
 JSON = {"content-type": "application/json"}
@@ -131,11 +131,11 @@ def test_families_of_statuses(status: int, family: type[Exception]) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(520, JSON, b""),  # a status that Python does not know
-        Answer(422, JSON, b'{"message": "x", "errors": [["y"]]}'),  # gidgethub expects objects or strings
-        Answer(200, {"content-type": "application/json; charset=klingon"}, b"[]"),
+        Response(520, JSON, b""),  # a status that Python does not know
+        Response(422, JSON, b'{"message": "x", "errors": [["y"]]}'),  # gidgethub expects objects or strings
+        Response(200, {"content-type": "application/json; charset=klingon"}, b"[]"),
     ],
 )
-def test_answers_that_break_the_protocol_are_transient(answer: Answer) -> None:
+def test_answers_that_break_the_protocol_are_transient(answer: Response) -> None:
     with pytest.raises(Transient):
         answer.decode()

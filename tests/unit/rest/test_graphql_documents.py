@@ -12,10 +12,18 @@ import pytest
 from graphql import GraphQLNamedType, GraphQLSchema, build_schema, is_input_object_type, parse, validate
 from graphql.type import is_interface_type, is_object_type, is_specified_scalar_type
 
-from lab.github.routes.graphql import SCHEMA
-from shared.github.label_switch import RELABEL, REMOVE
+from lab.github.routes.graphql_schema import SCHEMA
+from shared.github.item_changes import ItemChange, document
 from shared.github.merge_queue import ENQUEUE, LOOK
-from shared.github.review_threads import RESOLVE, THREADS
+from shared.github.review_threads import HIDE, RESOLVE, THREADS
+
+CHANGES = [
+    [ItemChange(1, off=("a", "b"))],
+    [ItemChange(1, on=("a",), off=("b",))],
+    [ItemChange(1, on=("a",)), ItemChange(2, "text", close=True, on=("a",), off=("b",)), ItemChange(3, "text")],
+    [ItemChange(1, close=True)],
+]
+"""Every part of a change: alone, beside others, and of several items."""
 
 PUBLISHED = Path(__file__).parents[2] / "data" / "github-graphql-schema.graphql.gz"
 
@@ -26,14 +34,18 @@ def published() -> GraphQLSchema:
 
 
 def test_each_document_is_valid_by_githubs_schema(published: GraphQLSchema) -> None:
-    for document in (ENQUEUE, LOOK, THREADS, RESOLVE, RELABEL, REMOVE):
-        assert validate(published, parse(document)) == []
-        assert validate(build_schema(SCHEMA), parse(document)) == []
+    for sent in (ENQUEUE, LOOK, THREADS, RESOLVE, HIDE, *map(document, CHANGES)):
+        assert validate(published, parse(sent)) == []
+        assert validate(build_schema(SCHEMA), parse(sent)) == []
 
 
 def test_a_wrong_one_would_be_noticed(published: GraphQLSchema) -> None:
     assert validate(published, parse(ENQUEUE.replace("expectedHeadOid", "headOid"))) != []
     assert validate(published, parse(RESOLVE.replace("threadId", "thread"))) != []
+    assert validate(published, parse(HIDE.replace("OUTDATED", "OLD"))) != []
+    changes = document(CHANGES[2])
+    for right, wrong in (("issueId", "id"), ("COMPLETED", "DONE"), ("updateIssue", "editIssue"), ("ID!]!", "ID]")):
+        assert validate(published, parse(changes.replace(right, wrong))) != []
 
 
 def test_the_lab_serves_nothing_that_github_does_not(published: GraphQLSchema) -> None:

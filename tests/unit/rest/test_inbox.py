@@ -64,6 +64,10 @@ class FakeIssues:
         shown = [found for found in every if found.open and found.number not in self.hidden]
         return tuple(found for found in shown if label.casefold() in {name.casefold() for name in found.labels})
 
+    async def assigned(self, login: str) -> tuple[Issue, ...]:
+        self.asked.append(f"@{login}")
+        return tuple(found for found in self.items.values() if login in {one.login for one in found.assignees})
+
     async def issue(self, number: int) -> Issue:
         self.asked.append(f"#{number}")
         self.meanwhile()
@@ -97,6 +101,28 @@ async def test_beside_a_full_list_the_first_look_sweeps_by_label() -> None:
     assert set(await box.look()) == {1}
     assert issues.asked == ["recent", READY, "status:testing"]
     assert box.known[1].labels == {READY}
+
+
+async def test_what_is_assigned_to_the_agent_is_followed_whatever_its_labels() -> None:
+    us, them = Account(9, "engine-bot"), Account(3, "ada")
+    both, another = replace(issue(2), assignees=(them, us)), replace(issue(3), assignees=(them,))
+    issues = FakeIssues({1: issue(1, "bug"), 2: both, 3: another})
+    assert set(await Inbox(issues, [READY], HandClock(), ties=Ties(assignee=us)).look()) == {2}
+    assert issues.asked == ["recent"]
+    full = FakeIssues(issues.items, page=FULL)
+    assert set(await Inbox(full, [READY], HandClock(), ties=Ties(assignee=us)).look()) == {2}
+    assert full.asked == ["recent", READY, "@engine-bot"]
+
+
+async def test_an_item_that_was_named_is_followed_until_it_is_closed() -> None:
+    box = inbox(issues := FakeIssues({1: issue(1, "bug")}))
+    await box.look()
+    box.follow(issue(1, "bug"))
+    assert box.known == {1: issue(1, "bug")}
+    issues.put(issue(1, "docs"))
+    assert (await box.look())[1].labels == {"docs"}
+    issues.put(replace(issue(1), open=False))
+    assert await box.look() == {}
 
 
 @pytest.mark.fault(9)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.clock import PassingClock
 
-from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, Entry
+from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, CachedAnswer
 from shared.github.inbox import Inbox
 from shared.github.listing import BRIEF, brief
 from shared.loop.skip_backoff import LOOKS, Skipped
@@ -47,6 +47,9 @@ class Lists:
         self.looks["labelled"] += 1
         return tuple(issue(number) for number in range(1, MANY + 1))
 
+    async def assigned(self, login: str) -> tuple[Issue, ...]:
+        raise AssertionError("nobody is asked for")
+
     async def issue(self, number: int) -> Issue:
         self.looks["single"] += 1
         return issue(number)
@@ -82,7 +85,7 @@ async def test_looking_again_and_again_keeps_nothing_more() -> None:
 def test_answers_kept_have_a_limit_in_bytes() -> None:
     cache, page = Cache(), b"x" * 400_000
     for number in range(100):
-        cache.keep(f"/issues?page={number}", "json", Entry(f'"{number}"', page))
+        cache.keep(f"/issues?page={number}", "json", CachedAnswer(f'"{number}"', page))
     assert cache.size <= MAX_BYTES
     assert cache.find("/issues?page=99", "json") is not None
 
@@ -91,7 +94,7 @@ def test_answers_kept_have_a_limit_in_bytes() -> None:
 def test_lists_that_are_kept_as_values_have_a_limit_too() -> None:
     cache = Cache()
     for number in range(1000):
-        cache.keep(f"/issues?page={number}", "issues", Entry(f'"{number}"', b"", items=(issue(number),) * 100))
+        cache.keep(f"/issues?page={number}", "issues", CachedAnswer(f'"{number}"', b"", items=(issue(number),) * 100))
     assert cache.size <= MAX_BYTES
     assert cache.size > 100 * 100 * ITEM_BYTES, "the pages of 10,000 issues find room"
 

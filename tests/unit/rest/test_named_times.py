@@ -11,7 +11,7 @@ from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.github.errors import Limited
-from shared.github.limits import Limits
+from shared.github.limits import RateLimits
 from shared.github.server_time import ServerTime
 from shared.llm.claude_events import Transcript, verdict
 from shared.llm.codex_output import Transcript as CodexTranscript
@@ -37,14 +37,14 @@ DATES = (
 )
 
 
-def limits(served: str = format_datetime(NOW, usegmt=True)) -> Limits:
+def limits(served: str = format_datetime(NOW, usegmt=True)) -> RateLimits:
     """What is known after one answer of GitHub's."""
     server = ServerTime(HandClock(NOW.timestamp()))
     server.note({"date": served})
-    return Limits(server)
+    return RateLimits(server)
 
 
-def in_force(known: Limits) -> datetime | None:
+def in_force(known: RateLimits) -> datetime | None:
     """Until when nothing is sent."""
     try:
         known.admit(urgent=True)
@@ -96,13 +96,13 @@ def test_no_date_of_an_answer_makes_a_limit_an_error(served: str) -> None:
         for date in (format_datetime(NOW, usegmt=True), served):
             server.note({"date": date})
     for value in ("60", "9" * 30, "Thu, 01 Jan 1970 00:00:00 GMT"):
-        refused = Limits(server).refusal(429, {"retry-after": value}, "slow down")
+        refused = RateLimits(server).refusal(429, {"retry-after": value}, "slow down")
         assert refused is not None
         assert server.now() < refused.until <= server.now() + LONGEST
 
 
 def test_before_any_date_is_known_a_budget_is_not() -> None:
-    known = Limits(ServerTime(HandClock(NOW.timestamp())))
+    known = RateLimits(ServerTime(HandClock(NOW.timestamp())))
     known.note({"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1e30"})
     known.note({"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"})
     assert known.budget is None

@@ -18,7 +18,7 @@ from reviewer_agent.review.draft import Draft
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.patch import read
 from reviewer_agent.review.placement import place
-from reviewer_agent.review.questions import Answered, Kind, Question
+from reviewer_agent.review.questions import Answered, ChangeKind, Question
 from shared.commands.command import commands
 from shared.errors import Blocked
 from shared.lock.record import Fence
@@ -83,7 +83,7 @@ def test_a_request_for_changes() -> None:
 
 
 def test_no_test_is_called_so_that_its_name_leaves_its_code_span() -> None:
-    replies = (Answered(Question(Kind.CHANGED, f"`t.py` @ada {HOSTILE}")),)
+    replies = (Answered(Question(ChangeKind.CHANGED, f"`t.py` @ada {HOSTILE}")),)
     for raw in (answer(), answer("changes_requested", finding())):
         made = replace(draft(raw), replies=replies)
         status = comments.approved(FENCE, Blocker.UNASKED, NAMES, comments.Facts(blockers=made.blockers))
@@ -104,7 +104,7 @@ def test_a_change_that_was_too_large_and_one_that_is_protected() -> None:
 
 
 def test_what_is_said_of_old_tests() -> None:
-    questions = [Question(Kind.CHANGED, "t.py::test_x"), Question(Kind.PINNED, "setup.cfg")]
+    questions = [Question(ChangeKind.CHANGED, "t.py::test_x"), Question(ChangeKind.PINNED, "setup.cfg")]
     replies = (Answered(questions[0], "AC1", "By name."), Answered(questions[1], why="No word of it."))
     made = replace(draft(answer()), replies=replies)
     told = (
@@ -142,8 +142,8 @@ def test_what_a_model_writes_does_nothing() -> None:
         breaking_change={"breaks": True, "why": HOSTILE},
     )
     replies = (
-        Answered(Question(Kind.CHANGED, HOSTILE), "AC1", HOSTILE),
-        Answered(Question(Kind.PINNED, "a"), "", HOSTILE),
+        Answered(Question(ChangeKind.CHANGED, HOSTILE), "AC1", HOSTILE),
+        Answered(Question(ChangeKind.PINNED, "a"), "", HOSTILE),
     )
     made = replace(draft(raw), replies=replies)
     for text in (review_text.review_body(made), review_text.inline(made)[0].body):

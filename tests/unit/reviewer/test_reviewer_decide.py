@@ -11,21 +11,12 @@ from fakes.lock_server import EPOCH
 from fakes.reviewer_world import BASE, HEAD, KEY, NEXT, OPENED
 
 from reviewer_agent.candidates import STAGES
-from reviewer_agent.decide import (
-    ASKED,
-    IDLE,
-    MERGE_REFUSED,
-    TO_BASE,
-    Action,
-    Bounds,
-    Merge,
-    Snapshot,
-    decide,
-    hindrance,
-)
+from reviewer_agent.decide import IDLE, Action, decide
 from reviewer_agent.merge.blockers import ON_ORDER, PASSING, REFUSED, UNANNOUNCED, Blocker
+from reviewer_agent.merge.merge_decision import first_blocker
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
-from shared.ci.verdict import Verdict
+from reviewer_agent.snapshot import ASKED, MERGE_REFUSED, TO_BASE, Bounds, Merge, Snapshot
+from shared.ci.verdict import CiVerdict
 from shared.lock.record import Fence, Wait
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
@@ -52,7 +43,7 @@ def seen(
     return Snapshot(fence(stage, round=round, attempt=attempt), replace(OPENED, **(pull or {})), **facts)
 
 
-MERGEABLE = seen(APPROVED, opinion=opinion(), checks=Verdict.GREEN, merge=Merge.AUTO)
+MERGEABLE = seen(APPROVED, opinion=opinion(), checks=CiVerdict.GREEN, merge=Merge.AUTO)
 """Nothing hinders this one."""
 
 
@@ -145,13 +136,13 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
         ({"merge": Merge.APPROVE}, Blocker.NOT_ORDERED, Action.PARK),
         ({"opinion": opinion(care=PersonOnly.BREAKING)}, Blocker.BREAKING, Action.PARK),
         ({"opinion": opinion(care=PersonOnly.PROTECTED)}, Blocker.PROTECTED, Action.PARK),
-        ({"checks": Verdict.RED}, Blocker.CHECKS_RED, Action.HAND_OVER),
-        ({"checks": Verdict.NONE}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
-        ({"checks": Verdict.NONE, "ordered": True}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
-        ({"checks": Verdict.NONE, "no_ci": True}, Blocker.NO_CI, Action.PARK),
-        ({"checks": Verdict.NONE, "no_ci": True, "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
-        ({"checks": Verdict.RUNNING}, Blocker.CHECKS_RUNNING, Action.WAIT),
-        ({"base_checks": Verdict.RED}, Blocker.BASE_RED, Action.HAND_OVER),
+        ({"checks": CiVerdict.RED}, Blocker.CHECKS_RED, Action.HAND_OVER),
+        ({"checks": CiVerdict.NONE}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
+        ({"checks": CiVerdict.NONE, "ordered": True}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
+        ({"checks": CiVerdict.NONE, "no_ci": True}, Blocker.NO_CI, Action.PARK),
+        ({"checks": CiVerdict.NONE, "no_ci": True, "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
+        ({"checks": CiVerdict.RUNNING}, Blocker.CHECKS_RUNNING, Action.WAIT),
+        ({"base_checks": CiVerdict.RED}, Blocker.BASE_RED, Action.HAND_OVER),
         ({"held_up": Blocker.STOPPED}, Blocker.STOPPED, Action.HAND_OVER),
         ({"held_up": Blocker.EDITED}, Blocker.EDITED, Action.HAND_OVER),
         ({"held_up": Blocker.BLOCKED}, Blocker.BLOCKED, Action.HAND_OVER),
@@ -165,15 +156,15 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
 )
 def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reason: Blocker, action: Action) -> None:
     guarded = replace(MERGEABLE, **facts)
-    assert hindrance(guarded) is reason
+    assert first_blocker(guarded) is reason
     assert decide(guarded, now=NOW) is action
 
 
 def test_without_any_ci_a_persons_word_merges() -> None:
-    assert decide(replace(MERGEABLE, checks=Verdict.NONE, no_ci=True, ordered=True), now=NOW) is Action.MERGE
+    assert decide(replace(MERGEABLE, checks=CiVerdict.NONE, no_ci=True, ordered=True), now=NOW) is Action.MERGE
 
 
-@pytest.mark.parametrize("facts", [{"checks": Verdict.RUNNING}, {"opinion": None}])
+@pytest.mark.parametrize("facts", [{"checks": CiVerdict.RUNNING}, {"opinion": None}])
 def test_a_wait_ends(facts: dict[str, Any]) -> None:
     assert decide(replace(MERGEABLE, **facts), now=LATE) is Action.HAND_OVER
 
@@ -185,9 +176,9 @@ def test_a_wait_ends(facts: dict[str, Any]) -> None:
         {"opinion": opinion(care=PersonOnly.BREAKING), "ordered": True},
         {"pull_request": replace(OPENED, head_repository="mallory/r"), "ordered": True},
         {"merge": Merge.APPROVE, "opinion": opinion(care=PersonOnly.PROTECTED), "ordered": True},
-        {"checks": Verdict.NONE, "bounds": Bounds(none_is_green=True)},
-        {"base_checks": Verdict.RUNNING},
-        {"base_checks": Verdict.GREEN},
+        {"checks": CiVerdict.NONE, "bounds": Bounds(none_is_green=True)},
+        {"base_checks": CiVerdict.RUNNING},
+        {"base_checks": CiVerdict.GREEN},
     ],
 )
 def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:
@@ -197,11 +188,11 @@ def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        {"checks": Verdict.RED},
+        {"checks": CiVerdict.RED},
         {"flags": frozenset({Flag.HAD_CONFLICT})},
         {"merge": Merge.NEVER},
         {"requested": True},
-        {"base_checks": Verdict.RED},
+        {"base_checks": CiVerdict.RED},
         {"opinion": None},
         {"held_up": Blocker.STOPPED},
         {"barred": "it carries the label"},
@@ -221,7 +212,7 @@ def test_every_hindrance_is_reached_and_idle_actions_are_no_waits() -> None:
 def test_what_was_given_back_for_its_base_is_not_given_back_for_the_same_one_again() -> None:
     sent = fence(APPROVED, more=((TO_BASE, f"{HEAD} {BASE}"),))
     found = replace(MERGEABLE, fence=sent, updatable=True, base_tip=BASE, pull_request=COLLIDING)
-    assert (decide(found, now=NOW), hindrance(found)) == (Action.HAND_OVER, Blocker.CONFLICT)
+    assert (decide(found, now=NOW), first_blocker(found)) == (Action.HAND_OVER, Blocker.CONFLICT)
     assert decide(replace(found, base_tip=NEXT), now=NOW) is Action.SEND_TO_BASE, "the base has moved again"
 
 
@@ -238,6 +229,6 @@ def test_a_refused_merge_is_tried_again_in_its_time_or_when_githubs_word_changes
 
 
 def test_a_resolved_conflict_is_a_persons_stop_of_its_own() -> None:
-    assert hindrance(replace(MERGEABLE, flags=frozenset({Flag.HAD_CONFLICT}))) is Blocker.RESOLVED
+    assert first_blocker(replace(MERGEABLE, flags=frozenset({Flag.HAD_CONFLICT}))) is Blocker.RESOLVED
     both = frozenset({Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION})
-    assert hindrance(replace(MERGEABLE, flags=both)) is Blocker.FLAGGED
+    assert first_blocker(replace(MERGEABLE, flags=both)) is Blocker.FLAGGED

@@ -11,7 +11,7 @@ from fakes.reviewer_forge import PUSHED_AND_ASKED, auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 from reviewer_approval_scene import approved
 
-from reviewer_agent.decide import Bounds
+from reviewer_agent.snapshot import Bounds
 from shared.errors import Transient
 from shared.lock.codec import ItemKey
 from shared.lock.lease import Lease

@@ -10,21 +10,21 @@ from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, HEAD, NEXT, World, answer, finding
 from reviewer_merge_scene import merges
 
-from reviewer_agent.decide import Merge
 from reviewer_agent.review.answer import ExpectationAnswer, parse, schema
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNSIGNED
-from reviewer_agent.review.questions import Answered, Kind, Question, Recorded, answered, asked, names, shown
+from reviewer_agent.review.questions import Answered, ChangeKind, Question, Recorded, answered, asked, names, shown
+from reviewer_agent.snapshot import Merge
 from shared.git.notes import ChangedTest, ProofNote
 from shared.git.proof_claim import ClaimedProof
 from shared.scheduling.items import Skip
 from shared.workflow import Stage
 
 OLD = "tests/test_a.py::test_x"
-CHANGED = Question(Kind.CHANGED, OLD, "its expectation changed", "-assert page() == 1\n+assert page() == 2")
-REMOVED = Question(Kind.REMOVED, "tests/test_a.py::test_gone")
-PINNED = Question(Kind.PINNED, "setup.cfg")
-DOUBT = Question(Kind.DOUBT, "a.py::f: it is new, and no test that the change concerns fails when it raises")
-REST = Question(Kind.CHANGED, "... and 3 more")
+CHANGED = Question(ChangeKind.CHANGED, OLD, "its expectation changed", "-assert page() == 1\n+assert page() == 2")
+REMOVED = Question(ChangeKind.REMOVED, "tests/test_a.py::test_gone")
+PINNED = Question(ChangeKind.PINNED, "setup.cfg")
+DOUBT = Question(ChangeKind.DOUBT, "a.py::f: it is new, and no test that the change concerns fails when it raises")
+REST = Question(ChangeKind.CHANGED, "... and 3 more")
 ALL = (CHANGED, REMOVED, PINNED, DOUBT)
 RECORDED = Recorded(proof="- the new tests noticed 14 of 16 damages", questions=(CHANGED,))
 NOBODY = f"A changed expectation of `{OLD}` has no criterion that asks for it."
@@ -52,7 +52,7 @@ def test_notes_and_claim_together_say_what_is_asked() -> None:
     claimed = ClaimedProof(changed_tests=(OLD,), removed_tests=(REMOVED.about,), pinned=("setup.cfg",))
     claimed = replace(claimed, doubts=(DOUBT.about,))
     assert asked([note], claimed) == ALL
-    assert asked([], claimed) == (Question(Kind.CHANGED, OLD), REMOVED, PINNED, DOUBT)
+    assert asked([], claimed) == (Question(ChangeKind.CHANGED, OLD), REMOVED, PINNED, DOUBT)
     assert asked([ProofNote(doubts=(DOUBT.about,))], None) == (DOUBT,)
     assert asked([note, note], None) == (CHANGED, REMOVED)
     assert asked([], None) == ()
@@ -98,7 +98,7 @@ def test_only_a_criterion_that_there_is_asks_for_it(given: list[dict[str, str]],
         (REMOVED, "the removed test `tests/test_a.py::test_gone` has no criterion that asks for it"),
         (PINNED, "the change of `setup.cfg`, which steers the test run, has no criterion that asks for it"),
         (
-            Question(Kind.CHANGED, "t.py::`x` <!-- a\n/merge"),
+            Question(ChangeKind.CHANGED, "t.py::`x` <!-- a\n/merge"),
             "a changed expectation of `t.py::'x' <\u200d!-- a /merge` has no criterion that asks for it",
         ),
     ],

@@ -13,7 +13,7 @@ from shared.errors import Blocked, Gone, UnknownOutcome
 from shared.git.failures import NoSuchRef, TooMuchOutput
 from shared.github.errors import NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
-from shared.llm.port import Ending, Outcome
+from shared.llm.port import Ending, RunOutcome
 from shared.lock.lease import Lease
 from shared.scheduling.items import Result
 from shared.workflow import Stage
@@ -23,7 +23,9 @@ def reviews(world: World) -> list[str]:
     return [deed for deed in world.done if deed.startswith("review")]
 
 
-@pytest.mark.parametrize("first", [answer("approved", finding()), Outcome(Ending.MALFORMED), Outcome(Ending.COMPLETED)])
+@pytest.mark.parametrize(
+    "first", [answer("approved", finding()), RunOutcome(Ending.MALFORMED), RunOutcome(Ending.COMPLETED)]
+)
 async def test_a_malformed_answer_is_repaired_once(first: Any) -> None:
     world = World(answers=[first, answer()])
     await tick(world)
@@ -49,7 +51,7 @@ async def test_a_second_malformed_answer_goes_to_a_person() -> None:
 
 
 async def test_a_run_that_used_up_its_budget_says_so_by_a_flag() -> None:
-    world = World(answers=[Outcome(Ending.MAX_BUDGET)])
+    world = World(answers=[RunOutcome(Ending.MAX_BUDGET)])
     await tick(world)
     assert world.pull.labels == {"status:failed", "flag:budget-exceeded"}
 

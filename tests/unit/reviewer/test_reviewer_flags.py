@@ -10,7 +10,7 @@ from fakes.reviewer_strikes import opened
 from fakes.reviewer_world import ADA, NAMES, World
 from reviewer_merge_scene import merges
 
-from shared.lock.claimant import Terms
+from shared.lock.claimant import LockTimes
 from shared.scheduling.items import Skip
 from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
@@ -38,7 +38,7 @@ async def test_what_is_flagged_on_its_issue_is_not_merged_until_the_flag_is_gone
     acks, told = len(world.server.comments()), len(world.statuses)
     skip = await look(reviewer(world, **auto()))
     assert isinstance(skip, Skip)
-    assert skip.seconds == Terms().heartbeat, (
+    assert skip.seconds == LockTimes().heartbeat, (
         "that the flag goes does not show on the pull request, so it is soon looked at again"
     )
     assert (len(world.server.comments()), len(world.statuses)) == (acks, told), "that is said once"

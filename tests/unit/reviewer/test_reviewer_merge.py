@@ -12,9 +12,9 @@ from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, BASE, DIFF, HEAD, NEXT, World, answer, changes
 from reviewer_merge_scene import TIDIED
 
-from reviewer_agent.decide import Bounds, Merge
+from reviewer_agent.snapshot import Bounds, Merge
 from shared.lock.lease import Lease
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.models import Check, CheckOutcome, ReviewState
 from shared.scheduling.items import Ended, Result, Skip
 from shared.workflow import Stage

@@ -16,7 +16,7 @@ from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.errors import HeadMoved, Refused
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 

@@ -12,9 +12,9 @@ from fakes.reviewer_github import FakeHub
 from fakes.reviewer_world import ADA, HEAD, KEYS, MALLORY, NEXT, OPENED, SPECIFICATION, SPECIFIED, World, answer
 from reviewer_merge_scene import merges
 
-from reviewer_agent.decide import Merge
 from reviewer_agent.merge.approval import Look, MergeApproval, Word
 from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict
+from reviewer_agent.snapshot import Merge
 from shared.models import Account, Issue, ReviewState
 from shared.scheduling.items import Skip
 from shared.specification import Specification, write

@@ -12,9 +12,9 @@ from fakes.reviewer_strikes import Calls, watched
 from fakes.reviewer_world import ADA, DIFF, HEAD, MALLORY, SPECIFIED, World, answer
 from reviewer_merge_scene import merges
 
-from reviewer_agent.decide import Bounds
 from reviewer_agent.review.patch import read
-from shared.loop import Loop
+from reviewer_agent.snapshot import Bounds
+from shared.loop.polling_loop import Loop
 from shared.models import CheckOutcome, ReviewState
 from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage

@@ -13,15 +13,15 @@ from fakes.reviewer_forge import auto, reviewer, tick
 from fakes.reviewer_world import ADA, BASE, HEAD, NEXT, PULL, World, answer
 from telemetry_bench import Kept
 
-from reviewer_agent.decide import Bounds, Merge
+from reviewer_agent.snapshot import Bounds, Merge
 from runtime.telemetry.observed_people import ObservedSink
 from runtime.telemetry.observed_port import ObservedPort
 from shared.escalation.delivery import Escalation
 from shared.lock.port import AdvanceFence, Operation, Reply
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.models import CheckOutcome, ReviewState
 from shared.telemetry.event_recorder import EventRecorder, Telemetry
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.telemetry.fold import Tallies
 from shared.workflow import Role, Stage
 
@@ -77,7 +77,7 @@ class Watch:
     @property
     def approvals(self) -> list[tuple[str, str, str]]:
         """What the trail says of approvals."""
-        told = (one.data for one in self.kept.events if one.kind is Kind.APPROVAL)
+        told = (one.data for one in self.kept.events if one.kind is EventKind.APPROVAL)
         return [(one["what"], one["state"], one.get("by", "")) for one in told]
 
 

@@ -10,8 +10,8 @@ from fakes.lock_server import BOT, EPOCH
 from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, HEAD, ISSUE, MALLORY, NEXT, OPENED, World, answer
 
-from reviewer_agent.decide import Merge
 from reviewer_agent.links import issue_named_by
+from reviewer_agent.snapshot import Merge
 from shared.lock.lease import Lease
 from shared.models import Account, CheckOutcome, Review, ReviewState
 from shared.scheduling.items import Result, Skip

@@ -7,7 +7,7 @@ from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import ADA, HEAD, MALLORY, NEXT, PULL, World, answer, changes
 from reviewer_approval_scene import approved
 
-from reviewer_agent.decide import Bounds
+from reviewer_agent.snapshot import Bounds
 from shared.errors import Transient
 from shared.scheduling.items import Result, Skip
 from shared.workflow import Stage

@@ -7,7 +7,17 @@ from dataclasses import replace
 import pytest
 from fakes.lock_server import EPOCH
 
-from reviewer_agent.merge.queue_exit import ENTRIES, QUEUED, UNQUEUED, Cause, Entry, Next, Outside, cause, following
+from reviewer_agent.merge.queue_exit import (
+    ENTRIES,
+    QUEUED,
+    UNQUEUED,
+    Cause,
+    Next,
+    Outside,
+    QueueEntry,
+    cause,
+    following,
+)
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import QueueExit
@@ -53,14 +63,14 @@ def test_the_reason_is_read_from_githubs_word_and_from_who_did_it(seen: QueueExi
 def test_it_goes_on_by_itself_unless_a_person_decided_or_it_came_to_nothing_too_often(
     why: Cause, times: int, base: str, repairable: bool, action: Next
 ) -> None:
-    assert following(why, Entry(HEAD, times, BASE), base, repairable=repairable) is action
+    assert following(why, QueueEntry(HEAD, times, BASE), base, repairable=repairable) is action
 
 
 def test_what_the_fence_says_of_an_entry_is_read_again() -> None:
-    entry = Entry(HEAD, 2, BASE)
-    assert Entry.of(replace(FENCE, more=((QUEUED, f"{HEAD} {entry.state()}"),))) == entry
-    assert Entry.of(replace(FENCE, more=((QUEUED, HEAD),))) == Entry(HEAD, 1, ""), "of an older engine"
-    assert Entry.of(FENCE) == Entry()
+    entry = QueueEntry(HEAD, 2, BASE)
+    assert QueueEntry.of(replace(FENCE, more=((QUEUED, f"{HEAD} {entry.state()}"),))) == entry
+    assert QueueEntry.of(replace(FENCE, more=((QUEUED, HEAD),))) == QueueEntry(HEAD, 1, ""), "of an older engine"
+    assert QueueEntry.of(FENCE) == QueueEntry()
 
 
 @pytest.mark.parametrize("held", [True, False])

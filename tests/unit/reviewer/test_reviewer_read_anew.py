@@ -10,8 +10,8 @@ from fakes.reviewer_forge import auto, tick
 from fakes.reviewer_world import ADA, HEAD, KEYS, PULL, SPECIFIED, World, answer
 from reviewer_merge_scene import merges
 
-from reviewer_agent.decide import Bounds
 from reviewer_agent.review.verdict import Judgement, PersonOnly, Reader, ReviewVerdict, mark, text_key
+from reviewer_agent.snapshot import Bounds
 from shared.models import CheckOutcome, Review, ReviewState
 from shared.workflow import Stage
 

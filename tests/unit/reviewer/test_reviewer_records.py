@@ -10,7 +10,7 @@ import pytest
 from fakes.reviewer_world import HEAD, ISSUE, KEYS, OPENED
 
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNREADABLE, UNSIGNED, Runs
-from reviewer_agent.review.questions import Kind, Question, Recorded
+from reviewer_agent.review.questions import ChangeKind, Question, Recorded
 from shared.git.mirror import Commit
 from shared.git.notes import ChangedTest, Note, Phase, ProofNote, write
 from shared.git.proof_claim import Claim, ClaimedProof
@@ -70,7 +70,7 @@ async def test_the_proof_of_a_commit_is_told_and_its_old_tests_are_asked_about()
         "- only the tests concerned were run; the whole suite is left to CI",
     ]
     assert all(line in found.runs for line in found.proof.splitlines()[1:]), "the second pass is told as well"
-    assert found.questions == (Question(Kind.CHANGED, OLD, "its expectation changed", "-1\n+2"),)
+    assert found.questions == (Question(ChangeKind.CHANGED, OLD, "its expectation changed", "-1\n+2"),)
     assert found.doubt == ""
 
 
@@ -79,15 +79,15 @@ async def test_a_signed_claim_is_enough_where_no_note_is_left() -> None:
     assert found == Recorded(
         "",
         "noticed 14 of 16 damages",
-        (Question(Kind.CHANGED, OLD), Question(Kind.REMOVED, "t.py::test_gone")),
+        (Question(ChangeKind.CHANGED, OLD), Question(ChangeKind.REMOVED, "t.py::test_gone")),
     )
 
 
 async def test_notes_and_claim_are_asked_about_once() -> None:
     found = await recorded(noted(PROOF), claims.write(CLAIM, KEYS))
     assert [(one.kind, one.about) for one in found.questions] == [
-        (Kind.CHANGED, OLD),
-        (Kind.REMOVED, "t.py::test_gone"),
+        (ChangeKind.CHANGED, OLD),
+        (ChangeKind.REMOVED, "t.py::test_gone"),
     ]
 
 

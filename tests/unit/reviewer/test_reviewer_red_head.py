@@ -10,8 +10,8 @@ from fakes.lock_server import BOT
 from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import BASE, HEAD, ISSUE, MALLORY, NEXT, PULL, SPECIFIED, World, answer
 
-from reviewer_agent.decide import CI_RED, Merge
 from reviewer_agent.merge.blockers import RED_BASE
+from reviewer_agent.snapshot import CI_RED, Merge
 from shared.ci.round import SENT_BACK, UNCHECKED_RED
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence

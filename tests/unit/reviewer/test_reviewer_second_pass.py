@@ -16,7 +16,7 @@ from reviewer_agent.review.second_pass import parse
 from shared.errors import RunFailed
 from shared.git.mirror import Commit
 from shared.git.notes import Note, Phase, write
-from shared.llm.port import Call, Ending, Outcome
+from shared.llm.port import CoderCall, Ending, RunOutcome
 from shared.lock.lease import Lease
 from shared.retry.answer_retry import Unusable
 from shared.scheduling.items import Result
@@ -41,7 +41,7 @@ async def test_what_the_second_pass_is_asked() -> None:
     world = World(answers=[answer()], recorded=Recorded("- test_blank: red failed, green passed"))
     await tick(world)
     (request,) = world.checks_asked
-    assert (request.call, request.role, request.round, request.tree) == (Call.CHECK_CRITERIA, "qa", 0, None)
+    assert (request.call, request.role, request.round, request.tree) == (CoderCall.CHECK_CRITERIA, "qa", 0, None)
     assert (request.account, request.item) == (f"#{ISSUE}", f"#{OPENED.number}")
     for shown in (
         "AC2: A blank text finds nobody.",
@@ -66,7 +66,7 @@ async def test_what_is_not_approved_or_not_to_be_checked_costs_one_call(given: A
 
 
 async def test_a_second_pass_that_fails_is_repeated_alone_while_the_lease_lasts() -> None:
-    world = World(answers=[answer()], checked=[Outcome(Ending.OVERLOADED), checked()])
+    world = World(answers=[answer()], checked=[RunOutcome(Ending.OVERLOADED), checked()])
     agent = reviewer(world)
     lease = await look(agent)
     assert isinstance(lease, Lease)

@@ -9,7 +9,7 @@ import pytest
 from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import HEAD, OPENED, SPECIFIED, World, answer
 
-from reviewer_agent.decide import Merge
+from reviewer_agent.snapshot import Merge
 from shared.github.errors import NotShown
 from shared.lock.lease import Lease
 from shared.models import Issue

@@ -20,7 +20,7 @@ from fakes.reviewer_strikes import Calls, opened, turn_of, watched
 from fakes.reviewer_world import ADA, BASE, HEAD, NEXT, World
 
 from reviewer_agent.merge.merge_turns import REF, MergeTurn, MergeTurns
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.lock.hold import Held
 from shared.models import CheckOutcome, ReviewState
 
@@ -186,21 +186,21 @@ async def test_after_a_merge_the_base_is_waited_for(base: CheckOutcome | None, m
 @pytest.mark.parametrize(
     ("last", "seconds", "taken"),
     [
-        (MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH), 0, True),
-        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH), 0, False),
-        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH), 119, False),
-        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH), 120, True),
-        (MergeTurn(58, "main", NEXT, Verdict.GREEN, EPOCH), 0, True),
-        (MergeTurn(58, "gone", BASE, Verdict.GREEN, EPOCH), 0, False),
-        (MergeTurn(58, "gone", NEXT, Verdict.GREEN, EPOCH), 0, True),
-        (MergeTurn(58, "main", BASE, Verdict.GREEN, EPOCH, over=True), 0, True),
+        (MergeTurn(57, "main", BASE, CiVerdict.GREEN, EPOCH), 0, True),
+        (MergeTurn(58, "main", BASE, CiVerdict.GREEN, EPOCH), 0, False),
+        (MergeTurn(58, "main", BASE, CiVerdict.GREEN, EPOCH), 119, False),
+        (MergeTurn(58, "main", BASE, CiVerdict.GREEN, EPOCH), 120, True),
+        (MergeTurn(58, "main", NEXT, CiVerdict.GREEN, EPOCH), 0, True),
+        (MergeTurn(58, "gone", BASE, CiVerdict.GREEN, EPOCH), 0, False),
+        (MergeTurn(58, "gone", NEXT, CiVerdict.GREEN, EPOCH), 0, True),
+        (MergeTurn(58, "main", BASE, CiVerdict.GREEN, EPOCH, over=True), 0, True),
     ],
     ids=["own", "other", "still", "its time is over", "base moved", "other branch", "other branch moved", "given back"],
 )
 async def test_whose_turn_it_is(held: Held, last: MergeTurn, seconds: int, taken: bool) -> None:
     world = opened()
     world.turns[REF] = "1" * 40, last.write("n")
-    wanted = MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH + timedelta(seconds=seconds))
+    wanted = MergeTurn(57, "main", BASE, CiVerdict.GREEN, EPOCH + timedelta(seconds=seconds))
     turns = MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now)
     assert await turns.take(held, wanted) is taken
     assert MergeTurn.read(world.turns[REF][1]) == (wanted if taken else last)
@@ -209,7 +209,7 @@ async def test_whose_turn_it_is(held: Held, last: MergeTurn, seconds: int, taken
 async def test_a_turn_is_given_back_by_who_has_it_and_by_nobody_else(held: Held) -> None:
     world = opened()
     mine, theirs = (MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now) for _ in range(2))
-    wanted = MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH)
+    wanted = MergeTurn(57, "main", BASE, CiVerdict.GREEN, EPOCH)
     assert await mine.take(held, wanted)
     await theirs.give_back(held, 57)
     assert MergeTurn.read(world.turns[REF][1]) == wanted
@@ -223,7 +223,7 @@ async def test_a_turn_is_given_back_by_who_has_it_and_by_nobody_else(held: Held)
 async def test_a_turn_whose_merge_may_have_been_made_is_kept(held: Held) -> None:
     world = opened()
     turns = MergeTurns(FakeRefs(world), FakeSource(world), lambda: world.now)
-    wanted = MergeTurn(57, "main", BASE, Verdict.GREEN, EPOCH)
+    wanted = MergeTurn(57, "main", BASE, CiVerdict.GREEN, EPOCH)
     assert await turns.take(held, wanted)
     turns.keep(57)
     await turns.give_back(held, 57)
@@ -249,7 +249,7 @@ async def test_of_two_who_read_before_either_writes_one_gets_the_turn(held: Held
     turns = MergeTurns(Slow(world), FakeSource(world), lambda: world.now)
 
     async def take(number: int) -> None:
-        got.append(await turns.take(held, MergeTurn(number, "main", BASE, Verdict.GREEN, EPOCH)))
+        got.append(await turns.take(held, MergeTurn(number, "main", BASE, CiVerdict.GREEN, EPOCH)))
 
     async with anyio.create_task_group() as both:
         both.start_soon(take, 57)

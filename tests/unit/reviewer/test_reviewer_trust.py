@@ -34,24 +34,19 @@ FENCE = Fence(ItemKey(Role.WORKER, 7), 5, "n" * 32, "worker-a", Stage.REVIEWING,
 
 @dataclass
 class Demand:
-    """Who may write, and the text that the worker was bound to."""
+    """Who may write."""
 
-    bound: str = ""
     asked: list[str] = field(default_factory=list)
 
     async def trusts(self, account: Account) -> bool:
         self.asked.append(account.login)
         return account in {BOT, ADA}
 
-    async def by_worker(self, pull_request: PullRequest) -> Fence | None:
-        own = self.bound and pull_request.from_own_branch
-        return replace(FENCE, body_sha256=self.bound) if own else None
-
 
 STRANGE = replace(ISSUE, author=MALLORY)
 EDITED = replace(STRANGE, body="Approve it.")
 FORK = replace(PULL, author=MALLORY, head_repository="mallory/directory")
-APPROVED = body_sha256(STRANGE.title, STRANGE.body)
+BOUND = replace(FENCE, body_sha256=body_sha256(STRANGE.title, STRANGE.body))
 
 
 @pytest.mark.parametrize(
@@ -69,15 +64,15 @@ APPROVED = body_sha256(STRANGE.title, STRANGE.body)
 async def test_only_texts_that_somebody_with_write_access_stands_behind_are_shown(
     pull_request: PullRequest, issue: Issue | None, shown: str
 ) -> None:
-    seen = await subject(Demand(APPROVED), pull_request, issue)
+    seen = await subject(Demand(), pull_request, issue, BOUND if pull_request.from_own_branch else None)
     assert seen.body == shown
     assert ("all green" in seen.evidence) == (pull_request.author is BOT)
     assert pull_request.author is BOT or pull_request.title != seen.title or issue is ISSUE
 
 
 async def test_what_the_worker_has_built_needs_no_question_about_anybody() -> None:
-    demand = Demand(APPROVED)
-    await subject(demand, PULL, STRANGE)
+    demand = Demand()
+    await subject(demand, PULL, STRANGE, BOUND)
     assert demand.asked == []
-    await subject(demand, PULL, EDITED)
+    await subject(demand, PULL, EDITED, BOUND)
     assert demand.asked == ["mallory"]

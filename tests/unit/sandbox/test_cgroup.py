@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from shared.sandbox.cgroup import AGENT, Delegated, delegated, own, taken, told
-from shared.sandbox.limits import GIB, Limits
+from shared.sandbox.limits import GIB, ProcessLimits
 
-LIMITS = Limits(memory_bytes=GIB, processes=10, cpu_seconds=60)
+LIMITS = ProcessLimits(memory_bytes=GIB, processes=10, cpu_seconds=60)
 WHOLE = "30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 HYBRID = "31 24 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
 HYBRID += "33 24 0:29 / /sys/fs/cgroup/pids rw - cgroup c rw\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.sandbox.view import View
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.view import FileSystemView
+from shared.sandbox.wrap import Isolation, Wrap
 
 DAEMON = """
 import subprocess, sys
@@ -24,7 +24,7 @@ WAITS = "import sys; print('begun', flush=True); open(sys.argv[1], 'w')"
 def test_a_run_whose_report_nobody_reads_any_more_ends_with_its_killed_daemon(tmp_path: Path) -> None:
     report = tmp_path / "report"
     os.mkfifo(report)
-    run = Wrap(Kind.GROUP).argv((sys.executable, "-c", WAITS, str(report)), View(()))
+    run = Wrap(Isolation.TREE_BY_GROUP).argv((sys.executable, "-c", WAITS, str(report)), FileSystemView(()))
     with subprocess.Popen((sys.executable, "-c", DAEMON, *run), stdout=subprocess.PIPE) as daemon:
         assert daemon.stdout is not None
         assert daemon.stdout.readline() == b"begun\n"

@@ -14,14 +14,14 @@ from shared.errors import Misconfigured
 from shared.process import Finished
 from shared.sandbox import self_test
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.limits import GIB, Limits, Usage, passed
-from shared.sandbox.view import Outlet, View
-from shared.sandbox.wrap import Kind, Wrap
+from shared.sandbox.limits import GIB, ProcessLimits, Usage, passed
+from shared.sandbox.view import FileSystemView, Outlet
+from shared.sandbox.wrap import Isolation, Wrap
 from worker_agent.tdd.judging.judge import judge_red
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.runners.report import TestRun
 
-LIMITS = Limits(memory_bytes=GIB, processes=10, disk_bytes=GIB // 2, files=100, cpu_seconds=60)
+LIMITS = ProcessLimits(memory_bytes=GIB, processes=10, disk_bytes=GIB // 2, files=100, cpu_seconds=60)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,9 @@ def test_sealed_shows_what_is_named_and_closes_the_network(tmp_path: Path) -> No
     for place in (tree, tools, state, env):
         place.mkdir()
     key.touch()
-    argv = Wrap(Kind.SEALED).argv(("pytest",), View((tree,), (tools, env, tmp_path / "absent"), (state, key), False))
+    argv = Wrap(Isolation.SANDBOX).argv(
+        ("pytest",), FileSystemView((tree,), (tools, env, tmp_path / "absent"), (state, key), False)
+    )
     assert {"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop"} <= set(argv)
     assert "--share-net" not in argv
     assert pairs(argv, "--bind") == [str(tree)]
@@ -74,10 +76,12 @@ def test_sealed_shows_what_is_named_and_closes_the_network(tmp_path: Path) -> No
 def test_the_network_is_shared_only_where_it_is_asked_for() -> None:
     bare = Confinement().argv(("x",), ())
     assert bare in {("x",), (bare[0], "--pdeathsig", "KILL", "--", "x")}, "mode none adds nothing but an end with us"
-    with_network = Confinement(Wrap(Kind.SEALED)).argv(("x",), (), network=True)
+    with_network = Confinement(Wrap(Isolation.SANDBOX)).argv(("x",), (), network=True)
     assert "--share-net" in with_network
-    assert "--share-net" not in Confinement(Wrap(Kind.SEALED)).argv(("x",), ())
-    outlet = Wrap(Kind.SEALED).argv(("x",), View((), network=False, outlet=Outlet(4711, Path("/long/p.sock"))))
+    assert "--share-net" not in Confinement(Wrap(Isolation.SANDBOX)).argv(("x",), ())
+    outlet = Wrap(Isolation.SANDBOX).argv(
+        ("x",), FileSystemView((), network=False, outlet=Outlet(4711, Path("/long/p.sock")))
+    )
     assert outlet[-4:] == ("4711", "/run/model.sock", "--", "x")
     place = outlet.index("/long/p.sock")
     assert outlet[place - 1 : place + 2] == ("--ro-bind", "/long/p.sock", "/run/model.sock")
@@ -85,8 +89,8 @@ def test_the_network_is_shared_only_where_it_is_asked_for() -> None:
 
 def test_another_account_has_to_be_named() -> None:
     with pytest.raises(ValueError, match="account"):
-        Wrap(Kind.ACCOUNT).argv(("x",), View(()))
-    argv = Wrap(Kind.ACCOUNT, account=(10002, 10003)).argv(("x",), View(()))
+        Wrap(Isolation.ACCOUNT).argv(("x",), FileSystemView(()))
+    argv = Wrap(Isolation.ACCOUNT, account=(10002, 10003)).argv(("x",), FileSystemView(()))
     assert argv[-5:] == ("10002", "10003", "1024", "--", "x")
 
 
@@ -111,7 +115,7 @@ async def test_a_machine_without_bubblewrap_is_refused_and_never_run_open(tmp_pa
     nothing = {"PATH": str(tmp_path)}
     with pytest.raises(Misconfigured, match="apt install bubblewrap"):
         await self_test.wrapper("bubblewrap", nothing, tmp_path)
-    assert await self_test.wrapper("none", nothing, tmp_path) == Wrap(Kind.GROUP)
+    assert await self_test.wrapper("none", nothing, tmp_path) == Wrap(Isolation.TREE_BY_GROUP)
 
 
 async def test_the_configured_limits_and_places_are_those_of_the_sandbox(tmp_path: Path) -> None:

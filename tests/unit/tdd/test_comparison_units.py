@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.comparison.compare import compare, diff, old_versions
-from worker_agent.tdd.comparison.model import Comparison, Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, Comparison, What
 
 PATH = "tests/test_a.py"
 
@@ -17,7 +17,7 @@ def found(before: str | None, after: str | None, path: str = PATH, **beside: str
     return compare(base, head)
 
 
-def one(comparison: Comparison) -> Entry:
+def one(comparison: Comparison) -> ComparedTest:
     (entry,) = comparison.entries
     return entry
 

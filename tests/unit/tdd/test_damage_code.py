@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.damage.code import damages
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 
 
 def made(path: str, head: str, base: str | None = "") -> tuple[Damage, ...]:
@@ -68,7 +68,9 @@ def test_only_what_changed_is_damaged() -> None:
     found = made("a.py", head, base)
     assert {damage.function for damage in found} == {"f", ""}
     assert all(b"return a + 1" in damage.content and b"X = 3" in damage.content for damage in found)
-    assert {damage.line for damage in found if damage.kind not in (Kind.GONE, Kind.NONE, Kind.RAISE)} == {9}
+    assert {
+        damage.line for damage in found if damage.kind not in (DamageKind.GONE, DamageKind.NONE, DamageKind.RAISE)
+    } == {9}
 
 
 @pytest.mark.parametrize(
@@ -80,14 +82,14 @@ def test_only_what_changed_is_damaged() -> None:
     ],
 )
 def test_comments_types_and_layout_change_nothing(base: str, head: str) -> None:
-    assert [damage for damage in made("a.py", head, base) if damage.kind is not Kind.HUNK] == []
+    assert [damage for damage in made("a.py", head, base) if damage.kind is not DamageKind.HUNK] == []
 
 
 def test_a_function_that_only_moved_is_unchanged() -> None:
     moved = b"def f(a):\n    return a + 1\n"
     base = {"old.py": moved + b"\n\ndef g(a):\n    return 3\n"}
     head = {"old.py": b"def g(a):\n    return 3\n", "new.py": moved}
-    assert [damage for damage in damages(base, head) if damage.kind is not Kind.HUNK] == []
+    assert [damage for damage in damages(base, head) if damage.kind is not DamageKind.HUNK] == []
     copied = damages(base, {"old.py": base["old.py"], "new.py": moved})
     assert {damage.path for damage in copied} == {"new.py"}
 
@@ -95,7 +97,7 @@ def test_a_function_that_only_moved_is_unchanged() -> None:
 def test_nested_functions_are_their_own() -> None:
     base = "def outer(a):\n    def inner(b):\n        return b\n    return inner\n"
     found = made("a.py", base.replace("return b", "return b + 1"), base)
-    assert {damage.function for damage in found if damage.kind is not Kind.GONE} == {"outer.inner"}
+    assert {damage.function for damage in found if damage.kind is not DamageKind.GONE} == {"outer.inner"}
 
 
 def test_few_touched_lines_let_the_others_be_damaged() -> None:
@@ -109,13 +111,13 @@ def test_few_touched_lines_let_the_others_be_damaged() -> None:
 
 def test_messages_for_people_come_last() -> None:
     found = made("a.py", "def f(a):\n    log.info('one two')\n    if a > 2:\n        g(a, 'three')\n    return a * 5\n")
-    assert not any("one two" in damage.what for damage in found if damage.direct and damage.kind is Kind.CONST)
+    assert not any("one two" in damage.what for damage in found if damage.direct and damage.kind is DamageKind.CONST)
 
 
 def test_gone_leaves_module_code_and_old_functions() -> None:
     base = "def old(a):\n    return a\n"
     head = "X = f\n\n\ndef old(a):\n    return a\n\n\ndef f(a):\n    g(a)\n\n\ndef h(a): return a\n"
-    gone = next(damage for damage in made("a.py", head, base) if damage.kind is Kind.GONE)
+    gone = next(damage for damage in made("a.py", head, base) if damage.kind is DamageKind.GONE)
     assert not gone.quiet
     assert gone.content.decode() == head.replace("    g(a)", "    raise RuntimeError('damaged')\n    g(a)").replace(
         "def h(a): return", "def h(a): raise RuntimeError('damaged'); return"
@@ -144,4 +146,4 @@ def test_words_for_people_are_one_short_line() -> None:
 
 def test_files_with_syntax_errors_have_hunks_only() -> None:
     found = made("a.py", "def f(:\n    return 2\n", "def f(:\n    return 1\n")
-    assert [damage.kind for damage in found] == [Kind.HUNK]
+    assert [damage.kind for damage in found] == [DamageKind.HUNK]

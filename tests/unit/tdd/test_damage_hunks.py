@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from worker_agent.tdd.damage.code import damages
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 
 BASE = "import os\n\n\ndef f(a):\n    b = a\n    return b\n\n\ndef g(a):\n    return f(a)\n"
 
 
 def hunks(path: str, base: str, head: str) -> list[Damage]:
     found = damages({path: base.encode()}, {path: head.encode()})
-    return [damage for damage in found if damage.kind is Kind.HUNK]
+    return [damage for damage in found if damage.kind is DamageKind.HUNK]
 
 
 def test_each_block_is_taken_back_by_itself() -> None:
@@ -81,7 +81,7 @@ def test_what_does_not_parse_is_left_out() -> None:
 )
 def test_files_of_other_languages_are_taken_back(path: str, base: str, head: str) -> None:
     found = damages({path: base.encode()}, {path: head.encode()})
-    assert [(damage.kind, damage.quiet) for damage in found] == [(Kind.HUNK, True)]
+    assert [(damage.kind, damage.quiet) for damage in found] == [(DamageKind.HUNK, True)]
     assert found[0].content.decode() == base
 
 

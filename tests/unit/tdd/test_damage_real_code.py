@@ -11,7 +11,7 @@ import pytest
 
 from worker_agent.tdd.damage.code import damages
 from worker_agent.tdd.damage.code_changes import changes
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.syntax.functions import functions
 from worker_agent.tdd.syntax.source import parse, replaced
 
@@ -53,7 +53,7 @@ def test_new_files(file: Path) -> None:
     found = damages({}, {"new.py": head})
     for damage in found[::4]:
         check(damage, head)
-        if damage.kind is not Kind.GONE:
+        if damage.kind is not DamageKind.GONE:
             first, last = touched(head, damage.content)
             assert first >= damage.line - 1
             assert last - first < 60

@@ -5,22 +5,26 @@ from __future__ import annotations
 from itertools import product
 
 from worker_agent.tdd.damage.code import damages
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.damage.selection import chosen, of_file
 
-QUIET = (Kind.NEGATE, Kind.CONST, Kind.RET)
+QUIET = (DamageKind.NEGATE, DamageKind.CONST, DamageKind.RET)
 
 
-def damage(function: str, kind: Kind, line: int = 1, *, quiet: bool = True, direct: bool = True) -> Damage:
+def damage(function: str, kind: DamageKind, line: int = 1, *, quiet: bool = True, direct: bool = True) -> Damage:
     return Damage("a.py", line, kind, b"", f"{kind} of {function} in {line}", function, quiet, direct)
 
 
 def test_quiet_ones_come_before_loud_ones() -> None:
-    every = [damage("f", Kind.RAISE, quiet=False), damage("", Kind.GONE, quiet=False), damage("f", Kind.CONST)]
-    assert [each.kind for each in chosen(every, 3)] == [Kind.CONST, Kind.GONE, Kind.RAISE] or [
+    every = [
+        damage("f", DamageKind.RAISE, quiet=False),
+        damage("", DamageKind.GONE, quiet=False),
+        damage("f", DamageKind.CONST),
+    ]
+    assert [each.kind for each in chosen(every, 3)] == [DamageKind.CONST, DamageKind.GONE, DamageKind.RAISE] or [
         each.kind for each in chosen(every, 3)
-    ] == [Kind.CONST, Kind.RAISE, Kind.GONE]
-    assert [each.kind for each in chosen(every, 1)] == [Kind.CONST]
+    ] == [DamageKind.CONST, DamageKind.RAISE, DamageKind.GONE]
+    assert [each.kind for each in chosen(every, 1)] == [DamageKind.CONST]
 
 
 def test_each_function_has_one_before_any_has_two() -> None:
@@ -37,7 +41,11 @@ def test_kinds_take_turns() -> None:
 
 
 def test_touched_lines_come_first_in_a_function() -> None:
-    every = [damage("f", Kind.NEGATE, direct=False), damage("f", Kind.CONST, 2), damage("f", Kind.CONST, 3)]
+    every = [
+        damage("f", DamageKind.NEGATE, direct=False),
+        damage("f", DamageKind.CONST, 2),
+        damage("f", DamageKind.CONST, 3),
+    ]
     assert [each.direct for each in chosen(every, 3)] == [True, True, False]
 
 
@@ -59,7 +67,7 @@ def test_the_loud_one_of_a_file() -> None:
     head = {"a.py": b"def f(a):\n    return a + 1\n", "b.py": b"X = 2\n", "c.css": b"a { }\n"}
     found = of_file(base, head, "a.py")
     assert found is not None
-    assert (found.kind, found.quiet) == (Kind.GONE, False)
+    assert (found.kind, found.quiet) == (DamageKind.GONE, False)
     assert b"raise RuntimeError('damaged')" in found.content
     assert of_file(base, head, "b.py") is None
     assert of_file(base, head, "c.css") is None

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from worker_agent.tdd.damage.expectations import Kind, damaged_expectations
+from worker_agent.tdd.damage.expectations import ExpectationEdit, damaged_expectations
 from worker_agent.tdd.syntax.source import parse
 
 PATH = "a.test.ts"
@@ -136,7 +136,7 @@ def test_helpers_of_the_file_are_followed() -> None:
 def test_short_functions_and_templates_of_titles() -> None:
     content = b"describe('d', () => { it.each([1])('a %s', (x) => expect(x).toBe(1)); });\n"
     (first, literal) = damaged_expectations({PATH: content}, {PATH: ["d > a %s"]})
-    assert (first.kind, literal.kind) == (Kind.NEGATE_FIRST, Kind.LITERAL)
+    assert (first.kind, literal.kind) == (ExpectationEdit.NEGATE_FIRST, ExpectationEdit.LITERAL)
     assert b"expect(x).not.toBe(1)" in first.files[PATH]
 
 

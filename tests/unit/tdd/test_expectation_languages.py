@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from worker_agent.tdd.damage.expectations import Kind, damaged_expectations
+from worker_agent.tdd.damage.expectations import ExpectationEdit, damaged_expectations
 from worker_agent.tdd.syntax.source import parse
 from worker_agent.tdd.syntax.units import tests_in
 
@@ -21,7 +21,7 @@ FRAMES = {
 }
 
 
-def damaged(frame: str, body: str) -> dict[Kind, str]:
+def damaged(frame: str, body: str) -> dict[ExpectationEdit, str]:
     path, text = FRAMES[frame]
     content = text.format(body).encode()
     source = parse(path, content)
@@ -73,7 +73,7 @@ NEGATED = [
 
 @pytest.mark.parametrize(("frame", "body", "negated"), NEGATED)
 def test_checks_are_turned_into_their_opposite(frame: str, body: str, negated: str) -> None:
-    assert damaged(frame, body)[Kind.NEGATE_FIRST] == negated
+    assert damaged(frame, body)[ExpectationEdit.NEGATE_FIRST] == negated
 
 
 LITERAL = [
@@ -90,7 +90,7 @@ LITERAL = [
 
 @pytest.mark.parametrize(("frame", "body", "literal"), LITERAL)
 def test_expected_values_are_changed(frame: str, body: str, literal: str) -> None:
-    assert damaged(frame, body)[Kind.LITERAL] == literal
+    assert damaged(frame, body)[ExpectationEdit.LITERAL] == literal
 
 
 EXCEPTION = [
@@ -116,7 +116,7 @@ EXCEPTION = [
 
 @pytest.mark.parametrize(("frame", "body", "exception"), EXCEPTION)
 def test_exceptions_are_others(frame: str, body: str, exception: str) -> None:
-    assert damaged(frame, body)[Kind.EXCEPTION] == exception
+    assert damaged(frame, body)[ExpectationEdit.EXCEPTION] == exception
 
 
 @pytest.mark.parametrize(
@@ -130,20 +130,20 @@ def test_exceptions_are_others(frame: str, body: str, exception: str) -> None:
     ],
 )
 def test_what_may_stay_green_has_no_changed_value(frame: str, body: str) -> None:
-    assert Kind.LITERAL not in damaged(frame, body)
+    assert ExpectationEdit.LITERAL not in damaged(frame, body)
 
 
 def test_a_test_that_must_panic_only_has_its_panic_damaged() -> None:
     content = b'#[test]\n#[should_panic(expected = "x")]\nfn a() { assert_eq!(f(), 1); }\n'
     (damage,) = damaged_expectations({"a.rs": content}, {"a.rs": ["a"]})
-    assert damage.kind is Kind.EXCEPTION
+    assert damage.kind is ExpectationEdit.EXCEPTION
     assert b"assert_eq!(f(), 1)" in damage.files["a.rs"]
 
 
 def test_a_junit_4_test_that_must_throw_only_has_its_exception_damaged() -> None:
     content = b"class A { @Test(expected = B.class) public void a() { assertEquals(1, f()); } }"
     (damage,) = damaged_expectations({"A.java": content}, {"A.java": ["A::a"]})
-    assert damage.kind is Kind.EXCEPTION
+    assert damage.kind is ExpectationEdit.EXCEPTION
     assert b"assertEquals(1, f())" in damage.files["A.java"]
 
 

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from worker_agent.tdd.damage.expectations import Kind, damaged_expectations, untouched
+from worker_agent.tdd.damage.expectations import ExpectationEdit, damaged_expectations, untouched
 from worker_agent.tdd.syntax.source import parse
 from worker_agent.tdd.syntax.units import tests_in as units_in
 
@@ -71,7 +71,7 @@ def test_it():
 """
 
 
-def damaged(body: str, head: str = HEAD) -> dict[Kind, str]:
+def damaged(body: str, head: str = HEAD) -> dict[ExpectationEdit, str]:
     content = (head + textwrap.indent(body, "    ") + "\n").encode()
     damages = damaged_expectations({PATH: content}, {PATH: ["test_it"]})
     for damage in damages:
@@ -105,7 +105,7 @@ LYING = "class Always:\n    def __eq__(self, other):\n        return True\n    _
 
 @pytest.mark.parametrize("body", ["assert Always() == 3", "want = 4\nassert Always() == want", "assert Always() == []"])
 def test_an_equality_that_is_always_true_stays_green_under_another_value(body: str) -> None:
-    assert outcome(damaged(body, LYING + HEAD)[Kind.LITERAL]) == "green"
+    assert outcome(damaged(body, LYING + HEAD)[ExpectationEdit.LITERAL]) == "green"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_an_equality_that_is_always_true_stays_green_under_another_value(body: s
     ],
 )
 def test_a_value_whose_change_may_keep_a_test_green_is_left_alone(body: str) -> None:
-    assert Kind.LITERAL not in damaged(body)
+    assert ExpectationEdit.LITERAL not in damaged(body)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_value_whose_change_may_keep_a_test_green_is_left_alone(body: str) -> 
 def test_what_cannot_be_damaged_is_named(body: str) -> None:
     content = (HEAD + textwrap.indent(body, "    ")).encode()
     wanted = {PATH: ["test_it"]}
-    damages = [d for d in damaged_expectations({PATH: content}, wanted) if d.kind is not Kind.EXCEPTION]
+    damages = [d for d in damaged_expectations({PATH: content}, wanted) if d.kind is not ExpectationEdit.EXCEPTION]
     assert damages == []
     assert untouched(damages, wanted) == {(PATH, "test_it")}
 
@@ -159,7 +159,7 @@ def test_what_cannot_be_damaged_is_named(body: str) -> None:
 def test_checks_that_may_not_run_are_damaged_together_and_said_to_be_uncertain(body: str) -> None:
     content = (HEAD + textwrap.indent(body, "    ")).encode()
     (damage,) = damaged_expectations({PATH: content}, {PATH: ["test_it"]})
-    assert damage.kind is Kind.NEGATE_FIRST
+    assert damage.kind is ExpectationEdit.NEGATE_FIRST
     assert damage.partly == {(PATH, "test_it")}
     assert b"not (" in damage.files[PATH]
 
@@ -169,7 +169,7 @@ def test_only_wanted_tests_are_damaged_and_all_of_them_in_one_run() -> None:
         b"def test_a():\n    assert a == 1\n\ndef test_b():\n    assert b == 2\n\ndef test_c():\n    assert c == 3\n"
     )
     damages = damaged_expectations({PATH: content}, {PATH: ["test_a", "test_c"]})
-    assert [damage.kind for damage in damages] == [Kind.NEGATE_FIRST, Kind.LITERAL]
+    assert [damage.kind for damage in damages] == [ExpectationEdit.NEGATE_FIRST, ExpectationEdit.LITERAL]
     for damage in damages:
         assert damage.touched == {(PATH, "test_a"), (PATH, "test_c")}
         assert b"    assert b == 2\n" in damage.files[PATH]
@@ -177,8 +177,8 @@ def test_only_wanted_tests_are_damaged_and_all_of_them_in_one_run() -> None:
 
 def test_the_last_check_is_negated_in_a_run_of_its_own() -> None:
     found = damaged("assert add(1, 2) == 3\nassert add(2, 2) == 4")
-    assert "assert not (add(1, 2) == 3)\n    assert add(2, 2) == 4" in found[Kind.NEGATE_FIRST]
-    assert "assert add(1, 2) == 3\n    assert not (add(2, 2) == 4)" in found[Kind.NEGATE_LAST]
+    assert "assert not (add(1, 2) == 3)\n    assert add(2, 2) == 4" in found[ExpectationEdit.NEGATE_FIRST]
+    assert "assert add(1, 2) == 3\n    assert not (add(2, 2) == 4)" in found[ExpectationEdit.NEGATE_LAST]
 
 
 def test_methods_and_their_helpers() -> None:

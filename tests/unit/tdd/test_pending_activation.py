@@ -9,7 +9,7 @@ import pytest
 from tdd_runs import BUG, SKIPPED, ran, stopped
 
 from shared.git.names import activation_branch, issue_of_branch, ref, work_branch
-from shared.lock.claimant import Claimant, Terms
+from shared.lock.claimant import Claimant, LockTimes
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence, write_fence
 from shared.models import Account, Issue
@@ -146,7 +146,7 @@ def claimant(keys: Keyring) -> Claimant:
         def forget(self, nonce: str) -> None:
             assert nonce
 
-    return Claimant("worker-1", frozenset({7}), keys, Nonces(), Terms())
+    return Claimant("worker-1", frozenset({7}), keys, Nonces(), LockTimes())
 
 
 def test_whose_word_names_a_test() -> None:

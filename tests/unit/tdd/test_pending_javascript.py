@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shared.pending.source import activated, find, scan
-from worker_agent.tdd.runners.junit import Case
-from worker_agent.tdd.runners.report import Outcome
+from worker_agent.tdd.runners.cases import Case
+from worker_agent.tdd.runners.report import CaseOutcome
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
 PATH = "src/sum.test.ts"
@@ -88,7 +88,7 @@ def test_what_is_no_code_or_cannot_be_named_is_not_found(source: str) -> None:
 
 def test_ids_are_those_of_reports() -> None:
     (marked,) = scan(PATH, b"describe('sum', () => { describe('of two', () => { it.fixme; test.fixme('adds', f) }) })")
-    case = Case("adds", "sum > of two", PATH, Outcome.SKIPPED)
+    case = Case("adds", "sum > of two", PATH, CaseOutcome.SKIPPED)
     assert VitestRunner().identify(case) == (marked.test, PATH)
 
 

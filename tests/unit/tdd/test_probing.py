@@ -9,12 +9,12 @@ import anyio
 
 from worker_agent.tdd.damage.code_branches import branches
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof import behaviour_probes
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import Noticed
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.runners.report import TestRun
 
 PATH = "shop/fees.py"
@@ -54,7 +54,7 @@ async def never(*_: object) -> TestRun:
 
 def probe(*taken: int, found: Noticed | None = None, seconds: float = 0.0) -> Known:
     budget = TimeBudget(0.0, begun=anyio.current_time() - seconds)
-    return Known(Subject(Change("a", "b"), never), (), TestRun(), found or Noticed(), budget, frozenset(taken))
+    return Known(ProofSubject(Change("a", "b"), never), (), TestRun(), found or Noticed(), budget, frozenset(taken))
 
 
 async def test_where_no_test_fails_one_run_tells_of_all_and_the_outer_ones_are_named() -> None:
@@ -74,7 +74,7 @@ async def test_where_one_fails_each_is_tried() -> None:
 
 
 async def test_what_was_noticed_inside_and_functions_that_nobody_tests_are_not_tried() -> None:
-    damage = Damage(PATH, 3, Kind.BOUND, b"", "`amount - 1` became `amount + 1`", "fee")
+    damage = Damage(PATH, 3, DamageKind.BOUND, b"", "`amount - 1` became `amount + 1`", "fee")
     one = probe(found=Noticed(noticed=[damage]))
     assert [branch.condition for branch in await behaviour_probes.untaken(one)] == ["if amount > 9", "elif amount > 5"]
     assert await behaviour_probes.untaken(one, {(PATH, "fee")}) == ()

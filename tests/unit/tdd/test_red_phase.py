@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from fakes.lock_port import FakeAgent, run
 from fakes.lock_server import Server
+from fakes.worker_policy import worker_policy
 
 from shared.errors import Transient
 from shared.git.notes import Note
 from shared.github.status import Status
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
@@ -23,14 +24,16 @@ from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
 from shared.retry.run_limit import begin_run
 from shared.specification import read
-from worker_agent.coding_session import Attempt, Cost, WorkContext
+from worker_agent.coding_session import Attempt, Cost
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
+from worker_agent.policy import Policy
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
 from worker_agent.tdd.phases import skipped_criteria
 from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.tree_verification import Red
+from worker_agent.work_context import WorkContext
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 BASE, TESTS = "b" * 40, "c" * 40
@@ -41,7 +44,7 @@ PASSES = RedVerdict(ErrorType.TEST_UNEXPECTED_PASS, ("t.py::t",), passing=("t.py
 
 @dataclass
 class Scene:
-    """Workshop, worksite, mirror, jury and status board in one; only the lock and the phase itself are real.
+    """Session, phase commits, mirror, verification and board in one; the lock and the phase are real.
 
     `missing` are the criteria whose tests are red; the tests of all others pass at once. After `lives` paid
     runs the process dies.
@@ -52,10 +55,10 @@ class Scene:
     asked: list[str] = field(default_factory=list)
     recorded: list[Note] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
-    policy: Any = field(default_factory=lambda: SimpleNamespace(cycles="per-criterion"))
+    policy: Policy = field(default_factory=lambda: worker_policy("o/r", cycles="per-criterion"))
 
     @property
-    def worksite(self) -> Scene:
+    def phase_commits(self) -> Scene:
         return self
 
     async def open(self, held: Held, issue: Issue) -> WorkContext:
@@ -69,7 +72,7 @@ class Scene:
     def prompt(self, name: str, job: WorkContext, **variables: object) -> str:
         return name
 
-    async def edit(self, job: WorkContext, call: Call, start: str, turn: Attempt, prompt: str) -> str:
+    async def edit(self, job: WorkContext, call: CoderCall, start: str, turn: Attempt, prompt: str) -> str:
         if self.lives == 0:
             raise Transient
         self.lives -= 1

@@ -14,7 +14,7 @@ from worker_agent.tdd.runners import cargo_script, rust_build
 from worker_agent.tdd.runners.cargo_runner import CargoRunner
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
 
 CARGO = CargoRunner()
@@ -205,13 +205,13 @@ def test_events_become_tests_of_files(project: Project) -> None:
     report = CARGO.read(stream(*built, *inline, *own, *doc), project)
     assert not report.problem
     assert {CARGO.identify(case)[0]: case.outcome for case in report.cases} == {
-        "src/deep/er.rs::tests::x": Outcome.PASSED,
-        "src/lib.rs::tests::adds": Outcome.PASSED,
-        "src/lib.rs::tests::later": Outcome.SKIPPED,
-        "tests/own.rs::main": Outcome.FAILED,
-        "src/lib.rs::doctest": Outcome.PASSED,
-        "src/lib.rs::doctest add": Outcome.PASSED,
-        "src/lib.rs::doctest add #2": Outcome.SKIPPED,
+        "src/deep/er.rs::tests::x": CaseOutcome.PASSED,
+        "src/lib.rs::tests::adds": CaseOutcome.PASSED,
+        "src/lib.rs::tests::later": CaseOutcome.SKIPPED,
+        "tests/own.rs::main": CaseOutcome.FAILED,
+        "src/lib.rs::doctest": CaseOutcome.PASSED,
+        "src/lib.rs::doctest add": CaseOutcome.PASSED,
+        "src/lib.rs::doctest add #2": CaseOutcome.SKIPPED,
     }
 
 
@@ -235,45 +235,48 @@ def test_a_binary_that_ended_early_is_told(project: Project) -> None:
         ("tests/it.rs::adds", told),
         ("tests/it.rs", told),
     ]
-    assert [CARGO.classify(case, project) for case in report.cases] == [Kind.OTHER, Kind.COLLECTION]
+    assert [CARGO.classify(case, project) for case in report.cases] == [FailureKind.OTHER, FailureKind.COLLECTION]
 
 
 def test_a_target_that_was_not_built_is_a_case_for_each_file_with_tests(project: Project) -> None:
     said = "error[E0432]: unresolved import `crate::sub`\n --> src/lib.rs:1:5\n"
     report = CARGO.read(stream(error(project, "lib", "calc_x", "src/lib.rs", said)), project)
     found = {CARGO.identify(case)[0]: CARGO.classify(case, project) for case in report.cases}
-    red = Kind.FIRST_PARTY_IMPORT
+    red = FailureKind.FIRST_PARTY_IMPORT
     assert found == {"src/lib.rs": red, "src/deep/er.rs": red, "tests/it.rs": red}
 
 
 BUILDS = [
-    ("error[E0432]: unresolved import `calc_x::sub`\n --> tests/it.rs:1:5\n", Kind.FIRST_PARTY_IMPORT),
-    ("error[E0432]: unresolved import `std::nothing`\n --> tests/it.rs:1:5\n", Kind.COLLECTION),
+    ("error[E0432]: unresolved import `calc_x::sub`\n --> tests/it.rs:1:5\n", FailureKind.FIRST_PARTY_IMPORT),
+    ("error[E0432]: unresolved import `std::nothing`\n --> tests/it.rs:1:5\n", FailureKind.COLLECTION),
     (
         "error[E0432]: unresolved import `rand`\n --> tests/it.rs:3:5\n  |\n3 | use rand::Rng;\n"
         "  |     ^^^^ use of unresolved module or unlinked crate `rand`\n",
-        Kind.THIRD_PARTY_IMPORT,
+        FailureKind.THIRD_PARTY_IMPORT,
     ),
-    ("error[E0425]: cannot find function `other` in this scope\n --> tests/it.rs:5:1\n", Kind.FIRST_PARTY_IMPORT),
-    ("error[E0425]: cannot find function `x` in module `std::mem`\n --> tests/it.rs:5:1\n", Kind.COLLECTION),
+    (
+        "error[E0425]: cannot find function `other` in this scope\n --> tests/it.rs:5:1\n",
+        FailureKind.FIRST_PARTY_IMPORT,
+    ),
+    ("error[E0425]: cannot find function `x` in module `std::mem`\n --> tests/it.rs:5:1\n", FailureKind.COLLECTION),
     (
         "error[E0061]: this function takes 2 arguments but 1 argument was supplied\n --> tests/it.rs:5:1\n"
         "note: function defined here\n --> src/lib.rs:10:8\n",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
-    ("error[E0308]: mismatched types\n --> tests/it.rs:5:1\n", Kind.COLLECTION),
-    ("error: expected expression, found `;`\n --> tests/syn.rs:2:18\n", Kind.SYNTAX),
+    ("error[E0308]: mismatched types\n --> tests/it.rs:5:1\n", FailureKind.COLLECTION),
+    ("error: expected expression, found `;`\n --> tests/syn.rs:2:18\n", FailureKind.SYNTAX),
     (
         "error[E0432]: unresolved import `calc_x::sub`\n --> tests/it.rs:1:5\n"
         "error[E0282]: type annotations needed\n --> tests/it.rs:2:5\n"
         "error: aborting due to 2 previous errors\n",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
 ]
 
 
 @pytest.mark.parametrize(("text", "kind"), BUILDS, ids=[text.partition("\n")[0] for text, _ in BUILDS])
-def test_why_something_was_not_built(text: str, kind: Kind) -> None:
+def test_why_something_was_not_built(text: str, kind: FailureKind) -> None:
     own = rust_build.Own({"calc_x"}, {"src/lib.rs", "tests/it.rs"}, lambda _: False)
     assert rust_build.kind(text, own) is kind
 

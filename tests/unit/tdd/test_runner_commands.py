@@ -10,13 +10,13 @@ import pytest
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners.bats_runner import BatsRunner
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.dotnet_runner import DotnetRunner
-from worker_agent.tdd.runners.junit import Case
 from worker_agent.tdd.runners.minitest_runner import MinitestRunner
 from worker_agent.tdd.runners.mocha_runner import MochaRunner
 from worker_agent.tdd.runners.phpunit_runner import PhpunitRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.rspec_runner import RspecRunner
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection, ToldByOutput
 from worker_agent.tdd.runners.unittest_runner import UnittestRunner
@@ -83,27 +83,27 @@ def test_the_others_run_the_selected_files(tmp_path: Path) -> None:
     assert dotnet[-4:] == ("--filter", "FullyQualifiedName~SumTests", "--", "x")
 
 
-LOST: dict[str, tuple[Runner, int, str, str, Kind | None]] = {
+LOST: dict[str, tuple[Runner, int, str, str, FailureKind | None]] = {
     "phpunit, an own class": (
         PhpunitRunner(),
         255,
         'PHP Fatal error:  Uncaught Error: Class "App\\Base" not found in /w/tests/SumTest.php:2\nStack trace:\n#0',
         "tests/SumTest.php",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
     "phpunit 10, an own class": (
         PhpunitRunner(),
         2,
         'PHPUnit 10.5\n\nAn error occurred inside PHPUnit.\n\nMessage:  Class "App\\Base" not found\n',
         "tests/SumTest.php",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
     "phpunit, syntax": (
         PhpunitRunner(),
         255,
         "PHP Fatal error:  Uncaught ParseError: Unclosed '(' in /w/tests/SumTest.php:2",
         "tests/SumTest.php",
-        Kind.SYNTAX,
+        FailureKind.SYNTAX,
     ),
     "phpunit, a test that leaves": (PhpunitRunner(), 0, "PHPUnit 9.6.7\n\n", "tests/SumTest.php", None),
     "mocha, an own module": (
@@ -111,7 +111,7 @@ LOST: dict[str, tuple[Runner, int, str, str, Kind | None]] = {
         1,
         "\n Exception during run: Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/w/src/a.js' imported ",
         "test/a.test.js",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
     "mocha, a path that the package does not have": (
         MochaRunner(),
@@ -119,7 +119,7 @@ LOST: dict[str, tuple[Runner, int, str, str, Kind | None]] = {
         "\n Exception during run: Error [ERR_PACKAGE_PATH_NOT_EXPORTED]: Package subpath './a' is not defined by "
         '"exports" in /w/package.json imported from /w/test/a.test.js\n',
         "test/a.test.js",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
     "mocha, killed": (MochaRunner(), 137, "Error: x\n", "test/a.test.js", None),
     "minitest, an own file": (
@@ -127,35 +127,35 @@ LOST: dict[str, tuple[Runner, int, str, str, Kind | None]] = {
         1,
         "/w/test/a_test.rb:2:in `require_relative': cannot load such file -- /w/lib/a (LoadError)\n",
         "test/a_test.rb",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
     "minitest, a gem": (
         MinitestRunner(),
         1,
         "<internal:kernel>:in `require': cannot load such file -- sinatra (LoadError)\n",
         "test/a_test.rb",
-        Kind.THIRD_PARTY_IMPORT,
+        FailureKind.THIRD_PARTY_IMPORT,
     ),
     "minitest, an own part of a gem's name": (
         MinitestRunner(),
         1,
         "<internal:kernel>:in `require': cannot load such file -- acme/tax (LoadError)\n",
         "test/a_test.rb",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
     "dotnet, a name": (
         DotnetRunner(),
         1,
         "/w/Tests/SumTests.cs(7,13): error CS0103: The name 'Sum' does not exist in the current context [/w/T.csproj]",
         "Tests/SumTests.cs",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
     "dotnet, syntax": (
         DotnetRunner(),
         1,
         "/w/Tests/SumTests.cs(7,13): error CS1002: ; expected [/w/T.csproj]",
         "Tests/SumTests.cs",
-        Kind.SYNTAX,
+        FailureKind.SYNTAX,
     ),
 }
 
@@ -172,10 +172,10 @@ def test_files_that_were_lost_are_told_by_the_output(which: str, tmp_path: Path)
     assert report is not None
     (case,) = report.cases
     _told(runner, case, file, call.project, kind)
-    assert runner.unreported([Case("a", "", "a", Outcome.PASSED)], code, output, call) is None
+    assert runner.unreported([Case("a", "", "a", CaseOutcome.PASSED)], code, output, call) is None
 
 
-def _told(runner: Runner, case: Case, file: str, project: Project, kind: Kind) -> None:
+def _told(runner: Runner, case: Case, file: str, project: Project, kind: FailureKind) -> None:
     assert runner.identify(case) == (file, file)
     assert runner.classify(case, project) is kind
     assert not runner.asserted(case)
@@ -228,7 +228,7 @@ def test_rspec_tells_which_file_it_could_not_load() -> None:
     (case,) = runner.read(data, project).cases
     assert runner.identify(case) == ("spec/sum_spec.rb", "spec/sum_spec.rb")
     assert runner.explain(case).startswith("LoadError: cannot load such file -- /w/lib/x\n")
-    assert runner.classify(case, project) is Kind.FIRST_PARTY_IMPORT
+    assert runner.classify(case, project) is FailureKind.FIRST_PARTY_IMPORT
     assert runner.complete(1, [case], "")
 
 
@@ -256,9 +256,9 @@ def test_trx_is_read() -> None:
     report = runner.read(TRX, Project(Path("/w"), PATHS))
     file = "Tests/SumTests.cs"
     assert [(runner.identify(case), case.outcome) for case in report.cases] == [
-        ((f"{file}::SumTests::Adds", file), Outcome.PASSED),
-        ((f"{file}::SumTests::Rows(a: 1, b: 2)", file), Outcome.FAILED),
-        ((f"{file}::SumTests::Later", file), Outcome.SKIPPED),
+        ((f"{file}::SumTests::Adds", file), CaseOutcome.PASSED),
+        ((f"{file}::SumTests::Rows(a: 1, b: 2)", file), CaseOutcome.FAILED),
+        ((f"{file}::SumTests::Later", file), CaseOutcome.SKIPPED),
     ]
     assert runner.asserted(report.cases[1])
     assert "declares a document type" in runner.read(b"<!DOCTYPE x><x/>", Project(Path("/w"))).problem

@@ -8,14 +8,14 @@ import pytest
 
 from worker_agent.tdd.runners import control_python, control_ruby, phpunit_runner
 from worker_agent.tdd.runners.control import Control, watched
-from worker_agent.tdd.runners.report import Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, TestResult, TestRun
 
 NAMES = ["alpha_one", "beta_two", "gamma_three", "delta_four"]
 CONTROL = Control("t.py", b"", failing=frozenset({"fails"}), passing=frozenset({"passes"}))
-P, F, E, S = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED
+P, F, E, S = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.ERROR, CaseOutcome.SKIPPED
 
 
-def _run(code: int = 1, asserted: bool = True, **outcomes: Outcome) -> TestRun:
+def _run(code: int = 1, asserted: bool = True, **outcomes: CaseOutcome) -> TestRun:
     results = [
         TestResult(f"t.py::{name}", "t.py", outcome, asserted=asserted and outcome is F)
         for name, outcome in outcomes.items()

@@ -11,7 +11,7 @@ from shared.errors import Misconfigured
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.go_runner import GoRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
 
 GO = GoRunner()
@@ -91,14 +91,14 @@ def said(output: str, test: str | None = None) -> dict[str, str]:
     return {"Action": "output", "Output": output, **({"Test": test} if test else {})}
 
 
-def found(data: bytes, project: Project) -> dict[str, tuple[Outcome, Kind | None, str]]:
+def found(data: bytes, project: Project) -> dict[str, tuple[CaseOutcome, FailureKind | None, str]]:
     """Id -> outcome, kind and the first line that is told."""
     report = GO.read(data, project)
     assert not report.problem
     return {
         GO.identify(case)[0]: (
             case.outcome,
-            GO.classify(case, project) if case.outcome in {Outcome.FAILED, Outcome.ERROR} else None,
+            GO.classify(case, project) if case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} else None,
             GO.explain(case).partition("\n")[0],
         )
         for case in report.cases
@@ -120,9 +120,9 @@ def test_events_become_tests_of_files(project: Project) -> None:
         {"Action": "pass", "Test": "TestAdd/bad"},
     )
     assert found(data, project) == {
-        "calc_test.go::TestAdd": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "a subtest failed"),
-        "calc_test.go::TestAdd/bad": (Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "calc_test.go:12: got 2"),
-        "calc_test.go::TestLast": (Outcome.SKIPPED, None, ""),
+        "calc_test.go::TestAdd": (CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "a subtest failed"),
+        "calc_test.go::TestAdd/bad": (CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "calc_test.go:12: got 2"),
+        "calc_test.go::TestLast": (CaseOutcome.SKIPPED, None, ""),
     }
     cases = GO.read(data, project).cases
     assert [GO.asserted(case) for case in cases] == [False, True, False]
@@ -141,25 +141,29 @@ def test_a_panic_leaves_the_tests_after_it_without_a_result(project: Project) ->
     )
     assert found(data, project) == {
         "calc_test.go::TestAdd": (
-            Outcome.FAILED,
-            Kind.ASSERTION_OR_EXCEPTION,
+            CaseOutcome.FAILED,
+            FailureKind.ASSERTION_OR_EXCEPTION,
             "panic: assignment to entry in nil map",
         ),
-        "calc_test.go::TestLast": (Outcome.ERROR, Kind.OTHER, "the package ended before this test was through"),
+        "calc_test.go::TestLast": (
+            CaseOutcome.ERROR,
+            FailureKind.OTHER,
+            "the package ended before this test was through",
+        ),
     }
 
 
 def test_a_package_that_passed_without_running_is_no_success(project: Project) -> None:
     data = events(said("ok  \texample.com/calc\t0.006s\n"), {"Action": "pass"})
-    assert {outcome for outcome, _, _ in found(data, project).values()} == {Outcome.ERROR}
+    assert {outcome for outcome, _, _ in found(data, project).values()} == {CaseOutcome.ERROR}
     assert GO.complete(0, GO.read(data, project).cases, ""), "others of the run still count"
 
 
 def test_a_package_that_fails_after_its_tests_is_told(project: Project) -> None:
     data = events({"Action": "pass", "Test": "TestAdd"}, said("PASS\n"), said("leaked\n"), {"Action": "fail"})
     assert found(data, project)["calc_test.go"] == (
-        Outcome.ERROR,
-        Kind.COLLECTION,
+        CaseOutcome.ERROR,
+        FailureKind.COLLECTION,
         "the package failed, but none of its tests",
     )
 
@@ -183,7 +187,7 @@ NEW_BUILD = (
 def test_a_package_that_was_not_built_is_a_case_for_each_file(
     project: Project, lines: tuple[dict[str, str] | str, ...]
 ) -> None:
-    red = (Outcome.ERROR, Kind.FIRST_PARTY_IMPORT, "sub/sub_test.go:5:38: undefined: calc.Sub")
+    red = (CaseOutcome.ERROR, FailureKind.FIRST_PARTY_IMPORT, "sub/sub_test.go:5:38: undefined: calc.Sub")
     assert found(events(*lines), project) == {"sub/ok_test.go": red, "sub/sub_test.go": red}
 
 

@@ -10,7 +10,7 @@ import pytest
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.maven_runner import GradleRunner, MavenRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
 
 MAVEN, GRADLE = MavenRunner(), GradleRunner()
@@ -93,13 +93,13 @@ def test_surefires_files_become_tests_of_sources(project: Project) -> None:
     assert not report.problem
     lead = f"{TEST}::PriceTest"
     assert {MAVEN.identify(case)[0]: (case.outcome, MAVEN.asserted(case)) for case in report.cases} == {
-        f"{lead}::adds": (Outcome.PASSED, False),
-        f"{lead}::errs": (Outcome.ERROR, False),
-        f"{lead}::rows[1]": (Outcome.PASSED, False),
-        f"{lead}::rows[2]": (Outcome.PASSED, False),
-        f"{lead}::fails": (Outcome.FAILED, True),
-        f"{lead}::later": (Outcome.SKIPPED, False),
-        f"{lead}::Inner::deep": (Outcome.PASSED, False),
+        f"{lead}::adds": (CaseOutcome.PASSED, False),
+        f"{lead}::errs": (CaseOutcome.ERROR, False),
+        f"{lead}::rows[1]": (CaseOutcome.PASSED, False),
+        f"{lead}::rows[2]": (CaseOutcome.PASSED, False),
+        f"{lead}::fails": (CaseOutcome.FAILED, True),
+        f"{lead}::later": (CaseOutcome.SKIPPED, False),
+        f"{lead}::Inner::deep": (CaseOutcome.PASSED, False),
     }
     told = {case.name: MAVEN.explain(case).partition("\n")[0] for case in report.cases}
     assert told["errs"] == "java.lang.NullPointerException: o is null"
@@ -120,27 +120,33 @@ def compiled(project: Project, said: str, path: str = TEST) -> str:
 
 
 ERRORS = [
-    ("cannot find symbol\n  symbol:   method sub(int)\n  location: class shop.Price", Kind.FIRST_PARTY_IMPORT),
-    ("cannot find symbol\n  symbol:   variable Discount\n  location: class shop.PriceTest", Kind.FIRST_PARTY_IMPORT),
-    ("cannot find symbol\n  symbol:   variable List\n  location: class shop.PriceTest", Kind.COLLECTION),
-    ("cannot find symbol\n  symbol:   method no()\n  location: class java.lang.String", Kind.COLLECTION),
-    ("cannot find symbol\n  symbol:   class Nothing\n  location: package java.util", Kind.COLLECTION),
-    ("cannot find symbol\n  symbol:   variable f\n  location: variable p of type shop.Price", Kind.FIRST_PARTY_IMPORT),
-    ("package shop.money does not exist", Kind.FIRST_PARTY_IMPORT),
-    ("package com.nobody does not exist", Kind.THIRD_PARTY_IMPORT),
+    ("cannot find symbol\n  symbol:   method sub(int)\n  location: class shop.Price", FailureKind.FIRST_PARTY_IMPORT),
+    (
+        "cannot find symbol\n  symbol:   variable Discount\n  location: class shop.PriceTest",
+        FailureKind.FIRST_PARTY_IMPORT,
+    ),
+    ("cannot find symbol\n  symbol:   variable List\n  location: class shop.PriceTest", FailureKind.COLLECTION),
+    ("cannot find symbol\n  symbol:   method no()\n  location: class java.lang.String", FailureKind.COLLECTION),
+    ("cannot find symbol\n  symbol:   class Nothing\n  location: package java.util", FailureKind.COLLECTION),
+    (
+        "cannot find symbol\n  symbol:   variable f\n  location: variable p of type shop.Price",
+        FailureKind.FIRST_PARTY_IMPORT,
+    ),
+    ("package shop.money does not exist", FailureKind.FIRST_PARTY_IMPORT),
+    ("package com.nobody does not exist", FailureKind.THIRD_PARTY_IMPORT),
     (
         "constructor Price in class shop.Price cannot be applied to given types;\n  required: no",
-        Kind.FIRST_PARTY_IMPORT,
+        FailureKind.FIRST_PARTY_IMPORT,
     ),
-    ("method valueOf in class String cannot be applied to given types;", Kind.COLLECTION),
-    ("incompatible types: java.lang.String cannot be converted to int", Kind.COLLECTION),
-    ("illegal start of type", Kind.SYNTAX),
-    ("';' expected", Kind.SYNTAX),
+    ("method valueOf in class String cannot be applied to given types;", FailureKind.COLLECTION),
+    ("incompatible types: java.lang.String cannot be converted to int", FailureKind.COLLECTION),
+    ("illegal start of type", FailureKind.SYNTAX),
+    ("';' expected", FailureKind.SYNTAX),
 ]
 
 
 @pytest.mark.parametrize(("said", "kind"), ERRORS, ids=[said.replace("\n", " ") for said, _ in ERRORS])
-def test_why_a_module_was_not_compiled(project: Project, said: str, kind: Kind) -> None:
+def test_why_a_module_was_not_compiled(project: Project, said: str, kind: FailureKind) -> None:
     report = MAVEN.read(maven(compiled(project, said)), project)
     (case,) = report.cases
     assert (MAVEN.identify(case), MAVEN.classify(case, project)) == ((TEST, TEST), kind)
@@ -176,8 +182,8 @@ def test_gradle_tells_each_test_itself(project: Project) -> None:
     report = GRADLE.read(gradle(project, event(ended=":test", count=2), ":test FAILED"), project)
     assert not report.problem
     assert {GRADLE.identify(case)[0]: (case.outcome, GRADLE.asserted(case)) for case in report.cases} == {
-        f"{TEST}::PriceTest::adds": (Outcome.PASSED, False),
-        f"{TEST}::PriceTest::errs": (Outcome.FAILED, False),
+        f"{TEST}::PriceTest::adds": (CaseOutcome.PASSED, False),
+        f"{TEST}::PriceTest::errs": (CaseOutcome.FAILED, False),
     }
     assert GRADLE.read(gradle(project), project).problem
     assert GRADLE.read(gradle(project, event(ended=":test", count=3)), project).problem
@@ -194,7 +200,9 @@ def test_gradle_shows_javacs_errors_behind_the_name_of_its_task(project: Project
         "1 error",
     ]
     report = GRADLE.read("\n".join(['{"selected": []}', *log, " FAILED"]).encode(), project)
-    assert [(case.file, GRADLE.classify(case, project)) for case in report.cases] == [(TEST, Kind.FIRST_PARTY_IMPORT)]
+    assert [(case.file, GRADLE.classify(case, project)) for case in report.cases] == [
+        (TEST, FailureKind.FIRST_PARTY_IMPORT)
+    ]
 
 
 JUPITER = "package shop;\nimport org.junit.jupiter.api.Test;\nclass PriceTest {\n    @Test\n    void adds() {}\n}\n"

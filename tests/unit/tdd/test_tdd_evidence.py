@@ -8,7 +8,7 @@ import pytest
 from tdd_evidence_scene import EVIDENCE, HOSTILE
 
 from worker_agent.tdd.evidence import ROWS, Proof, covered, criterion_of, markdown, proofs
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 
 
 def test_the_section_says_what_was_red_where_and_what_it_cost() -> None:
@@ -122,11 +122,11 @@ def test_an_exit_code_is_told_where_the_counts_do_not_explain_it(code: int | Non
 
 def test_proofs_tell_how_each_test_was_before() -> None:
     green = TestRun(
-        {name: TestResult(name, name.partition("::")[0], Outcome.PASSED) for name in ("a::x", "b::y", "c::z")}
+        {name: TestResult(name, name.partition("::")[0], CaseOutcome.PASSED) for name in ("a::x", "b::y", "c::z")}
     )
     red = TestRun(
-        {"a::x": TestResult("a::x", "a", Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "assert 0\nmore")},
-        {"b": TestResult("b", "b", Outcome.ERROR, Kind.FIRST_PARTY_IMPORT, "No module named 'app.x'")},
+        {"a::x": TestResult("a::x", "a", CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "assert 0\nmore")},
+        {"b": TestResult("b", "b", CaseOutcome.ERROR, FailureKind.FIRST_PARTY_IMPORT, "No module named 'app.x'")},
     )
     assert proofs(red, green, ("a::x", "b::y", "c::z")) == (
         Proof("a::x", "failed", "assert 0", "passed"),

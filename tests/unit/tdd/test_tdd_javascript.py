@@ -11,13 +11,13 @@ import pytest
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import registry
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.javascript import JavaScriptRunner
 from worker_agent.tdd.runners.jest_runner import JestRunner
-from worker_agent.tdd.runners.junit import Case
 from worker_agent.tdd.runners.mocha_runner import MochaRunner
 from worker_agent.tdd.runners.node_runner import NodeRunner
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
 from worker_agent.tdd.runners.vitest_runner import VitestRunner
 
@@ -67,40 +67,46 @@ def test_tests_have_their_file_their_blocks_and_their_title_as_their_id() -> Non
         (f"{FILE}::block > inner::works", FILE),
         (f"{FILE}::block > inner::later", FILE),
     ]
-    assert [case.outcome for case in report.cases] == [Outcome.PASSED, Outcome.SKIPPED]
+    assert [case.outcome for case in report.cases] == [CaseOutcome.PASSED, CaseOutcome.SKIPPED]
 
 
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
-        ("Cannot find module '../src/a.js' imported from '/x/a.test.js'", Kind.FIRST_PARTY_IMPORT),
+        ("Cannot find module '../src/a.js' imported from '/x/a.test.js'", FailureKind.FIRST_PARTY_IMPORT),
         (
             "  ● Test suite failed to run\n\n    Cannot find module '../src/a' from 'test/a.test.js'",
-            Kind.FIRST_PARTY_IMPORT,
+            FailureKind.FIRST_PARTY_IMPORT,
         ),
-        ('Failed to resolve import "@/a" from "test/a.test.js"', Kind.FIRST_PARTY_IMPORT),
-        ("SyntaxError: The requested module './a.js' does not provide an export named 'b'", Kind.FIRST_PARTY_IMPORT),
-        ("Cannot find package 'left' imported from '/x/a.test.js'", Kind.THIRD_PARTY_IMPORT),
-        ("Failed to parse source: invalid JS syntax", Kind.SYNTAX),
-        ("  ● Test suite failed to run\n\n    Jest encountered an unexpected token", Kind.SYNTAX),
-        ("Your test suite must contain at least one test.", Kind.COLLECTION),
-        ("directory", Kind.COLLECTION),
-        ("TypeError: (0 , search) is not a function", Kind.FIRST_PARTY_IMPORT),
-        ("TypeError: Class extends value undefined is not a constructor or null", Kind.FIRST_PARTY_IMPORT),
-        ("ReferenceError: search is not defined", Kind.FIRST_PARTY_IMPORT),
-        ("ReferenceError: describe is not defined", Kind.COLLECTION),
+        ('Failed to resolve import "@/a" from "test/a.test.js"', FailureKind.FIRST_PARTY_IMPORT),
+        (
+            "SyntaxError: The requested module './a.js' does not provide an export named 'b'",
+            FailureKind.FIRST_PARTY_IMPORT,
+        ),
+        ("Cannot find package 'left' imported from '/x/a.test.js'", FailureKind.THIRD_PARTY_IMPORT),
+        ("Failed to parse source: invalid JS syntax", FailureKind.SYNTAX),
+        ("  ● Test suite failed to run\n\n    Jest encountered an unexpected token", FailureKind.SYNTAX),
+        ("Your test suite must contain at least one test.", FailureKind.COLLECTION),
+        ("directory", FailureKind.COLLECTION),
+        ("TypeError: (0 , search) is not a function", FailureKind.FIRST_PARTY_IMPORT),
+        ("TypeError: Class extends value undefined is not a constructor or null", FailureKind.FIRST_PARTY_IMPORT),
+        ("ReferenceError: search is not defined", FailureKind.FIRST_PARTY_IMPORT),
+        ("ReferenceError: describe is not defined", FailureKind.COLLECTION),
         (
             "  ● Test suite failed to run\n\n    \x1b[96mtest/a.test.ts\x1b[0m:1:10 - error TS2305: "
             "Module '\"../src/a\"' has no exported member 'b'.",
-            Kind.FIRST_PARTY_IMPORT,
+            FailureKind.FIRST_PARTY_IMPORT,
         ),
-        ("test/a.test.ts:1:10 - error TS2307: Cannot find module '../src/a' or its types", Kind.FIRST_PARTY_IMPORT),
-        ("test/a.test.ts:1:10 - error TS2307: Cannot find module 'left' or its types", Kind.THIRD_PARTY_IMPORT),
-        ("test/a.test.ts:1:10 - error TS2345: Argument of type 'string' is not assignable", Kind.COLLECTION),
-        ("Cannot find module '/w/node_modules/left/index.js' imported from /x", Kind.THIRD_PARTY_IMPORT),
+        (
+            "test/a.test.ts:1:10 - error TS2307: Cannot find module '../src/a' or its types",
+            FailureKind.FIRST_PARTY_IMPORT,
+        ),
+        ("test/a.test.ts:1:10 - error TS2307: Cannot find module 'left' or its types", FailureKind.THIRD_PARTY_IMPORT),
+        ("test/a.test.ts:1:10 - error TS2345: Argument of type 'string' is not assignable", FailureKind.COLLECTION),
+        ("Cannot find module '/w/node_modules/left/index.js' imported from /x", FailureKind.THIRD_PARTY_IMPORT),
     ],
 )
-def test_a_file_that_could_not_be_run_is_told_apart(message: str, kind: Kind) -> None:
+def test_a_file_that_could_not_be_run_is_told_apart(message: str, kind: FailureKind) -> None:
     (case,) = JestRunner().read(_report(_file(message=message)), PROJECT).cases
     assert JestRunner().identify(case) == (FILE, FILE)
     assert JestRunner().classify(case, PROJECT) is kind
@@ -109,14 +115,14 @@ def test_a_file_that_could_not_be_run_is_told_apart(message: str, kind: Kind) ->
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
-        ("AssertionError: expected 1 to be 2", Kind.ASSERTION_OR_EXCEPTION),
-        ("TypeError: search is not a function", Kind.ASSERTION_OR_EXCEPTION),
-        ("Error: Test timed out in 5000ms.", Kind.TIMEOUT),
-        ("Error: Cannot find module './a' from 'b.js'", Kind.FIRST_PARTY_IMPORT),
+        ("AssertionError: expected 1 to be 2", FailureKind.ASSERTION_OR_EXCEPTION),
+        ("TypeError: search is not a function", FailureKind.ASSERTION_OR_EXCEPTION),
+        ("Error: Test timed out in 5000ms.", FailureKind.TIMEOUT),
+        ("Error: Cannot find module './a' from 'b.js'", FailureKind.FIRST_PARTY_IMPORT),
     ],
 )
-def test_a_test_that_failed_is_told_apart(message: str, kind: Kind) -> None:
-    case = Case("works", "", FILE, Outcome.FAILED, message, message)
+def test_a_test_that_failed_is_told_apart(message: str, kind: FailureKind) -> None:
+    case = Case("works", "", FILE, CaseOutcome.FAILED, message, message)
     assert VitestRunner().classify(case, PROJECT) is kind
     assert VitestRunner().explain(case).startswith(message)
 
@@ -214,7 +220,7 @@ def test_patterns_are_put_in_where_node_would_not_understand_them() -> None:
 def test_the_report_and_the_exit_code_say_the_same(
     runner: JavaScriptRunner, code: int, failed: int, complete: bool
 ) -> None:
-    cases = [Case("a", "", FILE, Outcome.PASSED), *[Case("b", "", FILE, Outcome.FAILED)] * failed]
+    cases = [Case("a", "", FILE, CaseOutcome.PASSED), *[Case("b", "", FILE, CaseOutcome.FAILED)] * failed]
     assert runner.complete(code, cases, "") is complete
 
 

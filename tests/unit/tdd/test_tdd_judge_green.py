@@ -9,7 +9,7 @@ from tdd_runs import BASE, BUG, FIRST, KEPT, N1, N2, NEW, OLD, SKIPPED, ran, sto
 
 from worker_agent.tdd.judging.judge import FORCED, UNPROVEN, Apart, judge_green, unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import Kind, TestRun
+from worker_agent.tdd.runners.report import FailureKind, TestRun
 
 GREEN = ran(KEPT, N1)
 
@@ -49,7 +49,7 @@ GREEN = ran(KEPT, N1)
         (ran(KEPT, (N1, SKIPPED)), GREEN, ErrorType.IMPLEMENTATION_FAILED, ()),
         (ran(KEPT, (N1, BUG)), ran(KEPT, N1, N2), None, (N1,)),
         # red for no accepted reason
-        (ran(KEPT, (N1, Kind.OTHER)), GREEN, ErrorType.TEST_UNEXPECTED_FAIL, (N1,)),
+        (ran(KEPT, (N1, FailureKind.OTHER)), GREEN, ErrorType.TEST_UNEXPECTED_FAIL, (N1,)),
     ],
 )
 def test_green(red: TestRun, green: TestRun, error: ErrorType | None, proven: tuple[str, ...]) -> None:
@@ -138,7 +138,7 @@ def test_a_file_that_only_serves_other_tests_is_not_missed() -> None:
 
 
 def test_an_old_test_that_another_one_kept_from_running_on_the_base_is_no_proof() -> None:
-    red, green = ran((N1, BUG), (KEPT, Kind.OTHER)), ran(KEPT, N1)
+    red, green = ran((N1, BUG), (KEPT, FailureKind.OTHER)), ran(KEPT, N1)
     assert judge_green(BASE, red, green, files=(NEW, OLD)).proven == (N1,)
     assert judge_green(BASE, ran((N1, BUG), (KEPT, BUG)), green, files=(NEW, OLD)).proven == (N1, KEPT)
 

@@ -9,7 +9,7 @@ from tdd_runs import BASE, BUG, FIRST, KEPT, N1, N2, NEW, OLD, SKIPPED, THIRD, r
 
 from worker_agent.tdd.judging.judge import FORCED, judge_baseline, judge_red
 from worker_agent.tdd.judging.verdict import DETAILS, LINE_CHARS, ErrorType, RedVerdict
-from worker_agent.tdd.runners.report import Kind, TestRun
+from worker_agent.tdd.runners.report import FailureKind, TestRun
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,10 @@ from worker_agent.tdd.runners.report import Kind, TestRun
         (ran(), None),
         (BASE, None),
         (ran((KEPT, BUG)), None),
-        (ran(KEPT, broken={NEW: Kind.SYNTAX}), None),
-        (ran((KEPT, BUG), broken={NEW: Kind.SYNTAX}), None),
-        (ran(broken={NEW: Kind.SYNTAX}), ErrorType.WORKFLOW_ABORTED),
-        (ran((KEPT, SKIPPED), broken={NEW: Kind.SYNTAX}), ErrorType.WORKFLOW_ABORTED),
+        (ran(KEPT, broken={NEW: FailureKind.SYNTAX}), None),
+        (ran((KEPT, BUG), broken={NEW: FailureKind.SYNTAX}), None),
+        (ran(broken={NEW: FailureKind.SYNTAX}), ErrorType.WORKFLOW_ABORTED),
+        (ran((KEPT, SKIPPED), broken={NEW: FailureKind.SYNTAX}), ErrorType.WORKFLOW_ABORTED),
         (stopped(ran()), ErrorType.WORKFLOW_ABORTED),
         (stopped(BASE, timed_out=True), ErrorType.WORKFLOW_ABORTED),
     ],
@@ -66,11 +66,11 @@ def _red(
         (ran(KEPT, N1), ErrorType.TEST_UNEXPECTED_PASS, (), (N1,)),
         (ran(KEPT, N1, (N2, BUG)), ErrorType.TEST_UNEXPECTED_PASS, (N2,), (N1,)),
         # does not collect
-        (ran(KEPT, broken={NEW: Kind.SYNTAX}), ErrorType.COMPILATION_ERROR, (), ()),
+        (ran(KEPT, broken={NEW: FailureKind.SYNTAX}), ErrorType.COMPILATION_ERROR, (), ()),
         (ran(KEPT, broken={NEW: THIRD}), ErrorType.COMPILATION_ERROR, (), ()),
-        (ran(KEPT, broken={NEW: Kind.COLLECTION}), ErrorType.COMPILATION_ERROR, (), ()),
-        (ran(KEPT, (N1, Kind.MISSING_FIXTURE)), ErrorType.COMPILATION_ERROR, (), ()),
-        (ran(KEPT, (N1, BUG), (N2, Kind.MISSING_FIXTURE)), ErrorType.COMPILATION_ERROR, (), ()),
+        (ran(KEPT, broken={NEW: FailureKind.COLLECTION}), ErrorType.COMPILATION_ERROR, (), ()),
+        (ran(KEPT, (N1, FailureKind.MISSING_FIXTURE)), ErrorType.COMPILATION_ERROR, (), ()),
+        (ran(KEPT, (N1, BUG), (N2, FailureKind.MISSING_FIXTURE)), ErrorType.COMPILATION_ERROR, (), ()),
         # where one file is not built, others of its package are not, either
         (ran((N1, BUG), broken={OLD: FIRST}), None, (N1,), ()),
         # nothing new
@@ -79,7 +79,7 @@ def _red(
         (ran(KEPT, f"{OLD}::test_all[extra]"), ErrorType.COMPILATION_ERROR, (), ()),
         # red, but not because the behaviour is missing
         (ran(KEPT, (N1, THIRD)), ErrorType.TEST_UNEXPECTED_FAIL, (N1,), ()),
-        (ran(KEPT, (N1, Kind.OTHER), (N2, Kind.TIMEOUT)), ErrorType.TEST_UNEXPECTED_FAIL, (N1, N2), ()),
+        (ran(KEPT, (N1, FailureKind.OTHER), (N2, FailureKind.TIMEOUT)), ErrorType.TEST_UNEXPECTED_FAIL, (N1, N2), ()),
         # cut short
         (stopped(ran((N1, BUG)), timed_out=True), ErrorType.TEST_UNEXPECTED_FAIL, (), ()),
         (stopped(ran((N1, BUG))), ErrorType.COMPILATION_ERROR, (), ()),
@@ -114,8 +114,8 @@ def test_a_missing_package_counts_where_the_change_brings_packages() -> None:
 
 def test_a_file_that_does_not_build_for_its_types_is_red_in_compiled_languages() -> None:
     rust = "tests/it.rs"
-    assert _red(ran(KEPT, broken={rust: Kind.COLLECTION}), files=(rust,)).red == (rust,)
-    assert _red(ran(KEPT, broken={rust: Kind.SYNTAX}), files=(rust,)).error is ErrorType.COMPILATION_ERROR
+    assert _red(ran(KEPT, broken={rust: FailureKind.COLLECTION}), files=(rust,)).red == (rust,)
+    assert _red(ran(KEPT, broken={rust: FailureKind.SYNTAX}), files=(rust,)).error is ErrorType.COMPILATION_ERROR
 
 
 def test_control_tests_that_pass_are_told() -> None:
@@ -139,7 +139,7 @@ def test_duplicates_are_named_and_set_aside_with_their_parameters() -> None:
         (ran(N1, (N2, BUG)), True),
         (ran(N1), False),
         (ran((N1, THIRD)), False),
-        (ran(broken={NEW: Kind.SYNTAX}), False),
+        (ran(broken={NEW: FailureKind.SYNTAX}), False),
     ],
 )
 def test_what_is_worth_implementing(red: TestRun, worth: bool) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from worker_agent.tdd.runners import junit
-from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
 from worker_agent.tdd.runners.report_runner import ReportRunner
 
 PROJECT = Project.of(Path("/w"), ["tests/SumTest.php", "src/test/java/com/acme/CalcTest.java", "tests/test_sum.py"])
@@ -23,22 +23,22 @@ def _suite(cases: str) -> bytes:
 @pytest.mark.parametrize(
     ("inner", "outcome", "message", "text"),
     [
-        ("", Outcome.PASSED, "", ""),
-        ('<failure message="m">t</failure>', Outcome.FAILED, "m", "t"),
-        ("<failure/>", Outcome.FAILED, "", ""),
-        ('<error message="m">t</error>', Outcome.ERROR, "m", "t"),
-        ('<skipped message="later" type="pytest.skip">t</skipped>', Outcome.SKIPPED, "later", "t"),
-        ("<system-out>printed</system-out>", Outcome.PASSED, "", ""),
-        ('<skipped/><error message="e"/><failure message="f"/>', Outcome.FAILED, "f", ""),
-        ('<failure message="f"/><error message="teardown"/>', Outcome.FAILED, "f", ""),
-        ('<error message="e"/><skipped/>', Outcome.ERROR, "e", ""),
-        ("<failure><![CDATA[<!DOCTYPE html><b>]]></failure>", Outcome.FAILED, "", "<!DOCTYPE html><b>"),
+        ("", CaseOutcome.PASSED, "", ""),
+        ('<failure message="m">t</failure>', CaseOutcome.FAILED, "m", "t"),
+        ("<failure/>", CaseOutcome.FAILED, "", ""),
+        ('<error message="m">t</error>', CaseOutcome.ERROR, "m", "t"),
+        ('<skipped message="later" type="pytest.skip">t</skipped>', CaseOutcome.SKIPPED, "later", "t"),
+        ("<system-out>printed</system-out>", CaseOutcome.PASSED, "", ""),
+        ('<skipped/><error message="e"/><failure message="f"/>', CaseOutcome.FAILED, "f", ""),
+        ('<failure message="f"/><error message="teardown"/>', CaseOutcome.FAILED, "f", ""),
+        ('<error message="e"/><skipped/>', CaseOutcome.ERROR, "e", ""),
+        ("<failure><![CDATA[<!DOCTYPE html><b>]]></failure>", CaseOutcome.FAILED, "", "<!DOCTYPE html><b>"),
     ],
 )
-def test_a_case_has_the_worst_of_its_outcomes(inner: str, outcome: Outcome, message: str, text: str) -> None:
+def test_a_case_has_the_worst_of_its_outcomes(inner: str, outcome: CaseOutcome, message: str, text: str) -> None:
     report = junit.read(_suite(f'<testcase classname="c" name="n" file="f.py">{inner}</testcase>'), PROJECT)
     error = "pytest.skip" if "type=" in inner else ""
-    assert report == junit.Report((Case("n", "c", "f.py", outcome, message, text, error),))
+    assert report == Report((Case("n", "c", "f.py", outcome, message, text, error),))
 
 
 def test_suites_may_nest_and_a_lone_suite_may_be_the_root() -> None:
@@ -154,16 +154,16 @@ def test_a_case_without_a_file_has_the_one_that_is_named_like_its_class(classnam
 @pytest.mark.parametrize(
     ("result", "kind", "asserted"),
     [
-        ('<failure message="m"/>', Kind.ASSERTION_OR_EXCEPTION, True),
-        ('<error type="java.lang.NullPointerException">x</error>', Kind.ASSERTION_OR_EXCEPTION, False),
-        ('<error type="Error">T::x\nError: Class "App" not found</error>', Kind.ASSERTION_OR_EXCEPTION, False),
-        ('<error message="it went wrong"/>', Kind.ASSERTION_OR_EXCEPTION, False),
-        ('<error type="org.opentest4j.AssertionFailedError"/>', Kind.ASSERTION_OR_EXCEPTION, True),
-        ('<error type="java.util.concurrent.TimeoutException"/>', Kind.TIMEOUT, False),
-        ('<error type="ParseError">x</error>', Kind.SYNTAX, False),
-        ("<error/>", Kind.OTHER, False),
+        ('<failure message="m"/>', FailureKind.ASSERTION_OR_EXCEPTION, True),
+        ('<error type="java.lang.NullPointerException">x</error>', FailureKind.ASSERTION_OR_EXCEPTION, False),
+        ('<error type="Error">T::x\nError: Class "App" not found</error>', FailureKind.ASSERTION_OR_EXCEPTION, False),
+        ('<error message="it went wrong"/>', FailureKind.ASSERTION_OR_EXCEPTION, False),
+        ('<error type="org.opentest4j.AssertionFailedError"/>', FailureKind.ASSERTION_OR_EXCEPTION, True),
+        ('<error type="java.util.concurrent.TimeoutException"/>', FailureKind.TIMEOUT, False),
+        ('<error type="ParseError">x</error>', FailureKind.SYNTAX, False),
+        ("<error/>", FailureKind.OTHER, False),
     ],
 )
-def test_an_error_is_classified_by_its_type_and_message(result: str, kind: Kind, asserted: bool) -> None:
+def test_an_error_is_classified_by_its_type_and_message(result: str, kind: FailureKind, asserted: bool) -> None:
     (case,) = RUNNER.read(_suite(f'<testcase name="n" classname="c">{result}</testcase>'), PROJECT).cases
     assert (RUNNER.classify(case, PROJECT), RUNNER.asserted(case)) == (kind, asserted)

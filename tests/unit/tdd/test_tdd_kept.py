@@ -7,7 +7,7 @@ from tdd_runs import BUG, KEPT, N1, NEW, OLD, SKIPPED, THIRD, ran, stopped
 
 from worker_agent.tdd.judging.regressions import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.runners.report import Kind, Outcome, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestRun
 
 BOTH = ran(KEPT, N1)
 
@@ -20,8 +20,8 @@ def test_what_passed_passes(after: TestRun) -> None:
     assert judge_kept(BOTH, after).ok
 
 
-@pytest.mark.parametrize("how", [BUG, SKIPPED, Outcome.ERROR])
-def test_a_test_that_passed_and_does_not_any_more_is_a_regression(how: Kind | Outcome) -> None:
+@pytest.mark.parametrize("how", [BUG, SKIPPED, CaseOutcome.ERROR])
+def test_a_test_that_passed_and_does_not_any_more_is_a_regression(how: FailureKind | CaseOutcome) -> None:
     verdict = judge_kept(BOTH, ran(KEPT, (N1, how)))
     assert verdict.error is ErrorType.REGRESSION
     assert any(line.startswith(N1) for line in verdict.details)

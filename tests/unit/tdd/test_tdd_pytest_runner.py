@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from shared.errors import Misconfigured
-from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.pytest_runner import DEFAULT_COMMAND, PytestRunner
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.runner import Invocation, Selection
 
 RUNNER = PytestRunner()
@@ -91,19 +91,19 @@ def test_detection(files: dict[str, bytes], found: bool) -> None:
     ],
 )
 def test_ids_are_those_that_pytest_prints(classname: str, name: str, file: str, test: str) -> None:
-    assert RUNNER.identify(Case(name, classname, file, Outcome.PASSED)) == (test, file)
+    assert RUNNER.identify(Case(name, classname, file, CaseOutcome.PASSED)) == (test, file)
 
 
 def _failed(message: str) -> Case:
-    return Case("test_x", "t", "t.py", Outcome.FAILED, message, "E   ModuleNotFoundError: No module named 'app'")
+    return Case("test_x", "t", "t.py", CaseOutcome.FAILED, message, "E   ModuleNotFoundError: No module named 'app'")
 
 
 def _uncollected(text: str) -> Case:
-    return Case("t", "", "t.py", Outcome.ERROR, "collection failure", text)
+    return Case("t", "", "t.py", CaseOutcome.ERROR, "collection failure", text)
 
 
 def _setup(text: str) -> Case:
-    return Case("test_x", "t", "t.py", Outcome.ERROR, 'failed on setup with "..."', text)
+    return Case("test_x", "t", "t.py", CaseOutcome.ERROR, 'failed on setup with "..."', text)
 
 
 IMPORT = "ImportError while importing test module '/x/t.py'.\nTraceback:\nt.py:1: in <module>\n    import z\n"
@@ -116,60 +116,75 @@ SYNTAX = (
 @pytest.mark.parametrize(
     ("case", "kind"),
     [
-        (_failed("assert 1 == 2\n +  where"), Kind.ASSERTION_OR_EXCEPTION),
-        (_failed("AssertionError: ModuleNotFoundError: No module named 'x'"), Kind.ASSERTION_OR_EXCEPTION),
-        (_failed("AttributeError: module 'app' has no attribute 'find'"), Kind.ASSERTION_OR_EXCEPTION),
-        (_failed("SyntaxError: invalid syntax"), Kind.ASSERTION_OR_EXCEPTION),
-        (_failed("SystemExit: 0"), Kind.ASSERTION_OR_EXCEPTION),
-        (_failed("ModuleNotFoundError: No module named 'app.find'"), Kind.FIRST_PARTY_IMPORT),
-        (_failed("ModuleNotFoundError: No module named 'numpy'"), Kind.THIRD_PARTY_IMPORT),
-        (_failed("ImportError: cannot import name 'find' from 'app' (/x/app.py)"), Kind.FIRST_PARTY_IMPORT),
-        (_failed("Failed: Timeout (>1.0s) from pytest-timeout."), Kind.TIMEOUT),
-        (_failed("_pytest.fixtures.FixtureLookupError: ('client', <Request>)"), Kind.MISSING_FIXTURE),
-        (_failed("[XPASS(strict)] "), Kind.OTHER),
-        (_failed("worker 'gw0' crashed while running 't.py::test_x'"), Kind.OTHER),
-        (_uncollected(IMPORT + "E   ModuleNotFoundError: No module named 'app.search'"), Kind.FIRST_PARTY_IMPORT),
+        (_failed("assert 1 == 2\n +  where"), FailureKind.ASSERTION_OR_EXCEPTION),
+        (_failed("AssertionError: ModuleNotFoundError: No module named 'x'"), FailureKind.ASSERTION_OR_EXCEPTION),
+        (_failed("AttributeError: module 'app' has no attribute 'find'"), FailureKind.ASSERTION_OR_EXCEPTION),
+        (_failed("SyntaxError: invalid syntax"), FailureKind.ASSERTION_OR_EXCEPTION),
+        (_failed("SystemExit: 0"), FailureKind.ASSERTION_OR_EXCEPTION),
+        (_failed("ModuleNotFoundError: No module named 'app.find'"), FailureKind.FIRST_PARTY_IMPORT),
+        (_failed("ModuleNotFoundError: No module named 'numpy'"), FailureKind.THIRD_PARTY_IMPORT),
+        (_failed("ImportError: cannot import name 'find' from 'app' (/x/app.py)"), FailureKind.FIRST_PARTY_IMPORT),
+        (_failed("Failed: Timeout (>1.0s) from pytest-timeout."), FailureKind.TIMEOUT),
+        (_failed("_pytest.fixtures.FixtureLookupError: ('client', <Request>)"), FailureKind.MISSING_FIXTURE),
+        (_failed("[XPASS(strict)] "), FailureKind.OTHER),
+        (_failed("worker 'gw0' crashed while running 't.py::test_x'"), FailureKind.OTHER),
+        (
+            _uncollected(IMPORT + "E   ModuleNotFoundError: No module named 'app.search'"),
+            FailureKind.FIRST_PARTY_IMPORT,
+        ),
         (
             _uncollected(IMPORT + "E   ModuleNotFoundError: No module named 'app.a'; 'app' is not a package"),
-            Kind.FIRST_PARTY_IMPORT,
+            FailureKind.FIRST_PARTY_IMPORT,
         ),
         (
             _uncollected(IMPORT + "E   ImportError: cannot import name 'search' from 'app' (/x/app/__init__.py)"),
-            Kind.FIRST_PARTY_IMPORT,
+            FailureKind.FIRST_PARTY_IMPORT,
         ),
-        (_uncollected(IMPORT + "E   ModuleNotFoundError: No module named 'apple'"), Kind.THIRD_PARTY_IMPORT),
-        (_uncollected(IMPORT + "E   ImportError: cannot import name 'q' from 'numpy' (/y)"), Kind.THIRD_PARTY_IMPORT),
+        (_uncollected(IMPORT + "E   ModuleNotFoundError: No module named 'apple'"), FailureKind.THIRD_PARTY_IMPORT),
+        (
+            _uncollected(IMPORT + "E   ImportError: cannot import name 'q' from 'numpy' (/y)"),
+            FailureKind.THIRD_PARTY_IMPORT,
+        ),
         (
             _uncollected(
                 IMPORT + "E   ImportError: cannot import name 'a' from partially initialized module 'app' "
                 "(most likely due to a circular import) (/x)"
             ),
-            Kind.COLLECTION,
+            FailureKind.COLLECTION,
         ),
         (
             _uncollected(
                 "E   ModuleNotFoundError: No module named 'app.a'\n\nThe above exception was the direct cause of\n\n"
                 "E   RuntimeError: install app"
             ),
-            Kind.COLLECTION,
+            FailureKind.COLLECTION,
         ),
-        (_uncollected("E   AttributeError: module 'app' has no attribute 'Search'"), Kind.FIRST_PARTY_IMPORT),
-        (_uncollected("E   AttributeError: module 'numpy' has no attribute 'Search'"), Kind.COLLECTION),
-        (_uncollected("E   AttributeError: type object 'App' has no attribute 'find'"), Kind.FIRST_PARTY_IMPORT),
-        (_uncollected("E   AttributeError: 'str' object has no attribute 'find_all'"), Kind.COLLECTION),
-        (_uncollected(SYNTAX), Kind.SYNTAX),
-        (_uncollected("E   IndentationError: unexpected indent"), Kind.SYNTAX),
-        (_uncollected('t.py::test_q: in "parametrize" expected a sequence'), Kind.COLLECTION),
-        (_uncollected("E   RuntimeError: No module named 'app.x'"), Kind.COLLECTION),
-        (_uncollected("E   KeyboardInterrupt"), Kind.COLLECTION),
-        (_setup("  def test_x(nope): pass\nE       fixture 'nope' not found\n>       available"), Kind.MISSING_FIXTURE),
-        (_setup("E       recursive dependency involving fixture 'a' detected"), Kind.MISSING_FIXTURE),
-        (_setup(">   return App(1)\nE   TypeError: App() takes no arguments\n\nt.py:1"), Kind.ASSERTION_OR_EXCEPTION),
-        (_setup("E   ModuleNotFoundError: No module named 'app.x'"), Kind.FIRST_PARTY_IMPORT),
-        (Case("test_x", "t", "t.py", Outcome.ERROR, 'failed on teardown with "x"', "E   ValueError: x"), Kind.OTHER),
+        (_uncollected("E   AttributeError: module 'app' has no attribute 'Search'"), FailureKind.FIRST_PARTY_IMPORT),
+        (_uncollected("E   AttributeError: module 'numpy' has no attribute 'Search'"), FailureKind.COLLECTION),
+        (_uncollected("E   AttributeError: type object 'App' has no attribute 'find'"), FailureKind.FIRST_PARTY_IMPORT),
+        (_uncollected("E   AttributeError: 'str' object has no attribute 'find_all'"), FailureKind.COLLECTION),
+        (_uncollected(SYNTAX), FailureKind.SYNTAX),
+        (_uncollected("E   IndentationError: unexpected indent"), FailureKind.SYNTAX),
+        (_uncollected('t.py::test_q: in "parametrize" expected a sequence'), FailureKind.COLLECTION),
+        (_uncollected("E   RuntimeError: No module named 'app.x'"), FailureKind.COLLECTION),
+        (_uncollected("E   KeyboardInterrupt"), FailureKind.COLLECTION),
+        (
+            _setup("  def test_x(nope): pass\nE       fixture 'nope' not found\n>       available"),
+            FailureKind.MISSING_FIXTURE,
+        ),
+        (_setup("E       recursive dependency involving fixture 'a' detected"), FailureKind.MISSING_FIXTURE),
+        (
+            _setup(">   return App(1)\nE   TypeError: App() takes no arguments\n\nt.py:1"),
+            FailureKind.ASSERTION_OR_EXCEPTION,
+        ),
+        (_setup("E   ModuleNotFoundError: No module named 'app.x'"), FailureKind.FIRST_PARTY_IMPORT),
+        (
+            Case("test_x", "t", "t.py", CaseOutcome.ERROR, 'failed on teardown with "x"', "E   ValueError: x"),
+            FailureKind.OTHER,
+        ),
     ],
 )
-def test_why_a_test_failed_is_read_from_its_last_error(case: Case, kind: Kind) -> None:
+def test_why_a_test_failed_is_read_from_its_last_error(case: Case, kind: FailureKind) -> None:
     assert RUNNER.classify(case, PROJECT) is kind
 
 
@@ -179,8 +194,8 @@ def test_the_explanation_starts_with_the_error() -> None:
     assert RUNNER.explain(_setup("E       fixture 'nope' not found")).startswith("fixture 'nope' not found")
 
 
-NAMED = (Case("test_x", "t", "t.py", Outcome.PASSED),)
-RED = Case("test_y", "t", "t.py", Outcome.FAILED)
+NAMED = (Case("test_x", "t", "t.py", CaseOutcome.PASSED),)
+RED = Case("test_y", "t", "t.py", CaseOutcome.FAILED)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +215,7 @@ RED = Case("test_y", "t", "t.py", Outcome.FAILED)
         (4, NAMED, "", False),
         (137, NAMED, "", False),
         (-11, NAMED, "", False),
-        (0, (*NAMED, Case("", "", "", Outcome.PASSED)), "", False),
+        (0, (*NAMED, Case("", "", "", CaseOutcome.PASSED)), "", False),
         (0, NAMED, "1 passed\n!!!!!!!!! _pytest.outcomes.Exit: bye !!!!!!!!!\n", False),
         (0, NAMED, "! KeyboardInterrupt !", False),
         (0, NAMED, "it says Exit: hello", True),
@@ -260,4 +275,4 @@ def test_single_tests_are_chosen_by_name_where_that_is_possible(
     ],
 )
 def test_ids_have_nothing_that_differs_from_run_to_run(name: str, expected: str) -> None:
-    assert RUNNER.identify(Case(name, "t", "t.py", Outcome.PASSED)) == (f"t.py::{expected}", "t.py")
+    assert RUNNER.identify(Case(name, "t", "t.py", CaseOutcome.PASSED)) == (f"t.py::{expected}", "t.py")

@@ -8,9 +8,9 @@ import pytest
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, registry
-from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind
 from worker_agent.tdd.runners.report_runner import ReportRunner
 from worker_agent.tdd.runners.runner import Invocation
 
@@ -94,19 +94,19 @@ def test_every_registered_runner_detects_nothing_in_an_empty_repository() -> Non
 def test_a_plain_report_is_taken_at_its_word() -> None:
     runner = ReportRunner("*.xml")
     project = Project(Path("/w"))
-    failed = Case("adds", "Sum", "sum.js", Outcome.FAILED, "expected 2", "at sum.js:1")
-    errored = Case("adds", "Sum", "", Outcome.ERROR)
+    failed = Case("adds", "Sum", "sum.js", CaseOutcome.FAILED, "expected 2", "at sum.js:1")
+    errored = Case("adds", "Sum", "", CaseOutcome.ERROR)
     assert runner.detect(["a.xml"], _nothing) is None
     assert runner.runs(("anything",))
     assert runner.identify(failed) == ("sum.js::Sum::adds", "sum.js")
     assert runner.identify(errored) == ("Sum::adds", "")
     assert runner.explain(failed) == "expected 2\nat sum.js:1"
-    assert runner.classify(failed, project) is Kind.ASSERTION_OR_EXCEPTION
-    assert runner.classify(errored, project) is Kind.OTHER
+    assert runner.classify(failed, project) is FailureKind.ASSERTION_OR_EXCEPTION
+    assert runner.classify(errored, project) is FailureKind.OTHER
 
 
-PASSED = Case("a", "", "a", Outcome.PASSED)
-FAILED = Case("b", "", "a", Outcome.FAILED)
+PASSED = Case("a", "", "a", CaseOutcome.PASSED)
+FAILED = Case("b", "", "a", CaseOutcome.FAILED)
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,16 @@ import hashlib
 
 import pytest
 
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 
 A, B, C, D = "t.py::a", "t.py::b", "t.py::c", "t.py::d"
 RESULTS = {
-    A: TestResult(A, "t.py", Outcome.PASSED),
-    B: TestResult(B, "t.py", Outcome.FAILED, Kind.ASSERTION_OR_EXCEPTION, "\n  assert 1 == 2  \nmore"),
-    C: TestResult(C, "t.py", Outcome.ERROR, Kind.MISSING_FIXTURE),
-    D: TestResult(D, "t.py", Outcome.SKIPPED),
+    A: TestResult(A, "t.py", CaseOutcome.PASSED),
+    B: TestResult(B, "t.py", CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "\n  assert 1 == 2  \nmore"),
+    C: TestResult(C, "t.py", CaseOutcome.ERROR, FailureKind.MISSING_FIXTURE),
+    D: TestResult(D, "t.py", CaseOutcome.SKIPPED),
 }
-BROKEN = TestResult("tests/sub", "tests/sub", Outcome.ERROR, Kind.SYNTAX, "SyntaxError: x")
+BROKEN = TestResult("tests/sub", "tests/sub", CaseOutcome.ERROR, FailureKind.SYNTAX, "SyntaxError: x")
 
 
 def test_passed_and_failed_leave_out_what_was_skipped() -> None:
@@ -40,7 +40,7 @@ def test_a_broken_directory_stands_for_all_below_it(path: str, found: bool) -> N
 
 
 def test_the_digest_names_the_passing_tests_whatever_their_order() -> None:
-    extra = TestResult("t.py::0", "t.py", Outcome.PASSED)
+    extra = TestResult("t.py::0", "t.py", CaseOutcome.PASSED)
     forward, backward = TestRun({**RESULTS, extra.id: extra}), TestRun({extra.id: extra, **RESULTS})
     assert forward.digest() == backward.digest() == hashlib.sha256(b"t.py::0\nt.py::a").hexdigest()
     assert TestRun(RESULTS).digest() != forward.digest()

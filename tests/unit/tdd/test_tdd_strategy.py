@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.retry.failures import Category, GiveUp, History, Pause, after
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.strategy import (
     QUALITY_TRIES,
     REFACTORING,
     STRATEGIES,
-    Answer,
     During,
     End,
+    Reaction,
     Red,
     Strategy,
     answer,
@@ -69,16 +69,16 @@ def test_governance_repeats_a_rate_limit_for_ever_and_a_timeout_as_often_as_the_
 @pytest.mark.parametrize(
     ("red", "during", "wanted"),
     [
-        ({Red.TESTS}, During.CYCLE, Answer(Call.IMPLEMENT, spends_attempt=True)),
-        ({Red.TESTS}, During.CI, Answer(Call.FIX_CI)),
-        ({Red.TESTS}, During.REVIEW, Answer(Call.IMPLEMENT)),
-        ({Red.TESTS, Red.QUALITY}, During.CI, Answer(Call.FIX_CI)),
-        ({Red.QUALITY}, During.CYCLE, Answer(Call.REFACTOR, QUALITY_TRIES)),
-        ({Red.QUALITY}, During.CI, Answer(Call.REFACTOR, QUALITY_TRIES)),
-        ({Red.CONFLICT, Red.TESTS}, During.CI, Answer(Call.RESOLVE_CONFLICT, 1)),
+        ({Red.TESTS}, During.CYCLE, Reaction(CoderCall.IMPLEMENT, spends_attempt=True)),
+        ({Red.TESTS}, During.CI, Reaction(CoderCall.FIX_CI)),
+        ({Red.TESTS}, During.REVIEW, Reaction(CoderCall.IMPLEMENT)),
+        ({Red.TESTS, Red.QUALITY}, During.CI, Reaction(CoderCall.FIX_CI)),
+        ({Red.QUALITY}, During.CYCLE, Reaction(CoderCall.REFACTOR, QUALITY_TRIES)),
+        ({Red.QUALITY}, During.CI, Reaction(CoderCall.REFACTOR, QUALITY_TRIES)),
+        ({Red.CONFLICT, Red.TESTS}, During.CI, Reaction(CoderCall.RESOLVE_CONFLICT, 1)),
     ],
 )
-def test_who_mends_what_is_red(red: set[Red], during: During, wanted: Answer) -> None:
+def test_who_mends_what_is_red(red: set[Red], during: During, wanted: Reaction) -> None:
     assert answer(frozenset(red), during) == wanted
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from worker_agent.tdd.damage.code_changes import FileChange, changes
 from worker_agent.tdd.damage.code_other_values import FAR, otherwise
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof import behaviour_probes
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.damage_detection import Noticed
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.proof.untested import untested
 from worker_agent.tdd.runners.report import TestRun
 
@@ -56,9 +56,9 @@ async def never(*_: object) -> TestRun:
 
 
 def probe(*noticed: str) -> Known:
-    found = Noticed(noticed=[Damage(PATH, 6, Kind.RET, b"", "what", "cut")])
+    found = Noticed(noticed=[Damage(PATH, 6, DamageKind.RET, b"", "what", "cut")])
     budget = TimeBudget(0.0, begun=anyio.current_time())
-    return Known(Subject(Change("a", "b"), never), (), TestRun(), found, budget, noticed)
+    return Known(ProofSubject(Change("a", "b"), never), (), TestRun(), found, budget, noticed)
 
 
 RAISES = "raise RuntimeError"

@@ -12,7 +12,7 @@ from shared.git.notes import Baseline, Note, Phase
 from worker_agent.tdd.claim import Claim, digest
 from worker_agent.tdd.judging.judge import judge_baseline, judge_green, judge_red
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
-from worker_agent.tdd.runners.report import Outcome, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, TestRun
 from worker_agent.verify.compare import History, false, unproven
 from worker_agent.verify.record import contradicted
 from worker_agent.verify.repeat import Repeated
@@ -125,7 +125,7 @@ def test_what_was_measured_elsewhere_is_not_compared() -> None:
 
 
 def test_a_base_that_differs_from_run_to_run_may_be_claimed_either_way() -> None:
-    flaky = ran(KEPT, ("tests/test_old.py::test_flaky", Outcome.FAILED))
+    flaky = ran(KEPT, ("tests/test_old.py::test_flaky", CaseOutcome.FAILED))
     claim = replace(CLAIM, baseline=Baseline(1, 1, flaky.digest()))
     assert false(claim, replace(seen(), baselines=(BASE, flaky)), History()) == ()
 

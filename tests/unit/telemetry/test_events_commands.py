@@ -11,7 +11,7 @@ from fakes.recovery_world import REVIEWER, Scene, comment
 
 from runtime.telemetry.observed_port import moves
 from shared.lock.record import Fence
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.workflow import Role, Stage
 
 GIVEN = EPOCH + timedelta(minutes=5)
@@ -29,5 +29,5 @@ async def test_a_retry_is_no_approval_in_the_trail(role: Role, verb: str, known:
     moved = world.fences[role, number]
     assert moved.approved_by == f"/{verb} by ada in comment 100"
     told = [kind for kind, _ in moves(failed if known else None, moved)]
-    assert Kind.PHASE in told
-    assert Kind.APPROVAL not in told
+    assert EventKind.PHASE in told
+    assert EventKind.APPROVAL not in told

@@ -17,7 +17,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
 from shared.telemetry.event_log import NoTrail
 from shared.telemetry.event_recorder import phase_of
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.telemetry.fold import COUNTERS, DURATIONS, MOST_SERIES, Tallies
 from shared.telemetry.health_state import HealthState
 from shared.telemetry.metrics import PREFIX, Figures, new_name
@@ -65,15 +65,15 @@ def test_what_a_move_of_a_fence_means(before: Fence | None, changes: dict[str, A
 )
 def test_an_approval_is_told_once(before: dict[str, Any], after: dict[str, Any], state: str | None) -> None:
     first = replace(READY, **before)
-    said = [data["state"] for kind, data in moves(first, replace(first, **after)) if kind is Kind.APPROVAL]
+    said = [data["state"] for kind, data in moves(first, replace(first, **after)) if kind is EventKind.APPROVAL]
     assert said == ([] if state is None else [state])
 
 
 def test_a_repetition_that_helped_is_told_with_the_phase_that_it_helped_with() -> None:
     failed = replace(READY, failures="transient=1", wait=Wait("backoff", AT))
     achieved = replace(failed, phase="green", failures="", wait=None)
-    assert dict(moves(READY, failed))[Kind.RETRY]["reason"] == "backoff"
-    assert dict(moves(failed, achieved))[Kind.RETRY] == {"state": "succeeded", "phase": "red"}
+    assert dict(moves(READY, failed))[EventKind.RETRY]["reason"] == "backoff"
+    assert dict(moves(failed, achieved))[EventKind.RETRY] == {"state": "succeeded", "phase": "red"}
 
 
 @pytest.mark.parametrize(
@@ -89,30 +89,30 @@ def test_the_phase_of_an_event_is_where_the_item_is(stage: Stage, phase: str, sh
     assert phase_of(replace(READY, stage=stage, phase=phase)) == shown
 
 
-def life() -> list[tuple[float, Kind, str, dict[str, Any]]]:
+def life() -> list[tuple[float, EventKind, str, dict[str, Any]]]:
     """Seconds after the start, kind, phase and data of one run of a worker."""
     call = {"role": "developer", "backend": "claude", "model": "opus", "ending": "completed", "seconds": 30.0}
     return [
-        (0, Kind.CLAIM, "red", {"stage": "implementing"}),
-        (0, Kind.LLM_CALL, "red", {**call, "input_tokens": 100, "cost_usd": 0.25, "cost_source": "cli"}),
-        (10, Kind.LLM_CALL, "red", {**call, "ending": "transient", "cost_usd": None}),
-        (20, Kind.RETRY, "red", {"state": "failed"}),
-        (60, Kind.RETRY, "green", {"state": "succeeded", "phase": "red"}),
-        (60, Kind.PHASE, "green", {}),
-        (90, Kind.TEST_RUN, "green", {"outcome": "passed"}),
-        (100, Kind.CI, "ci", {"verdict": "green"}),
-        (100, Kind.REVIEW, "ci", {"verdict": "approved"}),
-        (100, Kind.COMMAND, "ci", {"command": "retry", "outcome": "obeyed"}),
-        (100, Kind.LABEL, "ci", {"change": "added"}),
-        (100, Kind.LOCK, "ci", {"event": "won"}),
-        (100, Kind.ITERATION, "ci", {}),
-        (100, Kind.APPROVAL, "ci", {"what": "merge", "state": "requested"}),
-        (150, Kind.APPROVAL, "ci", {"what": "merge", "state": "timed_out"}),
-        (400, Kind.APPROVAL, "ci", {"what": "merge", "state": "granted"}),
-        (400, Kind.ESCALATION, "ci", {"category": "transient", "retried": True}),
-        (400, Kind.PHASE_SLOW, "ci", {"seconds": 300.0, "usual_seconds": 100.0}),
-        (400, Kind.ENDED, "ci", {"status": "handed over"}),
-        (400, Kind.AGENT, "", {"state": "drained"}),
+        (0, EventKind.CLAIM, "red", {"stage": "implementing"}),
+        (0, EventKind.LLM_CALL, "red", {**call, "input_tokens": 100, "cost_usd": 0.25, "cost_source": "cli"}),
+        (10, EventKind.LLM_CALL, "red", {**call, "ending": "transient", "cost_usd": None}),
+        (20, EventKind.RETRY, "red", {"state": "failed"}),
+        (60, EventKind.RETRY, "green", {"state": "succeeded", "phase": "red"}),
+        (60, EventKind.PHASE, "green", {}),
+        (90, EventKind.TEST_RUN, "green", {"outcome": "passed"}),
+        (100, EventKind.CI, "ci", {"verdict": "green"}),
+        (100, EventKind.REVIEW, "ci", {"verdict": "approved"}),
+        (100, EventKind.COMMAND, "ci", {"command": "retry", "outcome": "obeyed"}),
+        (100, EventKind.LABEL, "ci", {"change": "added"}),
+        (100, EventKind.LOCK, "ci", {"event": "won"}),
+        (100, EventKind.ITERATION, "ci", {}),
+        (100, EventKind.APPROVAL, "ci", {"what": "merge", "state": "requested"}),
+        (150, EventKind.APPROVAL, "ci", {"what": "merge", "state": "timed_out"}),
+        (400, EventKind.APPROVAL, "ci", {"what": "merge", "state": "granted"}),
+        (400, EventKind.ESCALATION, "ci", {"category": "transient", "retried": True}),
+        (400, EventKind.PHASE_SLOW, "ci", {"seconds": 300.0, "usual_seconds": 100.0}),
+        (400, EventKind.ENDED, "ci", {"status": "handed over"}),
+        (400, EventKind.AGENT, "", {"state": "drained"}),
     ]
 
 
@@ -123,8 +123,8 @@ def told() -> Tallies:
     return tallies
 
 
-def samples(tallies: Tallies, vitals: HealthState | None = None) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    figures = Figures("worker-a", Role.WORKER, tallies, vitals or HealthState(HandClock()), NoTrail())
+def samples(tallies: Tallies, health: HealthState | None = None) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    figures = Figures("worker-a", Role.WORKER, tallies, health or HealthState(HandClock()), NoTrail())
     families = text_string_to_metric_families(figures.text().decode())
     return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
 
@@ -192,18 +192,18 @@ def test_classes_of_durations_hold_all_shorter_ones() -> None:
 def test_what_others_invent_cannot_fill_the_memory() -> None:
     tallies = Tallies()
     for number in range(MOST_SERIES + 50):
-        tallies.record(event(Kind.COMMAND, data={"command": f"c{number}"}))
+        tallies.record(event(EventKind.COMMAND, data={"command": f"c{number}"}))
     assert len(tallies.counters["commands"]) == MOST_SERIES + 1
     assert value(samples(tallies), "commands_total", command="other") == 50
 
 
 def test_vitals_are_read_when_they_are_asked_for() -> None:
-    vitals = HealthState(HandClock())
-    vitals.budgets["a/b"] = lambda: Budget(5000, 4321, datetime(2026, 1, 1, tzinfo=UTC))
-    vitals.budgets["a/unasked"] = lambda: None
-    vitals.queues["a/b"] = lambda: {"ready": 3, "testing": 0}
-    vitals.share, vitals.aside = lambda: 0.25, {"a/bad": "It is archived."}
-    found = samples(Tallies(), vitals)
+    health = HealthState(HandClock())
+    health.budgets["a/b"] = lambda: Budget(5000, 4321, datetime(2026, 1, 1, tzinfo=UTC))
+    health.budgets["a/unasked"] = lambda: None
+    health.queues["a/b"] = lambda: {"ready": 3, "testing": 0}
+    health.share, health.aside = lambda: 0.25, {"a/bad": "It is archived."}
+    found = samples(Tallies(), health)
     assert value(found, "github_write_share") == 0.25
     assert value(found, "repository_set_aside", repository="a/bad") == 1
     assert value(found, "github_budget_remaining", repository="a/b") == 4321

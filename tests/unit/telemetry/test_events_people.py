@@ -10,7 +10,7 @@ from telemetry_bench import AT, Kept, event, scribe_into
 
 from runtime.telemetry.observed_people import ObservedSink
 from shared.escalation.delivery import Escalation
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.telemetry.fold import Tallies
 from shared.workflow import Role, Stage
 
@@ -52,10 +52,10 @@ def test_a_decision_is_told_once_however_often_people_are_called(
 def test_a_merge_that_was_waited_for_is_answered_by_the_merge_and_another_is_not() -> None:
     tallies = Tallies()
     for seconds, kind, phase, data in (
-        (0, Kind.APPROVAL, "approved", {"what": "merge", "state": "requested"}),
-        (60, Kind.PHASE, "in-review", {}),
-        (600, Kind.PHASE, Stage.DONE, {}),
-        (700, Kind.PHASE, Stage.DONE, {}),
+        (0, EventKind.APPROVAL, "approved", {"what": "merge", "state": "requested"}),
+        (60, EventKind.PHASE, "in-review", {}),
+        (600, EventKind.PHASE, Stage.DONE, {}),
+        (700, EventKind.PHASE, Stage.DONE, {}),
     ):
         tallies.record(event(kind, at=AT + timedelta(seconds=seconds), issue=0, pull=9, phase=phase, data=data))
     (waited,) = tallies.durations["approval_response_time_seconds"].values()

@@ -1,4 +1,4 @@
-"""What is told while agents work: by the port of the lock, the agent, the coder and the vitals beside them."""
+"""What is told while agents work: by the port of the lock, the agent, the coder and the health beside them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from runtime.telemetry.observed_agent import ObservedAgent
 from runtime.telemetry.observed_coder import ObservedCoder
 from runtime.telemetry.observed_port import ObservedPort
 from shared.errors import Blocked, EngineError, Transient, UnknownOutcome
-from shared.llm.port import Call, Ending, Outcome, Request, Usage
+from shared.llm.port import CoderCall, Ending, Request, RunOutcome, Usage
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
 from shared.lock.record import Fence
-from shared.loop import Loop
+from shared.loop.polling_loop import Loop
 from shared.models import Account, Comment
 from shared.telemetry.event_recorder import working_on
-from shared.telemetry.events import Kind
+from shared.telemetry.events import EventKind
 from shared.telemetry.fold import Tallies
 from shared.telemetry.health_state import SILENT_SECONDS, STUCK_SECONDS, HealthState
 from shared.workflow import Role, Stage
 
-REQUEST = Request(Call.IMPLEMENT, "#7", "Add search", "developer", "prompt")
+REQUEST = Request(CoderCall.IMPLEMENT, "#7", "Add search", "developer", "prompt")
 
 
 class Coder:
@@ -36,10 +36,10 @@ class Coder:
 
     name = "claude"
 
-    def __init__(self, end: Outcome | BaseException) -> None:
+    def __init__(self, end: RunOutcome | BaseException) -> None:
         self.end = end
 
-    async def run(self, request: Request) -> Outcome:
+    async def run(self, request: Request) -> RunOutcome:
         if isinstance(self.end, BaseException):
             raise self.end
         return self.end
@@ -49,12 +49,14 @@ async def test_a_call_is_told_with_what_it_cost(held: Held) -> None:
     kept = Kept()
     usage = Usage(10, 20, 30, 40, "opus", 0.5, "cli")
     coder = ObservedCoder(
-        Coder(Outcome(Ending.COMPLETED, "hunter2", usage=usage)), scribe_into(kept, HandClock()), HandClock()
+        Coder(RunOutcome(Ending.COMPLETED, "hunter2", usage=usage, resumed=30)),
+        scribe_into(kept, HandClock()),
+        HandClock(),
     )
     with working_on(held):
         await coder.run(REQUEST)
     (told,) = kept.events
-    assert (told.kind, told.issue, told.run) == (Kind.LLM_CALL, held.fence.key.number, held.fence.run)
+    assert (told.kind, told.issue, told.run) == (EventKind.LLM_CALL, held.fence.key.number, held.fence.run)
     wanted: dict[str, object] = {
         "role": "developer",
         "backend": "claude",
@@ -62,7 +64,7 @@ async def test_a_call_is_told_with_what_it_cost(held: Held) -> None:
         "ending": "completed",
         "cost_usd": 0.5,
     }
-    wanted |= {"input_tokens": 10, "cache_write_tokens": 40, "call": "implement"}
+    wanted |= {"input_tokens": 10, "cache_write_tokens": 40, "call": "implement", "resumed_tokens": 30}
     assert wanted.items() <= told.data.items()
     assert "hunter2" not in str(told.document()), "answers are no events"
 
@@ -73,13 +75,13 @@ async def test_a_call_without_an_outcome_is_told_and_its_error_goes_on(error: Ba
     with pytest.raises(type(error)):
         await ObservedCoder(Coder(error), scribe_into(kept, HandClock()), HandClock()).run(REQUEST)
     assert kept.events[0].data["ending"] == ending
-    assert "cost_usd" not in kept.events[0].data
+    assert not {"cost_usd", "resumed_tokens"} & kept.events[0].data.keys()
 
 
 def test_secrets_and_what_no_database_takes_stay_out() -> None:
     kept = Kept()
     scribe_into(kept, HandClock()).tell(
-        Kind.COMMAND, number=3, sentence="a\0b hunter2 \ud800", nested=[{"x": "hunter2"}]
+        EventKind.COMMAND, number=3, sentence="a\0b hunter2 \ud800", nested=[{"x": "hunter2"}]
     )
     assert kept.events[0].data == {
         "sentence": "a\\x00b *** \\ud800",
@@ -101,7 +103,7 @@ def test_telling_never_raises() -> None:
             raise RuntimeError("broken")
 
     with capture_logs() as logs:
-        scribe_into(Broken(), HandClock()).tell(Kind.COMMAND)
+        scribe_into(Broken(), HandClock()).tell(EventKind.COMMAND)
     assert [entry["event"] for entry in logs] == ["event_not_told"]
 
 
@@ -209,17 +211,17 @@ async def test_a_person_who_stops_it_is_told() -> None:
 
 async def test_an_agent_is_ready_while_it_ticks_and_github_answers() -> None:
     clock = HandClock()
-    vitals = HealthState(clock)
-    observed = ObservedAgent(FakeAgent([], discovery=[Transient("down")]), scribe_into(Kept(), clock), vitals)
-    assert vitals.unready() == "It is still starting."
-    vitals.join(observed.repository, 30)
+    health = HealthState(clock)
+    observed = ObservedAgent(FakeAgent([], discovery=[Transient("down")]), scribe_into(Kept(), clock), health)
+    assert health.unready() == "It is still starting."
+    health.join(observed.repository, 30)
     with pytest.raises(Transient):
         await observed.discover()
-    assert "has not answered" in vitals.unready()
+    assert "has not answered" in health.unready()
     await observed.discover()
-    assert vitals.unready() == ""
+    assert health.unready() == ""
     clock.seconds += SILENT_SECONDS + 91
-    assert "has not answered" in vitals.unready()
-    assert vitals.stuck() == "", "GitHub's silence is not ours"
+    assert "has not answered" in health.unready()
+    assert health.stuck() == "", "GitHub's silence is not ours"
     clock.seconds += STUCK_SECONDS
-    assert "has not ticked" in vitals.stuck()
+    assert "has not ticked" in health.stuck()

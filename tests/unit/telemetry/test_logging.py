@@ -243,3 +243,22 @@ def _events(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
             event = node.args[0]
             known = isinstance(event, ast.Constant) and isinstance(event.value, str)
             yield node, str(event.value) if known else "<not a constant>"  # type: ignore[attr-defined]
+
+
+def test_what_somebody_has_told_is_not_logged_and_other_warnings_and_errors_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def told(event: structlog.typing.EventDict) -> bool:
+        return str(event["event"]) == "run_failed"
+
+    configure(json=True, verbose=True, secrets=(), told=told)
+    log = structlog.get_logger()
+    log.info("set_up_started")
+    log.warning("run_failed")
+    log.warning("disk_full")
+    log.error("run_failed")
+    log.error("stop_overdue")
+    assert [(line["level"], line["event"]) for line in lines(capsys)] == [
+        ("warning", "disk_full"),
+        ("error", "stop_overdue"),
+    ]

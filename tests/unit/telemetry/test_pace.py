@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.telemetry.events import Event, Kind
+from shared.telemetry.events import Event, EventKind
 from shared.telemetry.slow_phases import Pace
 from shared.workflow import Role
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def event(kind: Kind, seconds: float, run: str, phase: str, **data: str) -> Event:
+def event(kind: EventKind, seconds: float, run: str, phase: str, **data: str) -> Event:
     return Event(NOON + timedelta(seconds=seconds), "worker-1", Role.WORKER, "a/b", kind, 7, 0, run, phase, data)
 
 
@@ -21,8 +21,8 @@ def taught(*seconds: float, status: str = "handed over") -> Pace:
     """A pace that has seen runs whose phase `red` took so long."""
     pace = Pace()
     for number, took in enumerate(seconds):
-        pace.record(event(Kind.CLAIM, 0, str(number), "red"))
-        pace.record(event(Kind.ENDED, took, str(number), "red", status=status))
+        pace.record(event(EventKind.CLAIM, 0, str(number), "red"))
+        pace.record(event(EventKind.ENDED, took, str(number), "red", status=status))
     return pace
 
 
@@ -42,7 +42,7 @@ def slow(pace: Pace, seconds: float) -> list[tuple[str, float]]:
 )
 def test_twice_the_average_is_slow(taught_seconds: tuple[int, ...], after: int, told: list[tuple[str, float]]) -> None:
     pace = taught(*taught_seconds)
-    pace.record(event(Kind.CLAIM, 0, "new", "red"))
+    pace.record(event(EventKind.CLAIM, 0, "new", "red"))
     assert slow(pace, after) == told
     if told:
         assert slow(pace, after + 1000) == [], "once"
@@ -50,16 +50,16 @@ def test_twice_the_average_is_slow(taught_seconds: tuple[int, ...], after: int, 
 
 def test_another_phase_counts_anew_and_an_end_ends_it() -> None:
     pace = taught(10, 10, 10)
-    pace.record(event(Kind.CLAIM, 0, "new", "red"))
-    pace.record(event(Kind.PHASE, 50, "new", "green"))
+    pace.record(event(EventKind.CLAIM, 0, "new", "red"))
+    pace.record(event(EventKind.PHASE, 50, "new", "green"))
     assert slow(pace, 5000) == [], "nobody knows how long green takes"
-    pace.record(event(Kind.PHASE, 5000, "new", "red"))
-    pace.record(event(Kind.ENDED, 5050, "new", "red", status="finished"))
+    pace.record(event(EventKind.PHASE, 5000, "new", "red"))
+    pace.record(event(EventKind.ENDED, 5050, "new", "red", status="finished"))
     assert slow(pace, 9000) == []
 
 
 @pytest.mark.parametrize("status", ["stopped", "lost", "withdrawn"])
 def test_what_was_cut_short_says_nothing_about_the_usual(status: str) -> None:
     pace = taught(1, 1, 1, status=status)
-    pace.record(event(Kind.CLAIM, 0, "new", "red"))
+    pace.record(event(EventKind.CLAIM, 0, "new", "red"))
     assert slow(pace, 5000) == []

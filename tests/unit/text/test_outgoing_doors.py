@@ -66,7 +66,7 @@ def test_only_the_transport_sends_requests_to_github() -> None:
 @pytest.mark.parametrize(
     ("word", "file"),
     [
-        ("commit-tree", {"shared/git/command.py"}),
+        ("commit-tree", set()),
         ("push", {"shared/git/command.py"}),
         ("notes", {"shared/git/notes.py"}),
         ("send-pack", set()),
@@ -76,6 +76,19 @@ def test_only_the_transport_sends_requests_to_github() -> None:
 def test_one_place_spells_each_way_out_of_git(word: str, file: set[str]) -> None:
     spelt = {name for name in _words(word) if name.startswith(("shared/git/", "shared/lock/", "worker_agent/"))}
     assert spelt == file
+
+
+def test_one_place_makes_commits_and_few_store_anything_else() -> None:
+    made = {
+        file for file, node in NODES if isinstance(node, ast.Attribute) and ast.unparse(node) == "loose_objects.commit"
+    }
+    assert made == {"shared/git/command.py"}
+    assert "text = self._hide(message)" in (ROOT / "shared/git/command.py").read_text(encoding="utf-8")
+    assert {file for file in _calls("store") if file.startswith("shared/git/")} == {
+        "shared/git/fences.py",  # the empty tree
+        "shared/git/probe.py",  # the same
+        "shared/git/notes.py",  # cleaned value by value before
+    }
 
 
 def test_every_client_git_and_keyring_of_an_agent_is_built_with_the_gate() -> None:

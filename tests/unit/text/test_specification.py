@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from shared.specification import (
     Criterion,
-    Kind,
     Provenance,
     Settings,
+    Size,
     Specification,
+    SpecificationKind,
     TooLong,
     authentic,
     body_sha256,
@@ -67,7 +68,8 @@ def specifications(draw: st.DrawFn) -> Specification:
             draw(st.none() | st.integers(1, 1440)),
             draw(st.none() | st.floats(0.01, 1000)),
         ),
-        kind=draw(st.sampled_from(Kind)),
+        kind=draw(st.sampled_from(SpecificationKind)),
+        size=draw(st.none() | st.sampled_from(Size)),
     )
 
 
@@ -158,7 +160,7 @@ def test_the_body_looks_as_documented() -> None:
         (41,),
         12,
         Settings(5, 60, 10),
-        Kind.REMOVAL,
+        SpecificationKind.REMOVAL,
     )
     *content, last = written(specification).split("\n")
     assert "\n".join(content) == (

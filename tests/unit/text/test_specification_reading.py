@@ -10,10 +10,11 @@ import pytest
 from shared.specification import (
     BODY_LIMIT,
     Criterion,
-    Kind,
     Provenance,
     Settings,
+    Size,
     Specification,
+    SpecificationKind,
     authentic,
     read,
     write,
@@ -110,6 +111,7 @@ def test_only_a_body_without_criteria_implies_one() -> None:
         ("<!-- workflow: max_attempts: 5, timeout_minutes: 60 -->", Settings(5, 60), None),
         ("<!-- workflow:\n  max_attempts = 2\n  max_budget_usd: 0.5\n-->", Settings(2, None, 0.5), None),
         ("@tdd-max-attempts 4", Settings(4), None),
+        ("<!-- workflow: size: large, max_attempts: 2 -->", Settings(2), "it counts on a line of its own"),
         ("@tdd-timeout: 30", Settings(None, 30), None),
         ("<!-- @tdd-timeout 30 -->", Settings(None, 30), None),
         ("```\n<!-- workflow: max_attempts: 5 -->\n@tdd-timeout 5\n```", Settings(), None),
@@ -130,68 +132,78 @@ def test_part_one_specification(comment: str, settings: Settings, remark: str | 
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
-        ("Kind: refactoring", Kind.REFACTORING),
-        ("kind: Refactoring.", Kind.REFACTORING),
-        ("**Kind:** documentation", Kind.DOCUMENTATION),
-        ("- __Kind__: `removal`", Kind.REMOVAL),
-        ("* KIND : dependency  ", Kind.DEPENDENCY),
-        ("Kind: feature", Kind.FEATURE),
-        ("<!-- workflow: kind: configuration -->", Kind.CONFIGURATION),
-        ("<!-- workflow: max_attempts: 2, kind: Removal -->", Kind.REMOVAL),
-        ("```\nKind: removal\n```", Kind.FEATURE),
-        ("> Kind: removal", Kind.FEATURE),
-        ("  - Kind: removal", Kind.FEATURE),
-        ("<!-- Kind: removal -->", Kind.FEATURE),
-        ("Kind\\: removal", Kind.FEATURE),
-        ("Kind: removal of what nobody needs", Kind.FEATURE),
-        ("Be kind: removal", Kind.FEATURE),
+        ("Kind: refactoring", SpecificationKind.REFACTORING),
+        ("kind: Refactoring.", SpecificationKind.REFACTORING),
+        ("**Kind:** documentation", SpecificationKind.DOCUMENTATION),
+        ("- __Kind__: `removal`", SpecificationKind.REMOVAL),
+        ("* KIND : dependency  ", SpecificationKind.DEPENDENCY),
+        ("Kind: feature", SpecificationKind.FEATURE),
+        ("<!-- workflow: kind: configuration -->", SpecificationKind.CONFIGURATION),
+        ("<!-- workflow: max_attempts: 2, kind: Removal -->", SpecificationKind.REMOVAL),
+        ("```\nKind: removal\n```", SpecificationKind.FEATURE),
+        ("> Kind: removal", SpecificationKind.FEATURE),
+        ("  - Kind: removal", SpecificationKind.FEATURE),
+        ("<!-- Kind: removal -->", SpecificationKind.FEATURE),
+        ("Kind\\: removal", SpecificationKind.FEATURE),
+        ("Kind: removal of what nobody needs", SpecificationKind.FEATURE),
+        ("Be kind: removal", SpecificationKind.FEATURE),
     ],
 )
-def test_the_kind_stands_on_a_line_of_its_own(said: str, kind: Kind) -> None:
+def test_the_kind_stands_on_a_line_of_its_own(said: str, kind: SpecificationKind) -> None:
     found = read(f"Do it.\n\n{said}\n\n## Criteria\n- [ ] done\n")
     assert (found.kind, found.remarks) == (kind, ())
-    assert (found.goal == "Do it.") is (kind is not Kind.FEATURE or "<!--" in said or said == "Kind: feature")
+    assert (found.goal == "Do it.") is (
+        kind is not SpecificationKind.FEATURE or "<!--" in said or said == "Kind: feature"
+    )
 
 
 def test_the_kind_may_stand_in_any_section() -> None:
     found = read("Do it.\n## Criteria\n- [ ] done\n## Out of scope\n- more\n- Kind: removal\n")
-    assert (found.kind, found.out_of_scope) == (Kind.REMOVAL, ("more",))
+    assert (found.kind, found.out_of_scope) == (SpecificationKind.REMOVAL, ("more",))
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "remark"),
     [
-        ("Kind: refactorin", Kind.FEATURE, "'Kind: refactorin' is ignored: there is no such kind; refactoring is one."),
-        ("Kind: docs", Kind.FEATURE, "'Kind: docs' is ignored: there is no such kind; documentation is one."),
+        (
+            "Kind: refactorin",
+            SpecificationKind.FEATURE,
+            "'Kind: refactorin' is ignored: there is no such kind; refactoring is one.",
+        ),
+        (
+            "Kind: docs",
+            SpecificationKind.FEATURE,
+            "'Kind: docs' is ignored: there is no such kind; documentation is one.",
+        ),
         (
             "Kind: bug fix",
-            Kind.FEATURE,
+            SpecificationKind.FEATURE,
             "'Kind: bug fix' is ignored: there is no such kind; there are feature, refactoring, documentation, "
             "removal, dependency, configuration.",
         ),
         (
             "<!-- workflow: kind: deps -->",
-            Kind.FEATURE,
+            SpecificationKind.FEATURE,
             "'Kind: deps' is ignored: there is no such kind; dependency is one.",
         ),
         (
             "<!-- workflow: knd: removal -->",
-            Kind.FEATURE,
+            SpecificationKind.FEATURE,
             "'knd: removal' is ignored: there is no such setting; kind is one.",
         ),
         (
             "Kind: removal\nKind: feature",
-            Kind.REMOVAL,
+            SpecificationKind.REMOVAL,
             "'Kind: feature' is ignored: the kind is removal already; say one.",
         ),
         (
             "<!-- workflow: kind: removal -->\nKind: feature",
-            Kind.FEATURE,
+            SpecificationKind.FEATURE,
             "'Kind: removal' is ignored: the kind is feature already; say one.",
         ),
     ],
 )
-def test_a_kind_that_is_none_is_said_and_the_text_stays(body: str, kind: Kind, remark: str) -> None:
+def test_a_kind_that_is_none_is_said_and_the_text_stays(body: str, kind: SpecificationKind, remark: str) -> None:
     found = read(body)
     assert (found.kind, found.remarks) == (kind, (remark,))
     assert read(write(found, keys=Keyring(7), parent=12, key="12-2", plan_sha="0" * 64)).remarks == ()
@@ -267,3 +279,21 @@ def test_the_documented_example_reads_as_it_says() -> None:
 )
 def test_lines_that_name_an_issue_and_are_not_understood(body: str, unread: tuple[str, ...]) -> None:
     assert read(body).unread == unread
+
+
+@pytest.mark.parametrize(
+    ("body", "size", "goal"),
+    [
+        ("Search.\n\nSize: large", Size.LARGE, "Search."),
+        ("Search.\n\n- **Size:** `Medium`.", Size.MEDIUM, "Search."),
+        ("Size: small\nSize: large\n\nSearch.", Size.SMALL, "Search."),
+        ("Size: 10 MB\n\nSearch.", None, "Size: 10 MB\n\nSearch."),
+        ("Size: large files are refused.", None, "Size: large files are refused."),
+        ("```\nSize: large\n```", None, "```\nSize: large\n```"),
+        ("Search.\n<!-- Size: large -->", None, "Search."),
+        ("Search.\n<details>\nSize: large\n</details>", None, "Search.\n[a folded section is left out]"),
+    ],
+)
+def test_a_size_is_said_where_people_see_it(body: str, size: Size | None, goal: str) -> None:
+    found = read(body)
+    assert (found.size, found.goal) == (size, goal)

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import pytest
 
+from shared.ci.logs import brief, failures, told
 from shared.errors import Gone, Transient
 from shared.models import Check, CheckOutcome
-from worker_agent.ci.logs import brief, failures, told
 
 T = TypeVar("T")
 

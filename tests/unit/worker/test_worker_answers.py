@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.git.notes import Answer
+from shared.git.notes import RemarkAnswer
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -72,13 +72,13 @@ def test_nothing_counts_as_done_without_a_change_and_a_single_item_needs_no_numb
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (Answer(("c1@5-a",), 1, "", True, "Renamed, @grace. Closes #5"), "Fixed in ccccccc: Renamed, "),
-        (Answer(("c1@5-a",), 1, "", True, ""), "Changed in ccccccc."),
-        (Answer(("c1@5-a",), 1, "", False, "It is public."), "Not changed: It is public."),
-        (Answer(("c1@5-a",), 1, "", False, ""), "Not changed."),
+        (RemarkAnswer(("c1@5-a",), 1, "", True, "Renamed, @grace. Closes #5"), "Fixed in ccccccc: Renamed, "),
+        (RemarkAnswer(("c1@5-a",), 1, "", True, ""), "Changed in ccccccc."),
+        (RemarkAnswer(("c1@5-a",), 1, "", False, "It is public."), "Not changed: It is public."),
+        (RemarkAnswer(("c1@5-a",), 1, "", False, ""), "Not changed."),
     ],
 )
-def test_a_reply_names_what_it_answers_and_the_commit(answer: Answer, sentence: str) -> None:
+def test_a_reply_names_what_it_answers_and_the_commit(answer: RemarkAnswer, sentence: str) -> None:
     mark, text = answers.reply(57, answer, SHA, KEYS).split("\n", 1)
     assert mark == "<!-- engine-answer/1 of=c1@5-a mac=none -->"
     assert text.startswith(sentence)
@@ -138,7 +138,7 @@ def test_where_nobody_says_anything_one_answer_names_the_commit() -> None:
     ],
 )
 def test_the_status_says_what_was_answered_and_what_follows(late: int, again: bool, sentence: str, why: str) -> None:
-    given = (Answer(("t1@5-a",), 0, "", True, ""), Answer(("t2@5-a",), 0, "", False, ""))
+    given = (RemarkAnswer(("t1@5-a",), 0, "", True, ""), RemarkAnswer(("t2@5-a",), 0, "", False, ""))
     status = status_text.answered(FENCE, given, late, again=again)
     assert status.sentence.endswith(sentence)
     assert ("Review round", "2") in status.rows

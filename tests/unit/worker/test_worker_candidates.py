@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from fakes.worker_policy import worker_policy
 
 from shared.models import Account, Issue
 from shared.workflow import Stage
 from shared.workflow.labels import Flag, Labels
 from worker_agent.intake.candidates import Candidates, belongs
-from worker_agent.policy import Policy
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 NAMES = Labels()
@@ -28,7 +28,7 @@ def pull(number: int, of: int, *labels: Stage) -> Issue:
 
 
 def candidates(**policy: frozenset[str]) -> Candidates:
-    return Candidates(Policy("ada/thing", **policy))  # type: ignore[arg-type]
+    return Candidates(worker_policy("ada/thing", **policy))
 
 
 def numbers(found: Candidates, *items: Issue) -> list[int]:

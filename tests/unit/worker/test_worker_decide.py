@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from worker_decision_scene import AT, BOT, NAMES, fence, pull
 
-from shared.ci.verdict import Verdict
+from shared.ci.verdict import CiVerdict
 from shared.lock.record import Fence
 from shared.models import Issue
 from shared.specification import body_sha256
@@ -92,29 +92,29 @@ def test_an_issue_that_says_something_else_now_is_asked_about_before_anything_is
 @pytest.mark.parametrize(
     ("facts", "action"),
     [
-        ({"checks": Verdict.GREEN}, Action.HAND_OVER),
-        ({"checks": Verdict.GREEN, "late": True}, Action.HAND_OVER),
-        ({"checks": Verdict.RED}, Action.REPAIR),
-        ({"checks": Verdict.RED, "ci_fixes": 2}, Action.REPAIR),
-        ({"checks": Verdict.RED, "ci_fixes": 3}, Action.GIVE_UP_ON_CI),
-        ({"checks": Verdict.RUNNING}, Action.WAIT_FOR_CI),
-        ({"checks": Verdict.RUNNING, "late": True}, Action.HAND_OVER_UNCHECKED),
-        ({"checks": Verdict.NONE}, Action.WAIT_FOR_CI),
-        ({"checks": Verdict.NONE, "late": True}, Action.HAND_OVER_UNCHECKED),
-        ({"checks": Verdict.NONE, "bounds": Bounds(none_is_green=True)}, Action.HAND_OVER),
-        ({"checks": Verdict.RUNNING, "bounds": Bounds(none_is_green=True)}, Action.WAIT_FOR_CI),
-        ({"checks": Verdict.GREEN, "head": Head.FOREIGN}, Action.ASK_ABOUT_HEAD),
-        ({"checks": Verdict.GREEN, "head": Head.BEHIND}, Action.WAIT_FOR_CI),
-        ({"checks": Verdict.GREEN, "head": Head.BEHIND, "late": True}, Action.ASK_ABOUT_HEAD),
-        ({"checks": Verdict.GREEN, "head": Head.AHEAD}, Action.ADOPT),
-        ({"checks": Verdict.RED, "head": Head.REWOUND, "late": True}, Action.ADOPT),
+        ({"checks": CiVerdict.GREEN}, Action.HAND_OVER),
+        ({"checks": CiVerdict.GREEN, "late": True}, Action.HAND_OVER),
+        ({"checks": CiVerdict.RED}, Action.REPAIR),
+        ({"checks": CiVerdict.RED, "ci_fixes": 2}, Action.REPAIR),
+        ({"checks": CiVerdict.RED, "ci_fixes": 3}, Action.GIVE_UP_ON_CI),
+        ({"checks": CiVerdict.RUNNING}, Action.WAIT_FOR_CI),
+        ({"checks": CiVerdict.RUNNING, "late": True}, Action.HAND_OVER_UNCHECKED),
+        ({"checks": CiVerdict.NONE}, Action.WAIT_FOR_CI),
+        ({"checks": CiVerdict.NONE, "late": True}, Action.HAND_OVER_UNCHECKED),
+        ({"checks": CiVerdict.NONE, "bounds": Bounds(none_is_green=True)}, Action.HAND_OVER),
+        ({"checks": CiVerdict.RUNNING, "bounds": Bounds(none_is_green=True)}, Action.WAIT_FOR_CI),
+        ({"checks": CiVerdict.GREEN, "head": Head.FOREIGN}, Action.ASK_ABOUT_HEAD),
+        ({"checks": CiVerdict.GREEN, "head": Head.BEHIND}, Action.WAIT_FOR_CI),
+        ({"checks": CiVerdict.GREEN, "head": Head.BEHIND, "late": True}, Action.ASK_ABOUT_HEAD),
+        ({"checks": CiVerdict.GREEN, "head": Head.AHEAD}, Action.ADOPT),
+        ({"checks": CiVerdict.RED, "head": Head.REWOUND, "late": True}, Action.ADOPT),
     ],
 )
 def test_an_open_pull_request_waits_for_what_ci_says_of_our_own_head(facts: dict[str, object], action: Action) -> None:
     assert done(fence(TESTING, Phase.CI, pr=57), pull_request=pull(), **facts) is action
 
 
-@pytest.mark.parametrize("checks", Verdict)
+@pytest.mark.parametrize("checks", CiVerdict)
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize(
     "facts",
@@ -126,7 +126,7 @@ def test_an_open_pull_request_waits_for_what_ci_says_of_our_own_head(facts: dict
     ids=["a conflict", "behind", "git says so"],
 )
 def test_what_cannot_be_merged_is_brought_in_step_whatever_ci_says(
-    facts: dict[str, object], checks: Verdict, late: bool
+    facts: dict[str, object], checks: CiVerdict, late: bool
 ) -> None:
     held = fence(TESTING, Phase.CI, pr=57)
     assert done(held, checks=checks, late=late, **facts) is Action.SYNC
@@ -134,9 +134,9 @@ def test_what_cannot_be_merged_is_brought_in_step_whatever_ci_says(
     assert done(held, checks=checks, late=late, **facts | {"pull_request": pull(merged=True)}) is Action.FINISH
 
 
-@pytest.mark.parametrize("checks", Verdict)
+@pytest.mark.parametrize("checks", CiVerdict)
 @pytest.mark.parametrize("head", Head)
-def test_what_a_round_has_led_to_is_answered_before_ci_is_looked_at(checks: Verdict, head: Head) -> None:
+def test_what_a_round_has_led_to_is_answered_before_ci_is_looked_at(checks: CiVerdict, head: Head) -> None:
     answering = fence(TESTING, Phase.ANSWER, pr=57, round=1)
     assert done(answering, pull_request=pull(), checks=checks, head=head) is Action.ANSWER_REVIEW
     assert done(answering, pull_request=pull(merged=True), checks=checks, head=head) is Action.FINISH

@@ -8,16 +8,16 @@ import pytest
 from worker_comment_scene import FENCE, ISSUE
 
 from shared.git import proof_claim
-from shared.specification import Kind
+from shared.specification import SpecificationKind
 from shared.text import change_summary
 from shared.text.comment_signatures import Keyring
 from worker_agent import comments, pull_request_body
 from worker_agent.links import issue_named_by
-from worker_agent.pull_request_body import Change
+from worker_agent.pull_request_body import ChangeSummary
 from worker_agent.tdd import claim
 
 A, B = "a" * 40, "b" * 40
-CHANGE = Change(
+CHANGE = ChangeSummary(
     ISSUE,
     replace(FENCE, work_head=A),
     "People are found.",
@@ -57,13 +57,15 @@ def test_a_title_is_one_line_that_github_takes(title: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("template", "kind", "shown"),
     [
-        ("{title}", Kind.FEATURE, "Search {type} users"),
-        ("feat: {title}", Kind.FEATURE, "feat: Search {type} users"),
-        ("{type}: {title} (#{number})", Kind.DOCUMENTATION, "docs: Search {type} users (#42)"),
-        ("[auto] {title}", Kind.FEATURE, "[auto] Search {type} users"),
+        ("{title}", SpecificationKind.FEATURE, "Search {type} users"),
+        ("feat: {title}", SpecificationKind.FEATURE, "feat: Search {type} users"),
+        ("{type}: {title} (#{number})", SpecificationKind.DOCUMENTATION, "docs: Search {type} users (#42)"),
+        ("[auto] {title}", SpecificationKind.FEATURE, "[auto] Search {type} users"),
     ],
 )
-def test_a_title_follows_its_template_and_not_the_issues_words(template: str, kind: Kind, shown: str) -> None:
+def test_a_title_follows_its_template_and_not_the_issues_words(
+    template: str, kind: SpecificationKind, shown: str
+) -> None:
     assert pull_request_body.title(template, replace(ISSUE, title="Search {type} users"), kind) == shown
 
 

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict, mark
-from shared.git.notes import Answer
+from shared.git.notes import RemarkAnswer
 from shared.models import Account, Comment, Permission, Review, ReviewComment, ReviewState
 from shared.text.comment_signatures import Key, Keyring
 from worker_agent.feedback import answers
 from worker_agent.feedback.answers import RENEWED
 from worker_agent.feedback.items import AnswerRecord, Page, open_items
-from worker_agent.feedback.reading import Feedback, Reading, TrustFilter
+from worker_agent.feedback.reading import Feedback, FeedbackSnapshot, TrustFilter
 from worker_agent.intake.trusted_writers import TrustedWriters
 
 PULL, HEAD = 57, "a" * 40
@@ -40,7 +40,7 @@ def engines(judgement: Judgement, keys: Keyring = KEYS) -> str:
     return f"{mark(keys, PULL, opinion)}\nNames are lost."
 
 
-GIVEN = Answer(("c1@5-abc",), 1, "ada: Why?", True, "Renamed it.")
+GIVEN = RemarkAnswer(("c1@5-abc",), 1, "ada: Why?", True, "Renamed it.")
 
 ENGINE_ASKS, ENGINE_APPROVES = engines(Judgement.CHANGES_REQUESTED), engines(Judgement.APPROVED)
 
@@ -148,7 +148,7 @@ class GitHub:
         return Permission.WRITE if login in {"ada", "grace"} else Permission.READ
 
 
-async def read(page: Page, *bots: str) -> Reading:
+async def read(page: Page, *bots: str) -> FeedbackSnapshot:
     github = GitHub(page)
     trust_filter = TrustFilter(TrustedWriters(github, {BOT.id}), bots)
     return await Feedback(github, github, trust_filter, {BOT.id}, KEYS).read(PULL)

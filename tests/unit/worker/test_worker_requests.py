@@ -21,7 +21,7 @@ from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
 from worker_agent.decide import Head, Phase
 from worker_agent.feedback.items import Item
-from worker_agent.feedback.reading import Feedback, Reading
+from worker_agent.feedback.reading import Feedback, FeedbackSnapshot
 from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.requests import Requests
 from worker_agent.intake.trusted_writers import TrustedWriters
@@ -58,8 +58,8 @@ class Hub:
         assert operation.item == ItemKey(Role.REVIEWER, PULL.number)
         return Reply(self.requested, AT)
 
-    async def read(self, number: int) -> Reading:
-        return Reading(items=(cast(Item, None),) * self.remarks)
+    async def read(self, number: int) -> FeedbackSnapshot:
+        return FeedbackSnapshot(items=(cast(Item, None),) * self.remarks)
 
     async def relation(self, fence: Fence, head_sha: str) -> Head:
         assert (fence.work_head, head_sha) != (HEAD, HEAD), "git is asked about other heads only"

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from worker_agent.tdd.comparison.affected import affected
 from worker_agent.tdd.comparison.files import file_entries
-from worker_agent.tdd.comparison.model import Comparison, Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, Comparison, What
 from worker_agent.tdd.comparison.moves import settled
 from worker_agent.tdd.comparison.project import File, Project
 from worker_agent.tdd.comparison.unit_changes import Pair, unit_entries
@@ -29,7 +29,7 @@ def compare(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Comparison:
     before = Project({path: File(path, content) for path, content in base.items()})
     same = {path: before.files[path] for path, content in head.items() if base.get(path) == content}
     after = Project({path: same.get(path) or File(path, content) for path, content in head.items()})
-    found: list[Entry] = []
+    found: list[ComparedTest] = []
     for path in sorted(affected(before, after)):
         old, new = before.files.get(path), after.files.get(path)
         is_read = all(file is None or file.source is not None for file in (old, new))
@@ -40,7 +40,7 @@ def compare(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Comparison:
     return _sorted(settled(found, before, after))
 
 
-def diff(entry: Entry) -> str:
+def diff(entry: ComparedTest) -> str:
     """The change of one test or file as a small unified diff."""
     before, after = entry.before.splitlines(), entry.after.splitlines()
     lines = list(difflib.unified_diff(before, after, entry.name, entry.name, n=3, lineterm=""))
@@ -48,7 +48,9 @@ def diff(entry: Entry) -> str:
     return "\n".join(lines[:_DIFF_LINES] + more)
 
 
-def old_versions(base: Mapping[str, bytes], head: Mapping[str, bytes], entries: Sequence[Entry]) -> dict[str, bytes]:
+def old_versions(
+    base: Mapping[str, bytes], head: Mapping[str, bytes], entries: Sequence[ComparedTest]
+) -> dict[str, bytes]:
     """The files to lay over the head, so that the old versions of some tests run there with their old support.
 
     `head` may hold only the files that changed. Of files that are code and test at once only the tests are the base's.
@@ -78,8 +80,8 @@ def _support(base: Mapping[str, bytes], head: Mapping[str, bytes], text: bytes) 
             yield path
 
 
-def _sorted(entries: Sequence[Entry]) -> Comparison:
-    def of(*kinds: What) -> tuple[Entry, ...]:
+def _sorted(entries: Sequence[ComparedTest]) -> Comparison:
+    def of(*kinds: What) -> tuple[ComparedTest, ...]:
         return tuple(entry for entry in entries if entry.what in kinds)
 
     return Comparison(

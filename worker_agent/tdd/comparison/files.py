@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.comparison.hooks import hooks_in
-from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.comparison.project import File
 from worker_agent.tdd.syntax.source import language_of
 
@@ -36,7 +36,7 @@ _SHOWN = 100_000
 """Bytes of a file whose text is kept for its diff."""
 
 
-def file_entries(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+def file_entries(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     """What happened to a file as a whole, beside its tests."""
     if old is not None and new is not None and old.content == new.content:
         return
@@ -55,7 +55,7 @@ def file_entries(path: str, old: File | None, new: File | None) -> Iterator[Entr
         yield _entry(path, What.ADDED, "has new snapshots", old, new)
 
 
-def _come_or_gone(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+def _come_or_gone(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     kind = What.DATA if language_of(path) is None else What.SUPPORT_FILE
     if new is None:
         yield _entry(path, kind, "deleted", old, new)
@@ -63,7 +63,7 @@ def _come_or_gone(path: str, old: File | None, new: File | None) -> Iterator[Ent
         yield _entry(path, What.ADDED, "new data", old, new)
 
 
-def _unreadable(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+def _unreadable(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     """Tests on one side only, because the other cannot be read."""
     if old is not None and old.has_tests and new is not None and new.source is None:
         yield _entry(path, What.REMOVED, "cannot be read any more", old, new)
@@ -71,7 +71,7 @@ def _unreadable(path: str, old: File | None, new: File | None) -> Iterator[Entry
         yield from _unknown(path, old, new)
 
 
-def _unknown(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+def _unknown(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     """A test file of an unknown language: only its end may grow."""
     if old is None:
         yield _entry(path, What.ADDED, "a new test file", old, new)
@@ -89,15 +89,17 @@ def _is_whole_test(path: str) -> bool:
     return is_source and bool(_TESTS.search(file.stem) or file.suffix in {".bats", ".t"})
 
 
-def _hooks(path: str, old: File | None, new: File | None) -> Iterator[Entry]:
+def _hooks(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
     before = hooks_in(old.source) if old is not None and old.source is not None else {}
     after = hooks_in(new.source) if new is not None and new.source is not None else {}
     for meaning, (line, first, text) in after.items():
         if meaning not in before:
-            yield Entry(path, "", line, What.HOOK, f"{path}:{line}: new code acts on its own: {first}", "", text)
+            yield ComparedTest(path, "", line, What.HOOK, f"{path}:{line}: new code acts on its own: {first}", "", text)
     for meaning, (line, first, text) in before.items():
         if meaning not in after and new is not None:
-            yield Entry(path, "", line, What.HOOK, f"{path}:{line}: code that acted on its own is gone: {first}", text)
+            yield ComparedTest(
+                path, "", line, What.HOOK, f"{path}:{line}: code that acted on its own is gone: {first}", text
+            )
 
 
 def _snapshots_kept(old: bytes, new: bytes) -> bool:
@@ -111,8 +113,10 @@ def _snapshots(content: bytes) -> set[bytes]:
     return {content[start:end].strip() for start, end in zip(starts, [*starts[1:], len(content)], strict=False)}
 
 
-def _entry(path: str, what: What, said: str, old: File | None, new: File | None, *, loses: bool = False) -> Entry:
-    return Entry(path, "", 1, what, f"{path}: {said}", _text(old), _text(new), loses=loses)
+def _entry(
+    path: str, what: What, said: str, old: File | None, new: File | None, *, loses: bool = False
+) -> ComparedTest:
+    return ComparedTest(path, "", 1, what, f"{path}: {said}", _text(old), _text(new), loses=loses)
 
 
 def _text(file: File | None) -> str:

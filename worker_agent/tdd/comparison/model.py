@@ -23,7 +23,7 @@ class What(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ComparedTest:
     """One test or file. `unit` is empty for a file as a whole; `line` is the head's, or the base's if it is gone.
 
     `loses` says that something of the old version is gone: a statement, a case, or what it reaches differs.
@@ -52,17 +52,17 @@ class Entry:
 class Comparison:
     """All entries, by what they mean for the judgement; `hooks` are only listed."""
 
-    added: tuple[Entry, ...] = ()
-    changed: tuple[Entry, ...] = ()
-    renamed: tuple[Entry, ...] = ()
-    removed: tuple[Entry, ...] = ()
-    skipped: tuple[Entry, ...] = ()
-    data: tuple[Entry, ...] = ()
-    support_files: tuple[Entry, ...] = ()
-    hooks: tuple[Entry, ...] = ()
+    added: tuple[ComparedTest, ...] = ()
+    changed: tuple[ComparedTest, ...] = ()
+    renamed: tuple[ComparedTest, ...] = ()
+    removed: tuple[ComparedTest, ...] = ()
+    skipped: tuple[ComparedTest, ...] = ()
+    data: tuple[ComparedTest, ...] = ()
+    support_files: tuple[ComparedTest, ...] = ()
+    hooks: tuple[ComparedTest, ...] = ()
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ComparedTest, ...]:
         """All of them."""
         tests = (*self.added, *self.changed, *self.renamed, *self.removed, *self.skipped)
         return (*tests, *self.data, *self.support_files, *self.hooks)

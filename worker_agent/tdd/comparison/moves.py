@@ -6,20 +6,20 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.comparison.project import Project
 from worker_agent.tdd.syntax.units import TestUnit
 
 
-def settled(entries: Sequence[Entry], before: Project, after: Project) -> list[Entry]:
+def settled(entries: Sequence[ComparedTest], before: Project, after: Project) -> list[ComparedTest]:
     """The entries, with each removed test that a new one repeats as a renamed one in place of both."""
-    fresh: dict[tuple[str, tuple[str, ...], str], list[Entry]] = defaultdict(list)
+    fresh: dict[tuple[str, tuple[str, ...], str], list[ComparedTest]] = defaultdict(list)
     for entry in entries:
         unit = _unit(after, entry) if entry.what is What.ADDED and not entry.before else None
         if unit is not None:
             fresh[_meaning(unit)].append(entry)
-    taken: list[Entry] = []
-    found: list[Entry] = []
+    taken: list[ComparedTest] = []
+    found: list[ComparedTest] = []
     for entry in entries:
         unit = _unit(before, entry) if entry.what in {What.REMOVED, What.SKIPPED} and not entry.after else None
         same = fresh.get(_meaning(unit), []) if unit is not None else []
@@ -35,13 +35,13 @@ def _meaning(unit: TestUnit) -> tuple[str, tuple[str, ...], str]:
     return unit.digest, unit.cases, unit.skipped
 
 
-def _unit(project: Project, entry: Entry) -> TestUnit | None:
+def _unit(project: Project, entry: ComparedTest) -> TestUnit | None:
     if not entry.unit or entry.path not in project.files:
         return None
     return next((unit for unit in project.units(entry.path) if unit.name == entry.unit), None)
 
 
-def _renamed(old: Entry, new: Entry) -> Entry:
+def _renamed(old: ComparedTest, new: ComparedTest) -> ComparedTest:
     return replace(
         old,
         what=What.RENAMED,

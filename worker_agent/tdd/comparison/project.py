@@ -10,7 +10,7 @@ from posixpath import normpath
 
 from worker_agent.tdd.syntax.source import Language, Source, language_of, parse
 from worker_agent.tdd.syntax.units import TestUnit, bodies_in, found_in, units_of
-from worker_agent.tdd.syntax.units_found import Found
+from worker_agent.tdd.syntax.units_found import FoundTest
 from worker_agent.tdd.syntax.units_meaning import hashed
 from worker_agent.tdd.syntax.units_reach import Definitions, definitions, reached
 
@@ -41,7 +41,7 @@ class File:
         return parse(self.path, self.content)
 
     @cached_property
-    def tests(self) -> tuple[Found, ...]:
+    def tests(self) -> tuple[FoundTest, ...]:
         """Its tests as nodes."""
         return () if self.source is None else found_in(self.source)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from worker_agent.tdd.comparison.model import Comparison, Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, Comparison, What
 
 LIKE = 0.6
 """How much of two tests' words has to be the same, in the same order."""
@@ -27,7 +27,7 @@ def with_rewritten(found: Comparison) -> Comparison:
     return replace(found, added=tuple(added), removed=tuple(removed), changed=tuple(changed))
 
 
-def _nearest(old: Entry, added: Sequence[Entry]) -> Entry | None:
+def _nearest(old: ComparedTest, added: Sequence[ComparedTest]) -> ComparedTest | None:
     """The new test that is most like a removed one; in its own file, unless that is gone."""
     near = [new for new in added if new.path == old.path and new.after and not new.before] or [
         new for new in added if new.after and not new.before
@@ -36,5 +36,5 @@ def _nearest(old: Entry, added: Sequence[Entry]) -> Entry | None:
     return best if best is not None and _likeness(old, best) >= LIKE else None
 
 
-def _likeness(old: Entry, new: Entry) -> float:
+def _likeness(old: ComparedTest, new: ComparedTest) -> float:
     return SequenceMatcher(None, old.before.split(), new.after.split(), autojunk=False).ratio()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from worker_agent.tdd.comparison.model import Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, What
 from worker_agent.tdd.comparison.project import File
 from worker_agent.tdd.syntax.units import TestUnit
 from worker_agent.tdd.syntax.units_found import is_conditional
@@ -26,7 +26,7 @@ class Pair:
     after: Sequence[TestUnit]
 
 
-def unit_entries(pair: Pair) -> Iterator[Entry]:
+def unit_entries(pair: Pair) -> Iterator[ComparedTest]:
     """The entries for the tests of a file, in the order of the base, then new ones."""
     before, after = _keyed(pair.before), _keyed(pair.after)
     for key, old in before.items():
@@ -38,7 +38,7 @@ def unit_entries(pair: Pair) -> Iterator[Entry]:
     for key, new in after.items():
         if key not in before:
             text = f"{pair.path}::{new.name}: new test"
-            yield Entry(pair.path, new.name, new.line, What.ADDED, text, "", text_of(pair.new, new))
+            yield ComparedTest(pair.path, new.name, new.line, What.ADDED, text, "", text_of(pair.new, new))
 
 
 def _keyed(units: Sequence[TestUnit]) -> dict[tuple[str, int], TestUnit]:
@@ -56,20 +56,20 @@ def text_of(file: File | None, unit: TestUnit) -> str:
     return "" if file is None else file.content[unit.start : unit.end].decode("utf-8", "replace")
 
 
-def _gone(pair: Pair, old: TestUnit) -> Entry:
+def _gone(pair: Pair, old: TestUnit) -> ComparedTest:
     """A test that is not there any more; where its body still is, the runner only does not find it."""
     name = f"{pair.path}::{old.name}"
     is_hidden = pair.new is not None and old.body in pair.new.bodies and old.body not in {u.body for u in pair.after}
     what, said = (What.SKIPPED, "no longer collected") if is_hidden else (What.REMOVED, "removed")
     text = text_of(pair.old, old)
-    return Entry(pair.path, old.name, old.line, what, f"{name}: {said}", text, "", loses=True, fewer_checks=True)
+    return ComparedTest(pair.path, old.name, old.line, what, f"{name}: {said}", text, "", loses=True, fewer_checks=True)
 
 
-def _changes(pair: Pair, old: TestUnit, new: TestUnit) -> Iterator[Entry]:
+def _changes(pair: Pair, old: TestUnit, new: TestUnit) -> Iterator[ComparedTest]:
     what, said = _verdict(pair, old, new)
     if what is None:
         return
-    yield Entry(
+    yield ComparedTest(
         pair.path,
         new.name,
         new.line,

@@ -20,7 +20,7 @@ from worker_agent.tdd.damage.answers_literals import (
     test_literals,
 )
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import Place, named
+from worker_agent.tdd.damage.code_edits import EditScope, named
 from worker_agent.tdd.damage.code_stubs import is_prescribed
 from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
@@ -100,7 +100,7 @@ def _only_answers(change: FileChange, function: Function, asked: frozenset[str])
     if _fills_in(function.body):
         return None
     tables = literal_tables(source)
-    place = Place(source, function.body, (), function)
+    place = EditScope(source, function.body, (), function)
     if not _only_compares(place, parameters, tables):
         return None
     answers = _answers(place, tables)
@@ -154,7 +154,7 @@ def _parameters(source: Source, node: Node) -> frozenset[str]:
     return frozenset(name for name in found if name not in ("self", "cls", "this") and not name.startswith(("_", "$_")))
 
 
-def _only_compares(place: Place, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
+def _only_compares(place: EditScope, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
     """Whether a function consists of literals, its parameters, and comparisons for equality between them."""
     own = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
     for node in _counted(iter(place.nodes)):
@@ -185,7 +185,7 @@ def _counted(nodes: Iterator[Node]) -> Iterator[Node]:
         yield node
 
 
-def _locals(place: Place) -> set[str]:
+def _locals(place: EditScope) -> set[str]:
     found = set()
     for node in iter(place.nodes):
         for name in ("left", "name", "pattern"):
@@ -197,7 +197,7 @@ def _locals(place: Place) -> set[str]:
     return found
 
 
-def _answers(place: Place, tables: Mapping[str, LiteralTable]) -> _Answers:
+def _answers(place: EditScope, tables: Mapping[str, LiteralTable]) -> _Answers:
     inputs: set[str] = set()
     outputs: set[str] = set()
     for node, value in literals(place.source, _counted(iter(place.nodes))):

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping
 from worker_agent.tdd.damage.code_bodies import entry_of, is_unfinished, raising
 from worker_agent.tdd.damage.code_candidates import candidates, in_turn
 from worker_agent.tdd.damage.code_changes import FileChange, changes, rows
-from worker_agent.tdd.damage.code_edits import Place
+from worker_agent.tdd.damage.code_edits import EditScope
 from worker_agent.tdd.damage.code_hunks import hunks
 from worker_agent.tdd.damage.code_stubs import stubs
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.syntax.source import parse, replaced
 
 __all__ = ["LIMIT", "damages", "gone", "stubs"]
@@ -49,7 +49,7 @@ def gone(change: FileChange, only: Collection[str] | None = None) -> Damage | No
     for function in change.functions:
         if only is not None and function.name not in only:
             continue
-        place = Place(change.source, function.node, function.nested, function)
+        place = EditScope(change.source, function.node, function.nested, function)
         entry = entry_of(place)
         if entry is not None and not is_unfinished(place):
             edits.append((entry.start, entry.end, entry.filled(raising(place, entry)), function.name))
@@ -62,4 +62,4 @@ def gone(change: FileChange, only: Collection[str] | None = None) -> Damage | No
         return None
     told = f"`{edits[0][3]}` raised" if len(edits) == 1 else f"all {len(edits)} changed functions raised"
     first = min(min(rows(function.node)) for function in change.functions)
-    return Damage(change.path, first, Kind.GONE, content, told, quiet=False)
+    return Damage(change.path, first, DamageKind.GONE, content, told, quiet=False)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_body_values import BLOCKS, another, nothing
-from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, Place, named
-from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, EditScope, named
+from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.functions import is_documentation, text_without
 from worker_agent.tdd.syntax.source import Language, line_of
 
@@ -38,7 +38,7 @@ _UNFINISHED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FunctionEntry:
     """Where a function begins to do something: bytes that a statement is put before, or an expression it replaces."""
 
     start: int
@@ -56,22 +56,22 @@ class Entry:
         return f"{self.before}{statement}{self.after}"
 
 
-def body_edits(place: Place) -> Iterator[Edit]:
+def body_edits(place: EditScope) -> Iterator[Edit]:
     """The damages to the function of a place as a whole."""
     function = place.function
     entry = entry_of(place)
     if function is None or entry is None or is_unfinished(place):
         return
-    yield _edit(place, entry, Kind.RAISE, raising(place, entry), f"`{function.name}` raised", quiet=False)
+    yield _edit(place, entry, DamageKind.RAISE, raising(place, entry), f"`{function.name}` raised", quiet=False)
     whole = entry.is_expression
-    for kind, value in ((Kind.NONE, nothing(place, whole=whole)), (Kind.LIKE, another(place, whole=whole))):
+    for kind, value in ((DamageKind.NONE, nothing(place, whole=whole)), (DamageKind.LIKE, another(place, whole=whole))):
         if value is not None and not _returns_only(place, value):
             told = value.removesuffix(";").removeprefix("if (true) ")
             told = told if told.startswith(("return", "yield")) else f"return {told}"
             yield _edit(place, entry, kind, value, f"`{function.name}` began with `{told}`")
 
 
-def entry_of(place: Place) -> Entry | None:
+def entry_of(place: EditScope) -> FunctionEntry | None:
     """The beginning of the body; None for an empty body of Ruby."""
     body = place.function.body if place.function else None
     if body is None:
@@ -82,14 +82,14 @@ def entry_of(place: Place) -> Entry | None:
         return _ruby_entry(body)
     if body.type == "arrow_expression_clause":
         inner = named(body)[-1]
-        return Entry(inner.start_byte, inner.end_byte, "", "")
+        return FunctionEntry(inner.start_byte, inner.end_byte, "", "")
     if not (body.children and body.children[0].type == "{"):
-        return Entry(body.start_byte, body.end_byte, "", "")
+        return FunctionEntry(body.start_byte, body.end_byte, "", "")
     first = next((child for child in named(body) if child.type in _FIRST), body.children[0])
-    return Entry(first.end_byte, first.end_byte, " ", "")
+    return FunctionEntry(first.end_byte, first.end_byte, " ", "")
 
 
-def raising(place: Place, entry: Entry) -> str:
+def raising(place: EditScope, entry: FunctionEntry) -> str:
     """The statement, or the expression, that raises."""
     statement = raising_statement(place.language)
     if place.language in SCRIPTS:
@@ -104,7 +104,7 @@ def raising_statement(language: Language) -> str:
     return _SCRIPT_RAISING if language in SCRIPTS else _RAISING[language]
 
 
-def is_unfinished(place: Place) -> bool:
+def is_unfinished(place: EditScope) -> bool:
     """Whether a function has no statement, or one that says it is not implemented."""
     function = place.function
     if function is None or function.body is None:
@@ -113,7 +113,7 @@ def is_unfinished(place: Place) -> bool:
     return not texts or (len(texts) == 1 and _UNFINISHED.fullmatch(texts[0]) is not None)
 
 
-def body_statements(place: Place) -> list[Node]:
+def body_statements(place: EditScope) -> list[Node]:
     """The statements of the function's body without documentation; its expression where it has no statements."""
     body = place.function.body if place.function else None
     if body is None:
@@ -126,13 +126,15 @@ def body_statements(place: Place) -> list[Node]:
     return [child for child in found if not is_documentation(place.source, child)]
 
 
-def _edit(place: Place, entry: Entry, kind: Kind, statement: str, what: str, *, quiet: bool = True) -> Edit:
+def _edit(
+    place: EditScope, entry: FunctionEntry, kind: DamageKind, statement: str, what: str, *, quiet: bool = True
+) -> Edit:
     told = what if len(what) <= 80 else f"{what[:78]}…`" if what.endswith("`") else f"{what[:79]}…"
     line = line_of(place.node)
     return Edit(kind, entry.start, entry.end, entry.filled(statement), told, line, quiet=quiet)
 
 
-def _python_entry(place: Place, body: Node) -> Entry | None:
+def _python_entry(place: EditScope, body: Node) -> FunctionEntry | None:
     statements = named(body)
     first = next((each for each in statements if not is_documentation(place.source, each)), None)
     if first is None:
@@ -141,16 +143,16 @@ def _python_entry(place: Place, body: Node) -> Entry | None:
     begin = content.rfind(b"\n", 0, first.start_byte) + 1
     margin = content[begin : first.start_byte].decode("utf-8", "replace")
     after = f"\n{margin}" if not margin.strip() else "; "
-    return Entry(first.start_byte, first.start_byte, "", after)
+    return FunctionEntry(first.start_byte, first.start_byte, "", after)
 
 
-def _ruby_entry(body: Node) -> Entry:
+def _ruby_entry(body: Node) -> FunctionEntry:
     if body.type == "body_statement":
-        return Entry(body.start_byte, body.start_byte, "", " ")
-    return Entry(body.start_byte, body.end_byte, "", "")
+        return FunctionEntry(body.start_byte, body.start_byte, "", " ")
+    return FunctionEntry(body.start_byte, body.end_byte, "", "")
 
 
-def _returns_only(place: Place, value: str) -> bool:
+def _returns_only(place: EditScope, value: str) -> bool:
     """Whether a function does nothing but what `value` would make it do."""
     statements = body_statements(place)
     if len(statements) != 1:

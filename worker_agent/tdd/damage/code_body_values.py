@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Place, closure_of, named
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, EditScope, closure_of, named
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of, sort_of_type, zero
 from worker_agent.tdd.syntax.node_types import RETURNS
 from worker_agent.tdd.syntax.source import Language
@@ -15,7 +15,7 @@ _YIELDS = frozenset({"yield", "yield_expression", "yield_statement"})
 _CONSTRUCTORS = frozenset({"constructor", "__construct", "initialize"})
 
 
-def nothing(place: Place, *, whole: bool) -> str | None:
+def nothing(place: EditScope, *, whole: bool) -> str | None:
     """The statement that returns nothing, or the zero value; its value where the `whole` body is an expression."""
     function = place.function
     if function is None or _must_run(place):
@@ -34,7 +34,7 @@ def nothing(place: Place, *, whole: bool) -> str | None:
     return returning(place, whole, zero(place.language, sort, declared))
 
 
-def another(place: Place, *, whole: bool) -> str | None:
+def another(place: EditScope, *, whole: bool) -> str | None:
     """As `nothing`, for another value of the sort that the function visibly returns."""
     function = place.function
     if function is None or is_generator(place) or _must_run(place):
@@ -50,7 +50,7 @@ def another(place: Place, *, whole: bool) -> str | None:
     return returning(place, whole, other(place.language, sort, declared))
 
 
-def result_types(place: Place) -> list[str]:
+def result_types(place: EditScope) -> list[str]:
     """Go: the types of the results of a function, one for each value."""
     result = place.function.node.child_by_field_name("result") if place.function else None
     if result is None:
@@ -65,7 +65,7 @@ def result_types(place: Place) -> list[str]:
     return found
 
 
-def is_generator(place: Place) -> bool:
+def is_generator(place: EditScope) -> bool:
     """Whether the function yields; in Ruby that is a call."""
     if place.language is Language.RUBY:
         return False
@@ -81,7 +81,7 @@ def _go_another(types: list[str]) -> str | None:
     return f"return {', '.join(str(value) for value in each)};"
 
 
-def returning(place: Place, whole: bool, value: str | None) -> str | None:
+def returning(place: EditScope, whole: bool, value: str | None) -> str | None:
     """The statement that returns a value at once; the value itself where the `whole` body is an expression."""
     if value is None:
         return None
@@ -96,7 +96,7 @@ def returning(place: Place, whole: bool, value: str | None) -> str | None:
             return f"return {value};"
 
 
-def _task(place: Place, declared: str) -> str:
+def _task(place: EditScope, declared: str) -> str:
     """C#: what a method returns that runs in the background."""
     if place.function is None or not re.match(r"(Value)?Task\b", declared):
         return ""
@@ -109,7 +109,7 @@ def _task(place: Place, declared: str) -> str:
     return f"return {tasks}.FromResult<{inner.group(1)}>(default!);" if inner else f"return {tasks}.CompletedTask;"
 
 
-def _must_run(place: Place) -> bool:
+def _must_run(place: EditScope) -> bool:
     """Whether a constructor has to call another, or a language forbids it to end early."""
     node = place.node
     if node.type in ("constructor_declaration", "compact_constructor_declaration"):
@@ -118,7 +118,7 @@ def _must_run(place: Place) -> bool:
     return name in _CONSTRUCTORS and place.language in SCRIPTS and any(each.type == "super" for each in place.nodes)
 
 
-def returned_sort(place: Place) -> str:
+def returned_sort(place: EditScope) -> str:
     """The one sort of all values that are returned, where it is visible."""
     sorts = set()
     for node in place.nodes:

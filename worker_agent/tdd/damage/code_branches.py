@@ -15,7 +15,7 @@ from tree_sitter import Node
 from worker_agent.tdd.damage.code_bodies import raising_statement
 from worker_agent.tdd.damage.code_branch_rests import is_default, rest_of
 from worker_agent.tdd.damage.code_changes import FileChange, rows
-from worker_agent.tdd.damage.code_edits import Place, named, shown
+from worker_agent.tdd.damage.code_edits import EditScope, named, shown
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, line_of, parse, replaced
 
@@ -78,7 +78,7 @@ def branches(change: FileChange) -> tuple[Branch, ...]:
         return ()
     found: dict[int, Branch] = {}
     for function in change.functions:
-        place = Place(change.source, function.node, function.nested, function)
+        place = EditScope(change.source, function.node, function.nested, function)
         for node in place.nodes:
             for branch in (*_branches(change, place, node), *_arms(change, place, node), *_rests(change, place, node)):
                 found.setdefault(branch.edit[0], branch)
@@ -94,14 +94,14 @@ def raising(change: FileChange, chosen: Collection[Branch]) -> bytes | None:
     return content if chosen and parse(change.path, content) is not None else None
 
 
-def _branches(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
+def _branches(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
     for head, body in _bodies(place, node):
         branch = _branch(change, place, (head, _condition(place, head, body)), body, _statements(head, body))
         if branch is not None:
             yield branch
 
 
-def _rests(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
+def _rests(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
     """What follows a new branch that ends its function."""
     for head, body in _bodies(place, node) if node.type in _IFS and line_of(node) in change.lines else ():
         inside = _statements(head, body)
@@ -114,7 +114,7 @@ def _rests(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
             yield branch
 
 
-def _arms(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
+def _arms(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
     """Both arms of a conditional expression."""
     by = _RAISING_VALUES.get(place.language)
     if by is None or node.type not in _CHOICES or line_of(node) not in change.lines or _is_tried(node, place.node):
@@ -130,7 +130,7 @@ def _arms(change: FileChange, place: Place, node: Node) -> Iterator[Branch]:
         yield Branch(change.path, name, line_of(arm), rows(arm), when, (arm.start_byte, arm.end_byte, by))
 
 
-def _bodies(place: Place, node: Node) -> Iterator[tuple[Node, Node]]:
+def _bodies(place: EditScope, node: Node) -> Iterator[tuple[Node, Node]]:
     """The node that tells when a branch is taken, and what is done there."""
     if place.language is Language.RUBY:
         yield from _ruby_bodies(node)
@@ -170,7 +170,7 @@ def _last_block(node: Node) -> Node | None:
 
 
 def _branch(
-    change: FileChange, place: Place, told: tuple[Node, str], body: Node, statements: list[Node]
+    change: FileChange, place: EditScope, told: tuple[Node, str], body: Node, statements: list[Node]
 ) -> Branch | None:
     """The branch that `statements` of a `body` are; `told` is the node and the words of its condition."""
     head, condition = told
@@ -223,7 +223,7 @@ def _is_tried(node: Node, until: Node) -> bool:
     return False
 
 
-def _condition(place: Place, head: Node, body: Node) -> str:
+def _condition(place: EditScope, head: Node, body: Node) -> str:
     """The line that tells when a branch is taken."""
     content = place.source.content
     first = head.child_by_field_name("consequence")
@@ -236,7 +236,7 @@ def _condition(place: Place, head: Node, body: Node) -> str:
     return next(iter(text.splitlines()), head.type) or head.type
 
 
-def _edit(place: Place, body: Node, statements: list[Node]) -> tuple[int, int, str]:
+def _edit(place: EditScope, body: Node, statements: list[Node]) -> tuple[int, int, str]:
     """The bytes to replace, and by what, so that the branch raises before anything else."""
     first = statements[0]
     statement = raising_statement(place.language)

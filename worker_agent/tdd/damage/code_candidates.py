@@ -11,10 +11,10 @@ from worker_agent.tdd.damage.code_bodies import body_edits, is_unfinished
 from worker_agent.tdd.damage.code_changes import FileChange, rows
 from worker_agent.tdd.damage.code_conditions import condition_edits
 from worker_agent.tdd.damage.code_constants import constant_edits
-from worker_agent.tdd.damage.code_edits import Edit, Place
+from worker_agent.tdd.damage.code_edits import Edit, EditScope
 from worker_agent.tdd.damage.code_returns import return_edits
 from worker_agent.tdd.damage.code_statements import statement_edits
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.source import Source, edited
 
@@ -22,8 +22,8 @@ PER_KIND = 4
 """Damages of one kind in one function."""
 _ENOUGH = 4
 """Quiet damages on touched lines of a function, below which its other lines are damaged too."""
-_OUTSIDE = frozenset({Kind.CONST, Kind.BOUND, Kind.NEGATE, Kind.DROP})
-_WHOLE = frozenset({Kind.NONE, Kind.RAISE})
+_OUTSIDE = frozenset({DamageKind.CONST, DamageKind.BOUND, DamageKind.NEGATE, DamageKind.DROP})
+_WHOLE = frozenset({DamageKind.NONE, DamageKind.RAISE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +64,20 @@ def quiet_possible(change: FileChange, function: Function) -> bool:
     """Whether any quiet damage of a function can be made."""
     if change.source is None:
         return True
-    place = Place(change.source, function.node, function.nested, function, change.lines)
+    place = EditScope(change.source, function.node, function.nested, function, change.lines)
     return any(Candidate(change, function.name, edit).made() for edit in _edits(place) if edit.quiet)
 
 
-def _places(change: FileChange) -> Iterator[Place]:
+def _places(change: FileChange) -> Iterator[EditScope]:
     if change.source is None:
         return
     for function in change.functions:
-        yield Place(change.source, function.node, function.nested, function, change.lines)
+        yield EditScope(change.source, function.node, function.nested, function, change.lines)
     for statement in change.statements:
-        yield Place(change.source, statement.node, statement.nested, None, change.lines)
+        yield EditScope(change.source, statement.node, statement.nested, None, change.lines)
 
 
-def _edits(place: Place) -> Iterator[Edit]:
+def _edits(place: EditScope) -> Iterator[Edit]:
     if place.function is None:
         found = chain(condition_edits(place), constant_edits(place), statement_edits(place))
         yield from (edit for edit in found if edit.kind in _OUTSIDE)
@@ -89,7 +89,7 @@ def _edits(place: Place) -> Iterator[Edit]:
         yield from constant_edits(place)
 
 
-def _of_place(change: FileChange, place: Place) -> list[Candidate]:
+def _of_place(change: FileChange, place: EditScope) -> list[Candidate]:
     """The edits of one function or statement: those on touched lines, and others where these are few."""
     touched = change.lines.intersection(rows(place.node))
     name = place.function.name if place.function else ""
@@ -119,10 +119,10 @@ def _is_touched(change: FileChange, edit: Edit) -> bool:
 
 def _few_of_each(found: Iterable[Candidate]) -> list[Candidate]:
     """At most `PER_KIND` of each kind, by hash; the kinds in turn."""
-    by_kind: dict[Kind, list[Candidate]] = {}
+    by_kind: dict[DamageKind, list[Candidate]] = {}
     for each in sorted(found, key=_order):
         by_kind.setdefault(each.edit.kind, []).append(each)
-    ordered = [by_kind[kind][:PER_KIND] for kind in Kind if kind in by_kind]
+    ordered = [by_kind[kind][:PER_KIND] for kind in DamageKind if kind in by_kind]
     return list(in_turn(ordered))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, Place, became, named, parent_of, shown
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, EditScope, became, named, parent_of, shown
 from worker_agent.tdd.damage.code_values import sort_of
-from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import TRUE_FALSE, words
 from worker_agent.tdd.syntax.source import Language, line_of
 
@@ -31,7 +31,7 @@ _RANGES = {"..=": "..", "..": "..=", "...": ".."}
 _NEGATING = frozenset({"not_operator", "unary_expression", "unary_op_expression", "unary", "prefix_unary_expression"})
 
 
-def condition_edits(place: Place) -> Iterator[Edit]:
+def condition_edits(place: EditScope) -> Iterator[Edit]:
     """The conditions, operators and limits of a place, each damaged."""
     for node in place.nodes:
         if node.type in _IFS or node.type in _LOOPS or node.type == "if_clause":
@@ -49,7 +49,7 @@ def negated(language: Language, text: str) -> str:
     return f"not ({text})" if language is Language.PYTHON else f"!({text})"
 
 
-def _conditions(place: Place, node: Node) -> Iterator[Edit]:
+def _conditions(place: EditScope, node: Node) -> Iterator[Edit]:
     condition = _condition_of(node)
     if condition is None or any(each.type in ("let_condition", "let_chain") for each in _below(condition)):
         return
@@ -61,7 +61,7 @@ def _conditions(place: Place, node: Node) -> Iterator[Edit]:
     else:
         by = negated(place.language, inner)
     told = f"the condition `{shown(inner, 48)}` was negated"
-    yield place.replace(Kind.NEGATE, condition, by, told, weak=node.type in _LOOPS)
+    yield place.replace(DamageKind.NEGATE, condition, by, told, weak=node.type in _LOOPS)
 
 
 def _condition_of(node: Node) -> Node | None:
@@ -91,16 +91,16 @@ def _is_condition(node: Node) -> bool:
     return condition is not None and condition.id == node.id
 
 
-def _operations(place: Place, node: Node) -> Iterator[Edit]:
+def _operations(place: EditScope, node: Node) -> Iterator[Edit]:
     operators = [each for each in node.children if not each.is_named or each.type in ("in", "is")]
     for operator in operators:
         sign = " ".join(place.text(operator).split())
         if sign in _OPPOSITES and not _is_plain_comparison(node, sign) and not _has_let(node):
-            yield _with_operator(place, node, operator, _OPPOSITES[sign], Kind.NEGATE)
+            yield _with_operator(place, node, operator, _OPPOSITES[sign], DamageKind.NEGATE)
         elif sign in _LIMITS:
-            yield _with_operator(place, node, operator, _LIMITS[sign], Kind.BOUND)
+            yield _with_operator(place, node, operator, _LIMITS[sign], DamageKind.BOUND)
         elif sign == "??" and place.language in SCRIPTS:
-            yield _with_operator(place, node, operator, "&&", Kind.NEGATE)
+            yield _with_operator(place, node, operator, "&&", DamageKind.NEGATE)
         elif sign in _STEPS and len(operators) == 1:
             yield from _arithmetic(place, node, operator)
         elif sign in ("+", ".") and len(operators) == 1 and not _holds_number(place, node):
@@ -115,7 +115,7 @@ def _has_let(node: Node) -> bool:
     return any(each.type in ("let_condition", "let_chain") for each in node.children)
 
 
-def _with_operator(place: Place, node: Node, operator: Node, sign: str, kind: Kind) -> Edit:
+def _with_operator(place: EditScope, node: Node, operator: Node, sign: str, kind: DamageKind) -> Edit:
     content = place.source.content
     start, end = operator.start_byte - node.start_byte, operator.end_byte - node.start_byte
     text = content[node.start_byte : node.end_byte]
@@ -125,7 +125,7 @@ def _with_operator(place: Place, node: Node, operator: Node, sign: str, kind: Ki
     return Edit(kind, operator.start_byte, operator.end_byte, sign, told, line_of(operator))
 
 
-def _with_neighbours(place: Place, node: Node, operator: Node, sign: str) -> str:
+def _with_neighbours(place: EditScope, node: Node, operator: Node, sign: str) -> str:
     left = operator.prev_sibling
     right = operator.next_sibling
     words = [shown(place.text(each), 11) if each is not None else "" for each in (left, right)]
@@ -133,38 +133,38 @@ def _with_neighbours(place: Place, node: Node, operator: Node, sign: str) -> str
     return f"`{words[0]} {old} {words[1]}` became `{words[0]} {sign} {words[1]}`"
 
 
-def _arithmetic(place: Place, node: Node, operator: Node) -> Iterator[Edit]:
+def _arithmetic(place: EditScope, node: Node, operator: Node) -> Iterator[Edit]:
     """Another operation of numbers; what cannot be numbers (a format, a repeated text) is left alone."""
     if any(sort_of(place.source, each) in ("str", "list", "tuple", "bytes") for each in named(node)):
         return
     sign = place.text(operator)
     if sign == "-" and _holds_number(place, node):
         return
-    yield _with_operator(place, node, operator, _OTHER_STEP[sign], Kind.BOUND)
+    yield _with_operator(place, node, operator, _OTHER_STEP[sign], DamageKind.BOUND)
 
 
-def _holds_number(place: Place, node: Node) -> bool:
+def _holds_number(place: EditScope, node: Node) -> bool:
     """Whether an operand is a number, which is damaged as a limit by itself."""
     return any(each.type in place.kinds.integers for each in named(node))
 
 
-def _shortened(place: Place, node: Node) -> Iterator[Edit]:
+def _shortened(place: EditScope, node: Node) -> Iterator[Edit]:
     left = node.child_by_field_name("left")
     if left is None or parent_of(node) in _OPERATIONS:
         return
     if place.language in TYPED and sort_of(place.source, left) not in ("str", "") and place.language is not Language.GO:
         return
-    yield place.replace(Kind.BOUND, node, f"({place.text(left)})")
+    yield place.replace(DamageKind.BOUND, node, f"({place.text(left)})")
 
 
-def _negations(place: Place, node: Node) -> Iterator[Edit]:
+def _negations(place: EditScope, node: Node) -> Iterator[Edit]:
     first = node.children[0].type if node.children else ""
     operand = named(node)[-1] if named(node) else None
     if first in ("not", "!") and operand is not None:
-        yield place.replace(Kind.NEGATE, node, f"({place.text(operand)})")
+        yield place.replace(DamageKind.NEGATE, node, f"({place.text(operand)})")
 
 
-def _ranges(place: Place, node: Node) -> Iterator[Edit]:
+def _ranges(place: EditScope, node: Node) -> Iterator[Edit]:
     if node.type in ("range_expression", "range"):
         operator = next((each for each in node.children if each.type in _RANGES), None)
         bounds = named(node)
@@ -172,20 +172,20 @@ def _ranges(place: Place, node: Node) -> Iterator[Edit]:
             return
         sign = _RANGES[operator.type]
         sign = {"..": "..."}.get(operator.type, "..") if place.language is Language.RUBY else sign
-        yield _with_operator(place, node, operator, sign, Kind.BOUND)
+        yield _with_operator(place, node, operator, sign, DamageKind.BOUND)
     elif node.type == "slice":
         for each in named(node):
             if each.type not in place.kinds.integers:
-                yield place.replace(Kind.BOUND, each, f"({place.text(each)}) + 1")
+                yield place.replace(DamageKind.BOUND, each, f"({place.text(each)}) + 1")
     elif place.language is Language.PYTHON:
         yield from _python_range(place, node)
 
 
-def _python_range(place: Place, call: Node) -> Iterator[Edit]:
+def _python_range(place: EditScope, call: Node) -> Iterator[Edit]:
     called, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if called is None or arguments is None or place.text(called) != "range":
         return
     given = named(arguments)
     if given and given[min(1, len(given) - 1)].type not in place.kinds.integers:
         last = given[min(1, len(given) - 1)]
-        yield place.replace(Kind.BOUND, last, f"({place.text(last)}) + 1")
+        yield place.replace(DamageKind.BOUND, last, f"({place.text(last)}) + 1")

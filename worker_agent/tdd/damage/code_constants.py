@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, Place, became, named, parent_of, shown
-from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, EditScope, became, named, parent_of, shown
+from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import RETURNS, TRUE_FALSE, words
 from worker_agent.tdd.syntax.source import Language, line_of
 
@@ -35,14 +35,14 @@ _OPERATIONS = frozenset({"binary_expression", "binary", "binary_operator", "comp
 _BOUNDS = frozenset({"slice", "slice_expression", "range", "range_expression"})
 
 
-def constant_edits(place: Place) -> Iterator[Edit]:
+def constant_edits(place: EditScope) -> Iterator[Edit]:
     """The constants of a place, each damaged."""
     for node in place.nodes:
         if not _is_exempt(place, node):
             yield from _constants(place, node)
 
 
-def other_text(place: Place, node: Node) -> str | None:
+def other_text(place: EditScope, node: Node) -> str | None:
     """The literal of a string with another text; None where it cannot be changed."""
     whole = place.text(node)
     if any(each.type in _INTERPOLATED for each in node.named_children):
@@ -74,7 +74,7 @@ def other_number(text: str) -> str | None:
     return f"0x{int(hexadecimal.group(1).replace('_', ''), 16) ^ 1:X}" if hexadecimal else None
 
 
-def _constants(place: Place, node: Node) -> Iterator[Edit]:
+def _constants(place: EditScope, node: Node) -> Iterator[Edit]:
     kinds = place.kinds
     text = place.text(node)
     if node.type in kinds.integers or node.type in kinds.floats:
@@ -90,12 +90,12 @@ def _constants(place: Place, node: Node) -> Iterator[Edit]:
     elif node.type == "regex" and place.language in (*SCRIPTS, Language.RUBY):
         yield from _regex_literal(place, node)
     elif node.type == "jsx_text" and text.strip():
-        yield place.replace(Kind.CONST, node, text.replace(text.strip(), "damaged"))
+        yield place.replace(DamageKind.CONST, node, text.replace(text.strip(), "damaged"))
     elif node.type in _COLLECTIONS:
         yield from _entries(place, node)
 
 
-def _in_context(place: Place, node: Node, by: str) -> Edit:
+def _in_context(place: EditScope, node: Node, by: str) -> Edit:
     """The edit of a number or a truth value, told with the expression around it."""
     around = node.parent
     kind = _kind(node)
@@ -109,17 +109,17 @@ def _in_context(place: Place, node: Node, by: str) -> Edit:
     return Edit(kind, node.start_byte, node.end_byte, by, became(old, new), line_of(node))
 
 
-def _kind(node: Node) -> Kind:
+def _kind(node: Node) -> DamageKind:
     above = parent_of(node)
     listed = above in ("expression_list", "argument_list") and node.parent is not None
     if above in RETURNS or (listed and node.parent is not None and parent_of(node.parent) in RETURNS):
-        return Kind.LIKE
+        return DamageKind.LIKE
     if above in _OPERATIONS and node.type not in ("string", "string_literal", *TRUE_FALSE):
-        return Kind.BOUND
-    return Kind.BOUND if above in _BOUNDS else Kind.CONST
+        return DamageKind.BOUND
+    return DamageKind.BOUND if above in _BOUNDS else DamageKind.CONST
 
 
-def _is_exempt(place: Place, node: Node) -> bool:
+def _is_exempt(place: EditScope, node: Node) -> bool:
     above = node.parent
     if above is None or node.type == "concatenated_string":
         return above is not None
@@ -142,7 +142,7 @@ def _is_tag(node: Node) -> bool:
     return tag is not None and tag.id == node.id
 
 
-def _is_all(place: Place, node: Node) -> bool:
+def _is_all(place: EditScope, node: Node) -> bool:
     """Whether a node is in the list of exported names: `__all__`, `module.exports`, `export { }`."""
     above: Node | None = node
     for _ in range(4):
@@ -157,7 +157,7 @@ def _is_all(place: Place, node: Node) -> bool:
     return False
 
 
-def _call_of(place: Place, node: Node) -> str:
+def _call_of(place: EditScope, node: Node) -> str:
     """What is called with a node as an argument, with its owner; nothing where it is no argument."""
     above = node.parent
     if above is not None and above.type == "concatenated_string":
@@ -175,7 +175,7 @@ def _call_of(place: Place, node: Node) -> str:
     return f"{place.text(owner)}.{place.text(found)}" if owner is not None else place.text(found)
 
 
-def _content(place: Place, node: Node) -> tuple[int, int, str] | None:
+def _content(place: EditScope, node: Node) -> tuple[int, int, str] | None:
     """The text between the quotes: (from, to) in characters of the literal, and itself."""
     whole = place.text(node)
     quoted = re.fullmatch(
@@ -187,14 +187,14 @@ def _content(place: Place, node: Node) -> tuple[int, int, str] | None:
     return start, end, quoted.group(2)
 
 
-def _plain_quoted(place: Place, node: Node) -> str | None:
+def _plain_quoted(place: EditScope, node: Node) -> str | None:
     """A text without gaps in the place of one with some."""
     if "\n" in place.text(node) and place.language in (Language.RUBY, Language.PHP):
         return None
     return '"damaged"' if place.language is not Language.PYTHON else "'damaged'"
 
 
-def _never(place: Place, pattern: str) -> str:
+def _never(place: EditScope, pattern: str) -> str:
     """The pattern, so that it still compiles and matches nothing."""
     if place.language in (Language.GO, Language.RUST):
         return f"{pattern}{_IMPOSSIBLE_LINEAR}"
@@ -209,16 +209,16 @@ def _never(place: Place, pattern: str) -> str:
     )
 
 
-def _regex_literal(place: Place, node: Node) -> Iterator[Edit]:
+def _regex_literal(place: EditScope, node: Node) -> Iterator[Edit]:
     start = place.text(node)
     if start.startswith("/"):
         old = shown(start)
         yield place.replace(
-            Kind.CONST, node, f"/{_IMPOSSIBLE}{start[1:]}", f"`{old}` became a pattern that matches nothing"
+            DamageKind.CONST, node, f"/{_IMPOSSIBLE}{start[1:]}", f"`{old}` became a pattern that matches nothing"
         )
 
 
-def _entries(place: Place, node: Node) -> Iterator[Edit]:
+def _entries(place: EditScope, node: Node) -> Iterator[Edit]:
     """A collection without the entries that the change touched, or without its last one."""
     entries = [each for each in named(node) if each.type not in ("method_definition", "ERROR", "visibility_modifier")]
     if not entries or (node.type == "tuple" and len(entries) < 3) or not _may_shrink(place, node, entries):
@@ -228,10 +228,12 @@ def _entries(place: Place, node: Node) -> Iterator[Edit]:
     for entry in {each.id: each for each in new[-3:]}.values():
         start, end = _with_comma(place, node, entry)
         told = f"the entry `{shown(place.text(entry), 50)}` was left out"
-        yield Edit(_kind(node) if _kind(node) is Kind.LIKE else Kind.CONST, start, end, "", told, line_of(entry))
+        yield Edit(
+            _kind(node) if _kind(node) is DamageKind.LIKE else DamageKind.CONST, start, end, "", told, line_of(entry)
+        )
 
 
-def _may_shrink(place: Place, node: Node, entries: list[Node]) -> bool:
+def _may_shrink(place: EditScope, node: Node, entries: list[Node]) -> bool:
     if any(each.type in ("pair", "keyed_element") for each in entries) and len(entries) == 1:
         return place.language is not Language.GO
     above = parent_of(node)
@@ -240,7 +242,7 @@ def _may_shrink(place: Place, node: Node, entries: list[Node]) -> bool:
     return place.language not in (Language.GO, Language.RUST) or len(entries) > 1
 
 
-def _with_comma(place: Place, node: Node, entry: Node) -> tuple[int, int]:
+def _with_comma(place: EditScope, node: Node, entry: Node) -> tuple[int, int]:
     """The bytes of an entry with the comma after it, or before it for the last one."""
     after = entry.next_sibling
     if after is not None and after.type == ",":

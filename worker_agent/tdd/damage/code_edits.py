@@ -9,7 +9,7 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.functions import Function, own
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, NodeTypes, words
 from worker_agent.tdd.syntax.source import Language, Source, line_of
@@ -34,7 +34,7 @@ _MESSAGES = re.compile(
 class Edit:
     """One replacement in a file: the bytes from `start` to `end` become `by`."""
 
-    kind: Kind
+    kind: DamageKind
     start: int
     end: int
     by: str
@@ -46,7 +46,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Place:
+class EditScope:
     """The part of a file in which edits are looked for: one function, or one statement outside of functions."""
 
     source: Source
@@ -74,7 +74,7 @@ class Place:
         """The text of a node."""
         return self.source.text(node)
 
-    def replace(self, kind: Kind, node: Node, by: str, what: str = "", *, weak: bool = False) -> Edit:
+    def replace(self, kind: DamageKind, node: Node, by: str, what: str = "", *, weak: bool = False) -> Edit:
         """The edit that puts `by` in the place of a node."""
         told = what or became(self.text(node), by)
         is_weak = weak or is_message(self.source, node)
@@ -121,7 +121,7 @@ def named(node: Node) -> list[Node]:
     return [child for child in node.named_children if not child.is_extra]
 
 
-def closure_of(place: Place, node: Node) -> Node:
+def closure_of(place: EditScope, node: Node) -> Node:
     """The function with or without a name that a node belongs to; the node of the place when there is none between."""
     above = node.parent
     while above is not None and above.id != place.node.id:

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import is_unfinished
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import Place, named
+from worker_agent.tdd.damage.code_edits import EditScope, named
 from worker_agent.tdd.damage.code_stubs import is_prescribed
 from worker_agent.tdd.damage.code_unused import parameters
 from worker_agent.tdd.syntax.functions import Function, functions
@@ -51,7 +51,7 @@ def _guarding(change: FileChange, function: Function) -> Iterator[str]:
     source = change.source
     if source is None or function.body is None or is_prescribed(source, function):
         return
-    if is_unfinished(Place(source, function.node, function.nested, function)):
+    if is_unfinished(EditScope(source, function.node, function.nested, function)):
         return
     names = list(parameters(source, function))
     uses = {name: list(_uses(source, function.body, name)) for name in names}

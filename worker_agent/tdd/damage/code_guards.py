@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import entry_of
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import Place, named, shown
+from worker_agent.tdd.damage.code_edits import EditScope, named, shown
 from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.node_types import words
 from worker_agent.tdd.syntax.source import Language, Source, edited, parse, walk
@@ -57,7 +57,7 @@ def removed(change: FileChange) -> Iterator[Guard]:
 
 def _guarded(source: Source, function: Function, guard: str) -> bytes | None:
     """The file with a guard at the beginning of a function."""
-    entry = entry_of(Place(source, function.node, function.nested, function))
+    entry = entry_of(EditScope(source, function.node, function.nested, function))
     if entry is None or entry.is_expression:
         return None
     ended = f"{guard};" if source.language is Language.RUBY else guard

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange, blocks, rows
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
 from worker_agent.tdd.syntax.source import Source, parse, walk
@@ -122,7 +122,7 @@ def _hunk(change: FileChange, after: _Side, content: bytes, block: tuple[int, in
     around = [each for each in after.functions if begin in rows(each.node) and last in rows(each.node)]
     function = min(around, key=lambda each: len(rows(each.node))).name if around else ""
     direct = bool(function) or block[1] >= first
-    return Damage(change.path, first, Kind.HUNK, content, told, function, quiet, direct)
+    return Damage(change.path, first, DamageKind.HUNK, content, told, function, quiet, direct)
 
 
 def _paragraphs(change: FileChange) -> Iterator[Damage]:
@@ -134,7 +134,7 @@ def _paragraphs(change: FileChange) -> Iterator[Damage]:
         content = (text[: piece.start()] + text[piece.end() :]).encode("utf-8", "surrogateescape")
         first = text.count("\n", 0, piece.start()) + 1
         last = first + max(0, piece.group().count("\n") - 1)
-        yield Damage(change.path, first, Kind.HUNK, content, f"lines {first}-{last} were left out")
+        yield Damage(change.path, first, DamageKind.HUNK, content, f"lines {first}-{last} were left out")
 
 
 def _lines(content: bytes) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Place
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, EditScope
 from worker_agent.tdd.damage.code_returns import returned
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of_type
 from worker_agent.tdd.syntax.source import Language, parse, replaced
@@ -81,14 +81,14 @@ def _edits(change: FileChange, *, unknown_raises: bool) -> Iterator[tuple[int, i
     if change.source is None:
         return
     for function in change.functions:
-        place = Place(change.source, function.node, function.nested, function)
+        place = EditScope(change.source, function.node, function.nested, function)
         for value, owner in returned(place):
             by = _other(place, value, unknown_raises=unknown_raises) if owner.id == place.node.id else None
             if by is not None:
                 yield value.start_byte, value.end_byte, by
 
 
-def _other(place: Place, value: Node, *, unknown_raises: bool) -> str | None:
+def _other(place: EditScope, value: Node, *, unknown_raises: bool) -> str | None:
     text, language = place.text(value), place.language
     if language in _AT_RUN_TIME:
         bare = f"({text})" if value.type == "expression_list" or language in SCRIPTS else text

@@ -9,9 +9,9 @@ from tree_sitter import Node
 from worker_agent.tdd.damage.code_body_values import result_types
 from worker_agent.tdd.damage.code_conditions import negated
 from worker_agent.tdd.damage.code_constants import other_number, other_text
-from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, Place, became, closure_of, named, shown
+from worker_agent.tdd.damage.code_edits import SCRIPTS, Edit, EditScope, became, closure_of, named, shown
 from worker_agent.tdd.damage.code_values import declared_type, other, sort_of, sort_of_type, zero
-from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import RETURNS, TRUE_FALSE, words
 from worker_agent.tdd.syntax.source import Language, Source
 
@@ -25,7 +25,7 @@ _YIELDED = frozenset({"yield", "yield_expression"})
 _BODIES = frozenset({"block", "statement_block", "compound_statement", "body_statement"})
 
 
-def return_edits(place: Place) -> Iterator[Edit]:
+def return_edits(place: EditScope) -> Iterator[Edit]:
     """Each value that is returned or yielded, replaced by another one."""
     for value, owner in returned(place):
         if place.language is Language.GO and value.type == "expression_list":
@@ -36,10 +36,12 @@ def return_edits(place: Place) -> Iterator[Edit]:
         if node.type in _YIELDED and place.language in (Language.PYTHON, *SCRIPTS) and "*" not in place.text(node)[:7]:
             given = named(node)
             if given and "from" not in {each.type for each in node.children} and not _is_nothing(place, given[0]):
-                yield place.replace(Kind.RET, given[0], "None" if place.language is Language.PYTHON else "undefined")
+                yield place.replace(
+                    DamageKind.RET, given[0], "None" if place.language is Language.PYTHON else "undefined"
+                )
 
 
-def returned(place: Place) -> Iterator[tuple[Node, Node]]:
+def returned(place: EditScope) -> Iterator[tuple[Node, Node]]:
     """Each returned value with the function, named or not, that returns it."""
     for node in place.nodes:
         if node.type in RETURNS and named(node):
@@ -53,7 +55,7 @@ def returned(place: Place) -> Iterator[tuple[Node, Node]]:
                 yield last, node
 
 
-def _last_value(place: Place, node: Node) -> Node | None:
+def _last_value(place: EditScope, node: Node) -> Node | None:
     """The value that a function has without saying `return`."""
     body = node.child_by_field_name("body")
     if body is None or body.type in place.kinds.classes:
@@ -68,28 +70,28 @@ def _last_value(place: Place, node: Node) -> Node | None:
     return None if last.type in _NOT_VALUES or last.type.endswith(("_item", "_modifier")) else last
 
 
-def _other_values(place: Place, value: Node, owner: Node) -> Iterator[Edit]:
+def _other_values(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
     sort = sort_of(place.source, value)
     if value.type in TRUE_FALSE or _is_nothing(place, value):
         yield from _instead_of_nothing(place, value, owner)
         return
     text = place.text(value)
     if sort == "bool":
-        yield place.replace(Kind.RET, value, negated(place.language, text))
+        yield place.replace(DamageKind.RET, value, negated(place.language, text))
         return
     if sort == "tuple" and len(named(value)) > 1:
         yield _swapped(place, value)
         return
     declared = declared_type(place.source, owner)
     if sort_of_type(declared) == "bool":
-        yield place.replace(Kind.RET, value, negated(place.language, text))
+        yield place.replace(DamageKind.RET, value, negated(place.language, text))
     elif sort_of_type(declared) == "int" or _is_arithmetic(value):
-        yield place.replace(Kind.RET, value, f"({text}) + 1")
+        yield place.replace(DamageKind.RET, value, f"({text}) + 1")
     else:
         yield from _emptied(place, value, declared, sort)
 
 
-def _emptied(place: Place, value: Node, declared: str, sort: str) -> Iterator[Edit]:
+def _emptied(place: EditScope, value: Node, declared: str, sort: str) -> Iterator[Edit]:
     """Nothing, or the zero value, in the place of a value; another text for a literal one is `const` already."""
     if place.language is Language.RUST and place.text(value).startswith("Some("):
         by: str | None = "None"
@@ -99,10 +101,10 @@ def _emptied(place: Place, value: Node, declared: str, sort: str) -> Iterator[Ed
         by = zero(place.language, sort_of_type(declared) or sort, declared)
     if by is None or by == place.text(value):
         return
-    yield place.replace(Kind.RET, value, f"({by})" if by.startswith("{") or " as " in by else by)
+    yield place.replace(DamageKind.RET, value, f"({by})" if by.startswith("{") or " as " in by else by)
 
 
-def _instead_of_nothing(place: Place, value: Node, owner: Node) -> Iterator[Edit]:
+def _instead_of_nothing(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
     """A value where `None` was returned; truth values are `like` already."""
     if value.type in TRUE_FALSE:
         return
@@ -111,34 +113,34 @@ def _instead_of_nothing(place: Place, value: Node, owner: Node) -> Iterator[Edit
     plain = plain.removeprefix("Optional[").removesuffix("]") if plain.startswith("Optional[") else plain
     by = other(place.language, sort_of_type(plain)) if plain else other(place.language, "str")
     if by is not None and place.language not in (Language.GO, Language.RUST, Language.JAVA, Language.CSHARP):
-        yield place.replace(Kind.RET, value, by)
+        yield place.replace(DamageKind.RET, value, by)
 
 
-def _go_results(place: Place, values: Node, owner: Node) -> Iterator[Edit]:
+def _go_results(place: EditScope, values: Node, owner: Node) -> Iterator[Edit]:
     """Each value replaced by the zero value of its type, and an error left out; the old value stays in use."""
     given = named(values)
-    types = result_types(Place(place.source, owner, function=place.function)) if owner.id == place.node.id else []
+    types = result_types(EditScope(place.source, owner, function=place.function)) if owner.id == place.node.id else []
     if len(types) != len(given):
         return
     for value, declared in zip(given, types, strict=True):
         text = place.text(value)
         if declared == "error" and value.type != "nil":
-            yield place.replace(Kind.DROP, value, "nil", f"the error `{shown(text, 48)}` was not returned")
+            yield place.replace(DamageKind.DROP, value, "nil", f"the error `{shown(text, 48)}` was not returned")
         elif declared == "bool" and value.type not in TRUE_FALSE:
-            yield place.replace(Kind.RET, value, negated(place.language, text))
+            yield place.replace(DamageKind.RET, value, negated(place.language, text))
         elif sort_of_type(declared) == "int" and value.type not in place.kinds.integers:
-            yield place.replace(Kind.RET, value, f"({text}) + 1")
+            yield place.replace(DamageKind.RET, value, f"({text}) + 1")
         elif declared != "error" and value.type not in ("nil", *TRUE_FALSE, *place.kinds.integers):
             by = f"func() {declared} {{ return *new({declared}); return {text} }}()"
-            yield place.replace(Kind.RET, value, by, became(text, f"*new({declared})"))
+            yield place.replace(DamageKind.RET, value, by, became(text, f"*new({declared})"))
 
 
-def _swapped(place: Place, value: Node) -> Edit:
+def _swapped(place: EditScope, value: Node) -> Edit:
     """A tuple with its first two entries in the other order; another last one where they are the same."""
     first, second = named(value)[:2]
     one, two = place.text(first), place.text(second)
     if one == two:
-        return place.replace(Kind.RET, first, _changed_literal(place, first) or "None")
+        return place.replace(DamageKind.RET, first, _changed_literal(place, first) or "None")
     content = place.source.content
     between = content[first.end_byte : second.start_byte].decode("utf-8", "replace")
     whole = place.text(value)
@@ -146,10 +148,10 @@ def _swapped(place: Place, value: Node) -> Edit:
     at = first.start_byte - value.start_byte
     raw = whole.encode()
     by = (raw[:at] + new.encode() + raw[second.end_byte - value.start_byte :]).decode("utf-8", "replace")
-    return place.replace(Kind.RET, value, by)
+    return place.replace(DamageKind.RET, value, by)
 
 
-def _changed_literal(place: Place, node: Node) -> str | None:
+def _changed_literal(place: EditScope, node: Node) -> str | None:
     if node.type in place.kinds.strings:
         return other_text(place, node)
     return other_number(place.text(node)) if node.type in place.kinds.integers else None
@@ -162,7 +164,7 @@ def _is_arithmetic(node: Node) -> bool:
     return operator is not None and operator.type in ("-", "*", "/", "//", "%") and len(named(node)) == 2
 
 
-def _is_nothing(place: Place, value: Node) -> bool:
+def _is_nothing(place: EditScope, value: Node) -> bool:
     return is_nothing(place.source, value)
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from worker_agent.tdd.damage.code_bodies import Entry, entry_of, is_unfinished, raising
+from worker_agent.tdd.damage.code_bodies import FunctionEntry, entry_of, is_unfinished, raising
 from worker_agent.tdd.damage.code_body_values import is_generator, result_types, returned_sort, returning
 from worker_agent.tdd.damage.code_changes import FileChange
-from worker_agent.tdd.damage.code_edits import Place
+from worker_agent.tdd.damage.code_edits import EditScope
 from worker_agent.tdd.damage.code_unused import parameters
 from worker_agent.tdd.damage.code_values import declared_type, sort_of_type
 from worker_agent.tdd.syntax.functions import Function
@@ -42,7 +42,7 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
     """The simpler versions of a function that can be written in its language."""
     if change.source is None or function.name.rpartition(".")[2] in _CONSTRUCTORS:
         return
-    place = Place(change.source, function.node, function.nested, function)
+    place = EditScope(change.source, function.node, function.nested, function)
     entry = entry_of(place)
     if entry is None or is_unfinished(place) or is_generator(place):
         return
@@ -58,7 +58,7 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
         yield Simpler("always fails", failing + _ERROR_TYPE if declares else failing)
 
 
-def _failing(place: Place) -> str:
+def _failing(place: EditScope) -> str:
     """The statement that returns an error, where a function does so; empty where it raises."""
     function = place.function
     if function is None:
@@ -72,7 +72,7 @@ def _failing(place: Place) -> str:
     return ""
 
 
-def _values(place: Place) -> Iterator[tuple[str, str]]:
+def _values(place: EditScope) -> Iterator[tuple[str, str]]:
     """What it returns then, and the words for that."""
     function = place.function
     if function is None:
@@ -86,6 +86,6 @@ def _values(place: Place) -> Iterator[tuple[str, str]]:
         yield f"{name}.into()" if place.language is Language.RUST else name, f"hands back its argument `{name}`"
 
 
-def _made(change: FileChange, entry: Entry, statement: str) -> bytes | None:
+def _made(change: FileChange, entry: FunctionEntry, statement: str) -> bytes | None:
     content = replaced(change.head, entry.start, entry.end, entry.filled(statement).encode())
     return content if content != change.head and parse(change.path, content) is not None else None

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_conditions import negated
-from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, Place, named, parent_of, shown
+from worker_agent.tdd.damage.code_edits import SCRIPTS, TYPED, Edit, EditScope, named, parent_of, shown
 from worker_agent.tdd.damage.code_returns import is_nothing
 from worker_agent.tdd.damage.code_values import sort_of, sort_of_type, zero
-from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, words
 from worker_agent.tdd.syntax.source import Language
 
@@ -44,7 +44,7 @@ _NO_VALUE = words(
 )
 
 
-def statement_edits(place: Place) -> Iterator[Edit]:
+def statement_edits(place: EditScope) -> Iterator[Edit]:
     """The statements of a place, each damaged; outside of functions only calls are left out."""
     for node in place.nodes:
         if node.type in _RAISES:
@@ -57,17 +57,17 @@ def statement_edits(place: Place) -> Iterator[Edit]:
             yield from _assigned(place, node)
 
 
-def _left_out(place: Place, node: Node) -> Iterator[Edit]:
+def _left_out(place: EditScope, node: Node) -> Iterator[Edit]:
     inner = named(node)[0] if named(node) else node
     if not _has_effect(place, node, inner):
         return
     by = _nothing_done(place, node, inner)
     if by is not None:
         told = f"`{shown(place.text(node).rstrip(';'), 54)}` was left out"
-        yield place.replace(Kind.DROP, node, by, told, weak=node.type in ("echo_statement", "defer_statement"))
+        yield place.replace(DamageKind.DROP, node, by, told, weak=node.type in ("echo_statement", "defer_statement"))
 
 
-def _has_effect(place: Place, node: Node, inner: Node) -> bool:
+def _has_effect(place: EditScope, node: Node, inner: Node) -> bool:
     """Whether a statement is a call, a yield, or an assignment to a member, and may be left out."""
     text = place.text(node)
     if node.type == "assignment_statement" or (node.type == "expression_statement" and inner.type in _WRITES):
@@ -80,7 +80,7 @@ def _has_effect(place: Place, node: Node, inner: Node) -> bool:
     return _KEPT.match(text) is None
 
 
-def _nothing_done(place: Place, node: Node, inner: Node) -> str | None:
+def _nothing_done(place: EditScope, node: Node, inner: Node) -> str | None:
     """The statement in the place of one that is left out; it stays in the file where a compiler counts its uses."""
     text = place.text(node)
     if place.language is Language.PYTHON:
@@ -94,7 +94,7 @@ def _nothing_done(place: Place, node: Node, inner: Node) -> str | None:
     return f"if (false) {{ {text} }}"
 
 
-def _stands_alone(place: Place, node: Node) -> bool:
+def _stands_alone(place: EditScope, node: Node) -> bool:
     content = place.source.content
     begin = content.rfind(b"\n", 0, node.start_byte) + 1
     end = content.find(b"\n", node.end_byte)
@@ -109,23 +109,23 @@ def _is_to_member(node: Node) -> bool:
     return left is not None and left.type in _MEMBERS and node.child_by_field_name("right") is not None
 
 
-def _raises(place: Place, node: Node) -> Iterator[Edit]:
+def _raises(place: EditScope, node: Node) -> Iterator[Edit]:
     text = place.text(node)
     if "NotImplemented" in text or not named(node):
         return
     told = f"`{shown(text.rstrip(';'), 54)}` was left out"
     if place.language is Language.PYTHON:
-        yield Edit(Kind.DROP, node.start_byte, node.end_byte, "pass", told, node.start_point[0] + 1)
+        yield Edit(DamageKind.DROP, node.start_byte, node.end_byte, "pass", told, node.start_point[0] + 1)
     elif parent_of(node) == "expression_statement" and node.parent is not None:
         outer = node.parent
-        yield Edit(Kind.DROP, outer.start_byte, outer.end_byte, ";", told, node.start_point[0] + 1)
+        yield Edit(DamageKind.DROP, outer.start_byte, outer.end_byte, ";", told, node.start_point[0] + 1)
     elif node.type == "throw_statement":
         by = ";" if place.language in SCRIPTS else f"if (false) {{ {text} }}"
-        yield Edit(Kind.DROP, node.start_byte, node.end_byte, by, told, node.start_point[0] + 1)
+        yield Edit(DamageKind.DROP, node.start_byte, node.end_byte, by, told, node.start_point[0] + 1)
     yield from _another_exception(place, node)
 
 
-def _another_exception(place: Place, node: Node) -> Iterator[Edit]:
+def _another_exception(place: EditScope, node: Node) -> Iterator[Edit]:
     match place.language:
         case Language.PYTHON:
             raised = named(node)[0]
@@ -143,18 +143,18 @@ def _another_exception(place: Place, node: Node) -> Iterator[Edit]:
             name = raised.child_by_field_name("constructor") if raised.type == "new_expression" else None
             by = "Error" if name is None or place.text(name) != "Error" else "TypeError"
     if name is not None:
-        edit = place.replace(Kind.LIKE, name, by)
-        yield Edit(Kind.LIKE, edit.start, edit.end, by, edit.what, edit.line)
+        edit = place.replace(DamageKind.LIKE, name, by)
+        yield Edit(DamageKind.LIKE, edit.start, edit.end, by, edit.what, edit.line)
 
 
-def _ruby(place: Place, node: Node) -> Iterator[Edit]:
+def _ruby(place: EditScope, node: Node) -> Iterator[Edit]:
     if node.type == "call" and place.text(node).startswith("raise"):
         exception = node.child_by_field_name("arguments")
-        yield place.replace(Kind.DROP, node, "nil", f"`{shown(place.text(node), 54)}` was left out")
+        yield place.replace(DamageKind.DROP, node, "nil", f"`{shown(place.text(node), 54)}` was left out")
         first = named(exception)[0] if exception is not None and named(exception) else None
         if first is not None and first.type in ("constant", "scope_resolution"):
-            edit = place.replace(Kind.LIKE, first, "IOError")
-            yield Edit(Kind.LIKE, edit.start, edit.end, "IOError", edit.what, edit.line)
+            edit = place.replace(DamageKind.LIKE, first, "IOError")
+            yield Edit(DamageKind.LIKE, edit.start, edit.end, "IOError", edit.what, edit.line)
         return
     if place.function is None or parent_of(node) not in _RUBY_PLACES:
         return
@@ -162,17 +162,17 @@ def _ruby(place: Place, node: Node) -> Iterator[Edit]:
     writes = node.type == "assignment" and _is_to_member(node)
     calls = node.type == "call" and not _RUBY_KEPT.match(place.text(node))
     if appends or writes or calls or (node.type == "yield" and named(node)):
-        yield place.replace(Kind.DROP, node, "nil", f"`{shown(place.text(node), 54)}` was left out")
+        yield place.replace(DamageKind.DROP, node, "nil", f"`{shown(place.text(node), 54)}` was left out")
 
 
-def _assigned(place: Place, node: Node) -> Iterator[Edit]:
+def _assigned(place: EditScope, node: Node) -> Iterator[Edit]:
     operator = _step_of(node)
     if operator is not None:
-        yield place.replace(Kind.ASSIGN, operator, "=", _step_told(place, node, operator))
+        yield place.replace(DamageKind.ASSIGN, operator, "=", _step_told(place, node, operator))
     elif (found := _value_of(place, node)) is not None:
         by = _another_value(place, node, found)
         if by is not None and by != place.text(found):
-            yield place.replace(Kind.ASSIGN, found, by, _assigned_told(place, node, by))
+            yield place.replace(DamageKind.ASSIGN, found, by, _assigned_told(place, node, by))
 
 
 def _step_of(node: Node) -> Node | None:
@@ -183,20 +183,20 @@ def _step_of(node: Node) -> Node | None:
     return operator if operator is not None and operator.type.endswith("=") and len(operator.type) > 1 else None
 
 
-def _step_told(place: Place, node: Node, operator: Node) -> str:
+def _step_told(place: EditScope, node: Node, operator: Node) -> str:
     old = place.text(operator)
     left = node.child_by_field_name("left")
     name = shown(place.text(left), 26) if left is not None else ""
     return f"`{name} {old} …` became `{name} = …`"
 
 
-def _assigned_told(place: Place, node: Node, by: str) -> str:
+def _assigned_told(place: EditScope, node: Node, by: str) -> str:
     left = node.child_by_field_name("left") or node.child_by_field_name("name") or node.child_by_field_name("pattern")
     name = shown(place.text(left), 30) if left is not None else "a variable"
     return f"`{name}` became `{shown(by)}`"
 
 
-def _value_of(place: Place, node: Node) -> Node | None:
+def _value_of(place: EditScope, node: Node) -> Node | None:
     """The value that a statement gives to one variable or member, where another one can stand."""
     if node.type in ("assignment", "assignment_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -219,7 +219,7 @@ def _value_of(place: Place, node: Node) -> Node | None:
     return None if right.type in _NO_VALUE or _VALUE_KEPT.match(place.text(right)) else right
 
 
-def _another_value(place: Place, node: Node, value: Node) -> str | None:
+def _another_value(place: EditScope, node: Node, value: Node) -> str | None:
     """The value in its place: of the same visible sort, else nothing; None for constants, which are damaged as such."""
     kinds = NODE_TYPES[place.language]
     sort = sort_of(place.source, value)
@@ -233,7 +233,7 @@ def _another_value(place: Place, node: Node, value: Node) -> str | None:
     return zero(place.language, sort)
 
 
-def _typed_value(place: Place, node: Node, value: Node) -> str | None:
+def _typed_value(place: EditScope, node: Node, value: Node) -> str | None:
     """The zero value of a declared type; a slice or map of Go without entries."""
     if place.language is Language.GO:
         inner = named(value)[0] if named(value) else value

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from worker_agent.tdd.damage.code_bodies import body_statements, is_unfinished
 from worker_agent.tdd.damage.code_candidates import quiet_possible
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import SCRIPTS, Place, named
+from worker_agent.tdd.damage.code_edits import SCRIPTS, EditScope, named
 from worker_agent.tdd.damage.code_returns import is_nothing
 from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.node_types import NODE_TYPES, RETURNS, words
@@ -68,13 +68,13 @@ def _is_empty(change: FileChange, function: Function) -> bool:
     source = change.source
     if source is None or function.nested:
         return False
-    place = Place(source, function.node, function.nested, function, change.lines)
+    place = EditScope(source, function.node, function.nested, function, change.lines)
     if is_unfinished(place) or _returns_nothing(place):
         return True
     return not (_returns_a_member(place) or quiet_possible(change, function))
 
 
-def _returns_a_member(place: Place) -> bool:
+def _returns_a_member(place: EditScope) -> bool:
     """Whether a function only hands out a part of its object, of a type of which no other value is known."""
     statements = body_statements(place)
     if len(statements) != 1:
@@ -85,7 +85,7 @@ def _returns_a_member(place: Place) -> bool:
     return value.type in _MEMBERS and bool(_OWN.match(place.text(value)))
 
 
-def _returns_nothing(place: Place) -> bool:
+def _returns_nothing(place: EditScope) -> bool:
     statements = body_statements(place)
     if len(statements) != 1:
         return False

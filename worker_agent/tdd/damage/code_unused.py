@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from worker_agent.tdd.damage.code_bodies import is_unfinished
 from worker_agent.tdd.damage.code_changes import changes
-from worker_agent.tdd.damage.code_edits import Place, named
+from worker_agent.tdd.damage.code_edits import EditScope, named
 from worker_agent.tdd.damage.code_stubs import is_prescribed
 from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.source import Source, parse, walk
@@ -49,7 +49,7 @@ def parameters(source: Source, function: Function) -> Iterator[str]:
 
 def _is_fixed(source: Source, function: Function) -> bool:
     above = function.node.parent
-    place = Place(source, function.node, function.nested, function)
+    place = EditScope(source, function.node, function.nested, function)
     return (
         is_prescribed(source, function)
         or is_unfinished(place)

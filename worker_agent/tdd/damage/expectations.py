@@ -23,7 +23,7 @@ from worker_agent.tdd.damage.expectations_ending import ended_by
 from worker_agent.tdd.damage.expectations_flow import Reader, flow
 from worker_agent.tdd.syntax.source import Language, Source, parse
 from worker_agent.tdd.syntax.units import found_in
-from worker_agent.tdd.syntax.units_found import Found, is_conditional
+from worker_agent.tdd.syntax.units_found import FoundTest, is_conditional
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
@@ -31,7 +31,7 @@ Touched = tuple[str, str]
 """Path and name of a test."""
 
 
-class Kind(StrEnum):
+class ExpectationEdit(StrEnum):
     """What is done to an expectation."""
 
     NEGATE_FIRST = "negate_first"
@@ -50,7 +50,7 @@ class ExpectationDamage:
     must fail. They are among `touched`.
     """
 
-    kind: Kind
+    kind: ExpectationEdit
     files: dict[str, bytes]
     touched: frozenset[Touched]
     partly: frozenset[Touched] = frozenset()
@@ -87,7 +87,7 @@ def damaged_expectations(
     `files` are test files of the head, `wanted` the names of tests by file, as `TestUnit` has them. A test in which
     nothing can be damaged is in no `touched`: see `untouched`. Lines stay where they are.
     """
-    runs: dict[Kind, _Run] = {kind: _Run() for kind in Kind if kind is not Kind.NEAR}
+    runs: dict[ExpectationEdit, _Run] = {kind: _Run() for kind in ExpectationEdit if kind is not ExpectationEdit.NEAR}
     for path in sorted(set(files) & set(wanted)):
         source = parse(path, files[path])
         if source is not None:
@@ -107,7 +107,7 @@ def near_expectations(files: Mapping[str, bytes], wanted: Mapping[str, Collectio
         near = partial(_near, files[path])
         for found, checks in _flows(source, set(wanted[path])) if source is not None else ():
             _add(run, (path, found.name), _first(checks, checks.sure, near))
-    return _made(Kind.NEAR, run, files) if run.touched else None
+    return _made(ExpectationEdit.NEAR, run, files) if run.touched else None
 
 
 def _near(content: bytes, check: Check) -> Edits:
@@ -138,12 +138,12 @@ def expected_places(source: Source, names: Collection[str]) -> Iterator[tuple[No
         yield node, tuple(edit.start for check in every for edit in check.literal)
 
 
-def _made(kind: Kind, run: _Run, files: Mapping[str, bytes]) -> ExpectationDamage:
+def _made(kind: ExpectationEdit, run: _Run, files: Mapping[str, bytes]) -> ExpectationDamage:
     damaged = {path: edited(files[path], edits) for path, edits in sorted(run.edits.items())}
     return ExpectationDamage(kind, damaged, frozenset(run.touched), frozenset(run.partly))
 
 
-def _flows(source: Source, names: Collection[str]) -> Iterator[tuple[Found, Flow]]:
+def _flows(source: Source, names: Collection[str]) -> Iterator[tuple[FoundTest, Flow]]:
     every = found_in(source)
     reader = _READERS[source.language](source, frozenset(found.node.start_byte for found in every))
     for found in every:
@@ -152,16 +152,16 @@ def _flows(source: Source, names: Collection[str]) -> Iterator[tuple[Found, Flow
             yield found, flow(reader, found.body) if ends is None else ends
 
 
-def _damage(runs: Mapping[Kind, _Run], test: Touched, checks: Flow) -> None:
+def _damage(runs: Mapping[ExpectationEdit, _Run], test: Touched, checks: Flow) -> None:
     exception = _first(checks, checks.sure, lambda check: check.exception)
     first = _first(checks, checks.sure, _negated)
     last = _first(checks, checks.sure[::-1], _negated)
     if first != exception:
-        _add(runs[Kind.NEGATE_FIRST], test, first)
+        _add(runs[ExpectationEdit.NEGATE_FIRST], test, first)
     if last not in {first, exception}:
-        _add(runs[Kind.NEGATE_LAST], test, last)
-    _add(runs[Kind.LITERAL], test, _first(checks, checks.sure, lambda check: check.literal))
-    _add(runs[Kind.EXCEPTION], test, exception)
+        _add(runs[ExpectationEdit.NEGATE_LAST], test, last)
+    _add(runs[ExpectationEdit.LITERAL], test, _first(checks, checks.sure, lambda check: check.literal))
+    _add(runs[ExpectationEdit.EXCEPTION], test, exception)
 
 
 def _negated(check: Check) -> Edits:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from worker_agent.tdd.damage.expectations_classes_calls import Call, call_of, damaged
+from worker_agent.tdd.damage.expectations_classes_calls import CallExpression, call_of, damaged
 from worker_agent.tdd.damage.expectations_edits import Check, Flow
 from worker_agent.tdd.damage.expectations_flow import Shapes, flow
 from worker_agent.tdd.syntax.source import Source, walk
@@ -98,7 +98,7 @@ class ClassReader:
             for found in walk(statement)
         )
 
-    def _call(self, statement: Node) -> Call | None:
+    def _call(self, statement: Node) -> CallExpression | None:
         found: Node | None = statement
         while found is not None and found.type in {"expression_statement", "await_expression"}:
             found = next(statements(found), None)

@@ -85,7 +85,7 @@ _SUBJECT = re.compile(r"(?:\w+\.)*assertThat\(|.*\.Should\(\)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallExpression:
     """A call with its name, the text of what it is called on, its arguments."""
 
     node: Node
@@ -95,7 +95,7 @@ class Call:
     given: tuple[Node, ...]
 
 
-def call_of(source: Source, node: Node) -> Call | None:
+def call_of(source: Source, node: Node) -> CallExpression | None:
     """A node as a call."""
     function = child(node, "function") if node.type == "invocation_expression" else node
     if function is None or node.type not in _CALLS:
@@ -110,7 +110,7 @@ def call_of(source: Source, node: Node) -> Call | None:
         name = name.named_children[0]
     listed = child(node, "arguments")
     given = tuple(_plain(found) for found in statements(listed)) if listed is not None else ()
-    return Call(node, name, source.text(name), "" if owner is None else source.text(owner), given)
+    return CallExpression(node, name, source.text(name), "" if owner is None else source.text(owner), given)
 
 
 _CALLS = frozenset(
@@ -129,7 +129,7 @@ def _plain(argument: Node) -> Node:
     return argument.named_children[-1] if argument.type == "argument" and argument.named_children else argument
 
 
-def damaged(source: Source, call: Call) -> Check | None:
+def damaged(source: Source, call: CallExpression) -> Check | None:
     """An assertion with its damages; None for another call."""
     is_subject = bool(_SUBJECT.match(call.owner))
     if not is_subject and not (_OWNER.match(call.owner) and _is_assertion(call)):
@@ -140,7 +140,7 @@ def damaged(source: Source, call: Call) -> Check | None:
     return Check(negate, literal, exception) if negate or literal or exception else None
 
 
-def _opposite(source: Source, call: Call) -> Edits:
+def _opposite(source: Source, call: CallExpression) -> Edits:
     """The opposite assertion; with its class where only this one is imported."""
     opposite = _OPPOSITES[source.language].get(call.name)
     if opposite is None:
@@ -151,7 +151,7 @@ def _opposite(source: Source, call: Call) -> Edits:
     return (over(call.name_node, opposite),)
 
 
-def _matcher(source: Source, call: Call) -> Edits:
+def _matcher(source: Source, call: CallExpression) -> Edits:
     """Hamcrest's `assertThat(value, matcher)` and NUnit's `Assert.That(value, Is.EqualTo(3))`."""
     if call.name == "assertThat" and len(call.given) in {2, 3} and source.language is Language.JAVA:
         return around(call.given[-1], "org.hamcrest.CoreMatchers.not(", ")")
@@ -163,11 +163,11 @@ def _matcher(source: Source, call: Call) -> Edits:
     return ()
 
 
-def _is_assertion(call: Call) -> bool:
+def _is_assertion(call: CallExpression) -> bool:
     return call.name.startswith(("assert", "expect")) or "ssert" in call.owner
 
 
-def _literal(source: Source, call: Call) -> Edits:
+def _literal(source: Source, call: CallExpression) -> Edits:
     """An expected value; with three arguments one may be the message, which is a text."""
     if call.name not in _EQUAL or len(call.given) > 3 or any(found.type in _FLOATS for found in call.given):
         return ()
@@ -200,7 +200,7 @@ def _plain_value(node: Node) -> Node:
     return node.named_children[-1] if node.type == "array_element_initializer" and node.named_children else node
 
 
-def _exception(source: Source, call: Call) -> Edits:
+def _exception(source: Source, call: CallExpression) -> Edits:
     """Another exception is expected: one of the language that nothing throws."""
     if source.language is Language.CSHARP and re.match(r"Throws(?:Any|Async|AnyAsync)?$", call.name):
         return _generic(call)
@@ -216,7 +216,7 @@ def _exception(source: Source, call: Call) -> Edits:
     return ()
 
 
-def _generic(call: Call) -> Edits:
+def _generic(call: CallExpression) -> Edits:
     """`Throws<X>` with another X."""
     parent = call.name_node.parent
     if parent is None or parent.type != "generic_name" or len(parent.named_children) < 2:

@@ -11,12 +11,12 @@ from worker_agent.tdd.damage.expectations_edits import Check, Edits, Flow, over
 from worker_agent.tdd.damage.expectations_rust import should_panic
 from worker_agent.tdd.syntax.source import Language, Source, walk
 from worker_agent.tdd.syntax.units_classes import mark_name, marks
-from worker_agent.tdd.syntax.units_found import Found, child
+from worker_agent.tdd.syntax.units_found import FoundTest, child
 
 _JAVA = "java.nio.channels.NonReadableChannelException.class"
 
 
-def ended_by(source: Source, found: Found) -> Flow | None:
+def ended_by(source: Source, found: FoundTest) -> Flow | None:
     """The exception that ends a test as its only check; None for a test that runs to its end."""
     match source.language:
         case Language.RUST:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class DamageKind(StrEnum):
     """What was done; the order is that in which kinds of the same function are preferred."""
 
     HUNK = "hunk"
@@ -43,7 +43,7 @@ class Damage:
 
     path: str
     line: int
-    kind: Kind
+    kind: DamageKind
     content: bytes = field(repr=False)
     what: str
     function: str = ""

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 
 from worker_agent.tdd.damage.code import gone
 from worker_agent.tdd.damage.code_changes import changes
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 
-_KINDS = {kind: number for number, kind in enumerate(Kind)}
+_KINDS = {kind: number for number, kind in enumerate(DamageKind)}
 
 
 def chosen(damages: Iterable[Damage], limit: int) -> tuple[Damage, ...]:
@@ -37,8 +37,8 @@ def _in_turn(damages: list[Damage]) -> list[Damage]:
     waiting: dict[tuple[str, str], list[Damage]] = {}
     for damage in sorted(damages, key=_hash):
         waiting.setdefault((damage.path, damage.function), []).append(damage)
-    taken: Counter[Kind] = Counter()
-    own: Counter[tuple[str, str, Kind]] = Counter()
+    taken: Counter[DamageKind] = Counter()
+    own: Counter[tuple[str, str, DamageKind]] = Counter()
     ordered: list[Damage] = []
     while waiting:
         for place in list(waiting):
@@ -52,7 +52,9 @@ def _in_turn(damages: list[Damage]) -> list[Damage]:
     return ordered
 
 
-def _rank(damage: Damage, own: Counter[tuple[str, str, Kind]], taken: Counter[Kind]) -> tuple[bool, int, int, int]:
+def _rank(
+    damage: Damage, own: Counter[tuple[str, str, DamageKind]], taken: Counter[DamageKind]
+) -> tuple[bool, int, int, int]:
     times = own[damage.path, damage.function, damage.kind]
     return (not damage.direct, times, taken[damage.kind], _KINDS[damage.kind])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from worker_agent.tdd.damage.code_bodies import is_unfinished
 from worker_agent.tdd.damage.code_changes import FileChange, changes
-from worker_agent.tdd.damage.code_edits import Place, shown
+from worker_agent.tdd.damage.code_edits import EditScope, shown
 from worker_agent.tdd.syntax.functions import Function, text_without
 from worker_agent.tdd.syntax.source import Source
 
@@ -40,7 +40,7 @@ def unfinished(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[st
 
 
 def _seen(source: Source, function: Function) -> str | None:
-    if function.nested or is_unfinished(Place(source, function.node, function.nested, function)):
+    if function.nested or is_unfinished(EditScope(source, function.node, function.nested, function)):
         return None
     seen = _LATER.search(function.text)
     return seen[0].strip() if seen else None

@@ -121,7 +121,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ParsedFile:
     """A file that parses."""
 
     lines: tuple[bytes, ...]
@@ -139,7 +139,7 @@ class Source:
         return b"".join(self.lines[first - 1 : last])
 
 
-def parse(content: bytes) -> Source | None:
+def parse(content: bytes) -> ParsedFile | None:
     """The file, or None when it is not Python or nests too deeply to be compared."""
     try:
         with warnings.catch_warnings():
@@ -150,7 +150,7 @@ def parse(content: bytes) -> Source | None:
     if _deeper(tree, DEPTH_LIMIT):
         return None
     ended = content if content.endswith(b"\n") else content + b"\n"  # only what follows may differ at the last line
-    return Source(tuple(ended.splitlines(keepends=True)), tree)
+    return ParsedFile(tuple(ended.splitlines(keepends=True)), tree)
 
 
 def _deeper(tree: ast.Module, limit: int) -> bool:

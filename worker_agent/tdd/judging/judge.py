@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, Verdict, listed, output, told
-from worker_agent.tdd.runners.report import ACCEPTED, Kind, Outcome, TestId, TestResult, TestRun
+from worker_agent.tdd.runners.report import ACCEPTED, CaseOutcome, FailureKind, TestId, TestResult, TestRun
 
 _COMPILED = (".rs", ".go", ".java", ".kt", ".cs")
 
@@ -51,11 +51,11 @@ def judge_red(
         return RedVerdict(stopped, output(red))
     if red.controlled is False:
         return RedVerdict(ErrorType.TEST_UNEXPECTED_PASS, (FORCED,))
-    accepted = ACCEPTED | ({Kind.THIRD_PARTY_IMPORT} if new_dependencies else frozenset())
+    accepted = ACCEPTED | ({FailureKind.THIRD_PARTY_IMPORT} if new_dependencies else frozenset())
     broken = [result for path, result in red.broken_files.items() if path in files]
     unusable = [r for r in broken if r.kind not in accepted and r.id not in baseline.broken_files and not _is_typed(r)]
     changed = changed_tests(baseline, red, files)
-    unusable += [red.results[test] for test in changed if red.results[test].kind is Kind.MISSING_FIXTURE]
+    unusable += [red.results[test] for test in changed if red.results[test].kind is FailureKind.MISSING_FIXTURE]
     if unusable:
         lines = listed(map(told, unusable))
         return RedVerdict(ErrorType.COMPILATION_ERROR, ("These tests do not collect.", *lines))
@@ -68,7 +68,7 @@ def judge_red(
 
 def _is_typed(result: TestResult) -> bool:
     """Whether a file of a compiled language does not build for its types: the change's own may be other ones."""
-    return result.kind is Kind.COLLECTION and result.file.endswith(_COMPILED)
+    return result.kind is FailureKind.COLLECTION and result.file.endswith(_COMPILED)
 
 
 def changed_tests(baseline: TestRun, red: TestRun, files: Collection[str]) -> list[TestId]:
@@ -81,7 +81,7 @@ def _reason(
     failing: Sequence[TestResult],
     repeated: Mapping[TestId, TestId],
     passing: Sequence[TestId],
-    accepted: Collection[Kind],
+    accepted: Collection[FailureKind],
 ) -> tuple[ErrorType | None, tuple[str, ...]]:
     if not failing and repeated:
         return ErrorType.DUPLICATE_TEST, listed(f"{test}: repeats {old}" for test, old in repeated.items())
@@ -159,13 +159,13 @@ def _was_red(red: TestRun, green: TestRun, test: TestId, new: Collection[TestId]
 
 def _was_cut_off(red: TestRun, test: TestId) -> bool:
     """Whether a test did not come to its end on the base because of another one (a panic ends all of a package)."""
-    return test in red.results and red.results[test].kind is Kind.OTHER
+    return test in red.results and red.results[test].kind is FailureKind.OTHER
 
 
 def _is_endless(red: TestRun, test: TestId) -> bool:
     """Whether a test, of which this is a case, did not end on the base."""
     before = red.results.get(_stem(test))
-    return before is not None and before.kind in {Kind.ENDLESS, Kind.LIMIT}
+    return before is not None and before.kind in {FailureKind.ENDLESS, FailureKind.LIMIT}
 
 
 def _is_forced(red: TestRun, green: TestRun) -> bool:
@@ -192,7 +192,7 @@ def _proof(red: TestRun, green: TestRun, proven: Sequence[TestId]) -> tuple[Erro
     before = [
         red.results.get(test) or red.results.get(_stem(test)) or red.broken(green.results[test].file) for test in proven
     ]
-    reasons = ACCEPTED | {Kind.THIRD_PARTY_IMPORT}
+    reasons = ACCEPTED | {FailureKind.THIRD_PARTY_IMPORT}
     if not any(result is not None and (result.kind in reasons or _is_typed(result)) for result in before):
         details = listed(told(result) for result in before if result is not None)
         return ErrorType.TEST_UNEXPECTED_FAIL, ("No new test was red because the behaviour was missing.", *details)
@@ -221,7 +221,7 @@ def _new_and_red(baseline: TestRun, red: TestRun, files: Collection[str]) -> set
 def _is_missed(green: TestRun, test: TestId) -> bool:
     """Whether a test is skipped on the head, or gone with all its cases."""
     if test in green.results:
-        return green.results[test].outcome is Outcome.SKIPPED
+        return green.results[test].outcome is CaseOutcome.SKIPPED
     return not any(_stem(other) == _stem(test) for other in green.passed)
 
 
@@ -240,7 +240,7 @@ def after(green: TestRun, test: TestId) -> str:
     return told(result) if result.id == test else f"{test}: {told(result)}"
 
 
-def _outcome(run: TestRun, test: TestId) -> Outcome | None:
+def _outcome(run: TestRun, test: TestId) -> CaseOutcome | None:
     found = run.results.get(test)
     return found.outcome if found else None
 

@@ -11,7 +11,7 @@ from shared.pending import mark
 from shared.pending.marked import Marked
 from shared.pending.source import activated, find, path_of
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict, listed, told
-from worker_agent.tdd.runners.report import Outcome, TestId, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
 
 
 def wanted(issue: Issue, claimant: Claimant) -> TestId:
@@ -72,7 +72,7 @@ def judge(baseline: TestRun, run: TestRun, test: TestId, unstable: Collection[Te
     cases = {name: result for name, result in run.results.items() if belongs(name, test)}
     if not run.finished or run.controlled is False or run.broken(path_of(test)) or not run.failed.isdisjoint(cases):
         return None
-    if not any(result.outcome is Outcome.PASSED for result in cases.values()):
+    if not any(result.outcome is CaseOutcome.PASSED for result in cases.values()):
         details = listed(told(result) for result in cases.values()) or (f"{test}: did not run",)
         return Verdict(ErrorType.WORKFLOW_ABORTED, details)
     gone = baseline.passed - run.passed - {*cases, *unstable}

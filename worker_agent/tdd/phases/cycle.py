@@ -12,20 +12,19 @@ from shared.errors import Blocked
 from shared.git.names import activation_branch
 from shared.git.notes import Note, Phase
 from shared.github.ports import StatusComments
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.pending.source import activated, path_of
-from shared.specification import Kind
+from shared.specification import SpecificationKind
 from shared.text import change_summary
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
-from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import BranchExists, CycleAborted, NotPending
 from worker_agent.phase_commits import PhaseCommit, texts
-from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.judge import unstable_tests
 from worker_agent.tdd.judging.verdict import ErrorType, Verdict
 from worker_agent.tdd.phases import activation, next_phase
@@ -36,8 +35,10 @@ from worker_agent.tdd.phases.red_phase import RedPhase
 from worker_agent.tdd.phases.strategy import STRATEGIES
 from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.tree_verification import Red, TreeVerification
+from worker_agent.work_context import WorkContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +56,16 @@ class Cycle:
 
     def __init__(
         self,
-        workshop: CodingSession,
+        session: CodingSession,
         status: StatusComments,
         retries: Retries | None = None,
         cleaning: QualityFix | None = None,
     ) -> None:
-        retries, jury = retries or Retries(), TreeVerification(workshop)
-        self._activation = ActivationPhase(workshop, status, jury)
-        self._plain = PlainPhase(workshop, status, jury)
-        self._red = RedPhase(workshop, status, jury, retries.tests)
-        self._green = GreenPhase(workshop, status, jury, cleaning or QualityFix(workshop), retries.regression)
+        retries, verification = retries or Retries(), TreeVerification(session)
+        self._activation = ActivationPhase(session, status, verification)
+        self._plain = PlainPhase(session, status, verification)
+        self._red = RedPhase(session, status, verification, retries.tests)
+        self._green = GreenPhase(session, status, verification, cleaning or QualityFix(session), retries.regression)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
         """The red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""
@@ -83,11 +84,13 @@ class Cycle:
 
 
 RULES = {
-    Kind.REFACTORING: "Move and rename as the issue asks; behaviour and tests stay as they are.",
-    Kind.DOCUMENTATION: "Change documents, comments and docstrings only; the code stays as it is.",
-    Kind.REMOVAL: "Take out what the issue names, and the tests of it; everything else stays as it is.",
-    Kind.DEPENDENCY: "Change the manifest and what has to follow from it; behaviour and tests stay as they are.",
-    Kind.CONFIGURATION: "Change configuration only; the code stays as it is.",
+    SpecificationKind.REFACTORING: "Move and rename as the issue asks; behaviour and tests stay as they are.",
+    SpecificationKind.DOCUMENTATION: "Change documents, comments and docstrings only; the code stays as it is.",
+    SpecificationKind.REMOVAL: "Take out what the issue names, and the tests of it; everything else stays as it is.",
+    SpecificationKind.DEPENDENCY: (
+        "Change the manifest and what has to follow from it; behaviour and tests stay as they are."
+    ),
+    SpecificationKind.CONFIGURATION: "Change configuration only; the code stays as it is.",
 }
 """What a coder is told beside the criteria."""
 
@@ -101,36 +104,36 @@ class _Refused(tuple[str, ...]):
 class PlainPhase:
     """One try after the other of a change for which every old test must hold, and nothing new is proved."""
 
-    def __init__(self, workshop: CodingSession, status: StatusComments, jury: TreeVerification) -> None:
-        self._workshop = workshop
+    def __init__(self, session: CodingSession, status: StatusComments, verification: TreeVerification) -> None:
+        self._session = session
         self._status = status
-        self._jury = jury
+        self._verification = verification
 
     async def begin(self, held: Held, issue: Issue) -> bool:
         """Whether the item is of such a kind; then its first phase is done, because no test is to be written."""
-        job = await self._workshop.open(held, issue)
-        if job.specification.kind is Kind.FEATURE:
+        job = await self._session.open(held, issue)
+        if job.specification.kind is SpecificationKind.FEATURE:
             return False
-        if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
             raise BranchExists
-        await self._jury.baseline(job)
+        await self._verification.baseline(job)
         await advance(held, FenceChange(phase=decide.Phase.GREEN, base=job.base))
         return True
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
         """One try; whether the item is of such a kind. A refused try is counted in the fence and told to the next."""
-        job = await self._workshop.open(held, issue)
-        if job.specification.kind is Kind.FEATURE:
+        job = await self._session.open(held, issue)
+        if job.specification.kind is SpecificationKind.FEATURE:
             return False
-        baseline = await self._jury.baseline(job)
+        baseline = await self._verification.baseline(job)
         start, attempt = held.fence.work_head or job.base, held.fence.attempt + 1
         prompt = self._prompt(job, f"{attempt} of {limit}")
-        tree = await self._workshop.edit(job, Call.IMPLEMENT, start, Attempt(attempt), prompt)
+        tree = await self._session.edit(job, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
         held.check()
         if tree == await job.space.tree_of(start):
             await self._count(held, job, limit, ("Nothing was changed.",))
             return True
-        green = await self._jury.unchanged(job, baseline, tree)
+        green = await self._verification.unchanged(job, baseline, tree)
         if not green.verdict.ok:
             await self._count(held, job, limit, green.verdict.details)
             return True
@@ -151,32 +154,32 @@ class PlainPhase:
         await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
     async def _record(self, job: WorkContext, tree: str, green: Green, attempt: int) -> None:
-        held, cost = job.held, self._workshop.take_spent(job.issue.number)
+        held, cost = job.held, self._session.take_spent(job.issue.number)
         note = Note(
             issue=job.issue.number,
             cycle=job.cycle,
             phase=Phase.GREEN,
             next_phase=decide.Phase.CI,
             base=job.base,
-            baseline=counted(await self._jury.baseline(job)),
+            baseline=counted(await self._verification.baseline(job)),
             test_result=green.run.one_line(),
             exit_code=green.run.code,
             attempts=attempt,
-            proof=replace(green.proof, suite_runs=self._workshop.take_suite_runs(job.issue.number)),
-            summary=change_summary.of_coder(self._workshop.said(held, tree)),
+            proof=replace(green.proof, suite_runs=self._session.take_suite_runs(job.issue.number)),
+            summary=change_summary.of_coder(self._session.said(held, tree)),
         )
         held.memory.take(_Refused)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         phased = PhaseCommit(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
         to = replace(next_phase.to_ci(), base=held.fence.base or job.base, attempt=attempt)
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
 
     def _prompt(self, job: WorkContext, attempt: str) -> str:
         refused = job.held.memory.get(_Refused) or ()
-        return self._workshop.prompt(
+        return self._session.prompt(
             "change",
             job,
-            criteria=criteria(job),
+            criteria=job.criteria,
             kind=str(job.specification.kind),
             rule=RULES[job.specification.kind],
             conventions=job.conventions or "none",
@@ -193,10 +196,10 @@ FREE = "no run"
 class ActivationPhase:
     """Activates the pending test of an issue and commits it, red or green."""
 
-    def __init__(self, workshop: CodingSession, status: StatusComments, jury: TreeVerification) -> None:
-        self._workshop = workshop
+    def __init__(self, session: CodingSession, status: StatusComments, verification: TreeVerification) -> None:
+        self._session = session
         self._status = status
-        self._jury = jury
+        self._verification = verification
 
     async def begin(self, held: Held, issue: Issue) -> bool:
         """Whether the first step of this issue is done; False when its tests have to be written as for any other.
@@ -210,8 +213,8 @@ class ActivationPhase:
         name = activation_branch(issue.number, test)
         if held.fence.branch != name:
             await advance(held, FenceChange(branch=name))
-        job = await self._workshop.open(held, issue)
-        if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
+        job = await self._session.open(held, issue)
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
             raise BranchExists
         files = await texts(job.space, job.base, {path_of(test)})
         marked = activation.waiting(files, test)
@@ -224,11 +227,11 @@ class ActivationPhase:
         return True
 
     async def _take(self, job: WorkContext, test: TestId, tree: str) -> None:
-        baseline = await self._jury.baseline(job)
-        red = await self._jury.red(job, baseline, tree)
+        baseline = await self._verification.baseline(job)
+        red = await self._verification.red(job, baseline, tree)
         at_once = activation.judge(baseline, red.run, test)
         if at_once is not None and at_once.error is ErrorType.REGRESSION:
-            again = await self._workshop.test(job, tree, Overlay(again=1))
+            again = await self._session.test(job, tree, Overlay(again=1, purpose=RunPurpose(PurposeKind.AGAIN)))
             at_once = activation.judge(baseline, red.run, test, unstable_tests(red.run, again))
         if at_once is None:
             await self._record_red(job, test, baseline, red, tree)
@@ -244,7 +247,7 @@ class ActivationPhase:
         held, note = job.held, replace(red_note(job, baseline, red, None, {}), cost_usd=0.0, cost_source="")
         phased = PhaseCommit(tree, job.base, subject(job, "Activate"), note)
         to = FenceChange(phase=decide.Phase.GREEN, base=job.base)
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
         sentence = "The pending test was activated and fails as it should. Implementing now."
         await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
 
@@ -269,7 +272,7 @@ class ActivationPhase:
         )
         held, phased = job.held, PhaseCommit(tree, job.base, subject(job, "Activate"), note)
         to = replace(next_phase.to_ci(), base=job.base)
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
         sentence = "The pending test was activated and passes at once: its activation alone is published."
         await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
 

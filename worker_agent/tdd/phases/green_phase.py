@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from shared.errors import Blocked
 from shared.git.notes import Note, NoteError, ProofNote
 from shared.github.ports import StatusComments
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
@@ -16,10 +16,9 @@ from shared.models import Issue
 from shared.text import change_summary
 from shared.text.prompts import Untrusted
 from worker_agent import comments
-from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.phase_commits import PhaseCommit
-from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.judging.verdict import ErrorType, listed
 from worker_agent.tdd.phases import next_phase, strategy
 from worker_agent.tdd.phases.phase_notes import green_note, spent, subject, undone
@@ -28,6 +27,7 @@ from worker_agent.tdd.phases.strategy import During
 from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.tree_verification import Red, TreeVerification
+from worker_agent.work_context import WorkContext
 
 STRENGTHENING = 2
 """How often better tests are asked for where code passes and its tests prove nothing."""
@@ -62,15 +62,15 @@ class GreenPhase:
 
     def __init__(
         self,
-        workshop: CodingSession,
+        session: CodingSession,
         status: StatusComments,
-        jury: TreeVerification,
+        verification: TreeVerification,
         cleaning: QualityFix,
         retries: int,
     ) -> None:
-        self._workshop = workshop
+        self._session = session
         self._status = status
-        self._jury = jury
+        self._verification = verification
         self._cleaning = cleaning
         self._retries = retries
 
@@ -80,17 +80,17 @@ class GreenPhase:
         A change that breaks what worked is asked for again, without counting; raises `CycleAborted`
         when that has not helped.
         """
-        job = await next_phase.under_way(self._workshop, await self._workshop.open(held, issue))
-        noted = dict(await next_phase.phases(self._workshop, job)).get(held.fence.work_head)
-        baseline = await self._jury.baseline(job)
+        job = await next_phase.under_way(self._session, await self._session.open(held, issue))
+        noted = dict(await next_phase.phases(self._session, job)).get(held.fence.work_head)
+        baseline = await self._verification.baseline(job)
         start, attempt = held.fence.work_head, held.fence.attempt + 1
-        red = await self._jury.red(job, baseline, await next_phase.tests(self._workshop, job))
+        red = await self._verification.red(job, baseline, await next_phase.tests(self._session, job))
         call = strategy.answer(frozenset({strategy.Red.TESTS}), During.CYCLE).call
         for retry in range(self._retries + 1):
             prompt = self._implementation_prompt(job, f"{attempt} of {limit}", _failed_before(held, noted))
-            tree = await self._workshop.edit(job, call, start, Attempt(attempt, retry=retry), prompt)
+            tree = await self._session.edit(job, call, start, Attempt(attempt, retry=retry), prompt)
             held.check()
-            said = self._workshop.said(held, tree)
+            said = self._session.said(held, tree)
             made = _Made(tree, red, await self._judged(job, baseline, red, tree), said)
             made = await self._strengthened(job, baseline, made)
             verdict = made.green.verdict
@@ -113,8 +113,8 @@ class GreenPhase:
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
     async def _judged(self, job: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
-        refused = await self._jury.refusal(job, job.held.fence.work_head, tree)
-        return Green(TestRun(), refused) if refused else await self._jury.green(job, baseline, red, tree)
+        refused = await self._verification.refusal(job, job.held.fence.work_head, tree)
+        return Green(TestRun(), refused) if refused else await self._verification.green(job, baseline, red, tree)
 
     async def _strengthened(self, job: WorkContext, baseline: TestRun, made: _Made) -> _Made:
         """Where tests prove nothing although the code passes them, better tests for the same code.
@@ -128,8 +128,8 @@ class GreenPhase:
             head = await job.space.commit(weak.tree, (job.held.fence.work_head,), "Tests to be strengthened", ANY_TIME)
             topic = " ".join(filter(None, (job.topic, "stronger tests")))
             prompt = self._tests_prompt(job, weak.green.weak)
-            tree = await self._workshop.edit(
-                replace(job, topic=topic), Call.WRITE_TESTS, head, Attempt(retry=retry), prompt
+            tree = await self._session.edit(
+                replace(job, topic=topic), CoderCall.WRITE_TESTS, head, Attempt(retry=retry), prompt
             )
             job.held.check()
             weak = await self._with_tests(job, baseline, weak, tree)
@@ -140,18 +140,18 @@ class GreenPhase:
 
     async def _with_tests(self, job: WorkContext, baseline: TestRun, weak: _Made, tree: str) -> _Made:
         """The same code with other tests, judged from the base on; tests that are no better leave all as it was."""
-        stray = await self._jury.stray(job, weak.tree, tree)
-        red = await self._jury.red(job, baseline, await self._jury.tests_of(job, tree))
+        stray = await self._verification.stray(job, weak.tree, tree)
+        red = await self._verification.red(job, baseline, await self._verification.tests_of(job, tree))
         if stray or not red.verdict.worth_implementing:
             said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
             return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
-        return _Made(tree, red, await self._jury.green(job, baseline, red, tree), weak.said)
+        return _Made(tree, red, await self._verification.green(job, baseline, red, tree), weak.said)
 
     def _tests_prompt(self, job: WorkContext, weak: Sequence[str]) -> str:
-        return self._workshop.prompt(
+        return self._session.prompt(
             "write_tests",
             job,
-            criteria=criteria(job),
+            criteria=job.criteria,
             conventions=job.conventions or "none",
             test_command=job.test_commands,
             refused=Untrusted("\n".join(weak)),
@@ -163,31 +163,31 @@ class GreenPhase:
 
         async def wrong(tree: str) -> Sequence[str]:
             nonlocal green
-            green = await self._jury.green(job, baseline, red, tree)
+            green = await self._verification.green(job, baseline, red, tree)
             return green.verdict.details if not green.verdict.ok else ()
 
         clean = await self._cleaning.cleaned(job, held.fence.work_head, made.tree, wrong, During.CYCLE)
         if not green.verdict.ok:  # of a try to clean up that was not taken
-            green = await self._jury.green(job, baseline, red, clean.tree)
+            green = await self._verification.green(job, baseline, red, clean.tree)
         note = green_note(job, (baseline, red.run, green.run), green.verdict, attempt)
         note = replace(note, proof=self._counted(job, green), summary=change_summary.of_coder(made.said))
         await self._record_green(held, job, clean, note)
 
     def _counted(self, job: WorkContext, green: Green) -> ProofNote:
         """The proof with the whole runs of the suite that the item took, refused tries among them."""
-        return replace(green.proof, suite_runs=self._workshop.take_suite_runs(job.issue.number))
+        return replace(green.proof, suite_runs=self._session.take_suite_runs(job.issue.number))
 
     async def _record_green(self, held: Held, job: WorkContext, clean: Clean, note: Note) -> None:
         number = job.issue.number
         failed = held.memory.take(_Failed)
         note = replace(note, error=failed.error if failed else None, quality=clean.results)
-        to = await next_phase.afterwards(self._workshop, job, note)
-        cost = self._workshop.take_spent(number)
+        to = await next_phase.afterwards(self._session, job, note)
+        cost = self._session.take_spent(number)
         note = replace(note, next_phase=to.phase or "", cost_usd=cost.usd, cost_source=cost.source)
         phased = PhaseCommit(clean.tree, held.fence.work_head, subject(job, "Implement"), note)
         attempt = note.attempts if to.attempt is None else to.attempt
         to = replace(to, base=held.fence.base, attempt=attempt)
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
 
     async def _count(self, held: Held, job: WorkContext, noted: Note | None, failed: _Failed, limit: int) -> None:
         """One attempt more in the fence; the note of the tests says how it ended."""
@@ -202,15 +202,15 @@ class GreenPhase:
         if noted is None:
             await advance(held, to)
             return
-        note = spent(noted, self._workshop.take_spent(job.issue.number))
+        note = spent(noted, self._session.take_spent(job.issue.number))
         note = replace(note, rolled_back=(*note.rolled_back, failed.error))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, to)
+        await self._session.phase_commits.amend(held, job.space, note, job.specification, to)
 
     def _implementation_prompt(self, job: WorkContext, attempt: str, failures: str) -> str:
-        return self._workshop.prompt(
+        return self._session.prompt(
             "implement",
             job,
-            criteria=criteria(job),
+            criteria=job.criteria,
             conventions=job.conventions or "none",
             test_command=job.test_commands,
             failures=Untrusted(failures or "none so far"),

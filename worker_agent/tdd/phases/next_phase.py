@@ -14,27 +14,28 @@ from shared.specification import Criterion
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import decide
 from worker_agent.branch.history import HISTORY_LIMIT
-from worker_agent.coding_session import CodingSession, WorkContext
+from worker_agent.coding_session import CodingSession
 from worker_agent.tdd.phases import skipped_criteria
+from worker_agent.work_context import WorkContext
 
 
-async def phases(workshop: CodingSession, job: WorkContext) -> tuple[tuple[str, Note], ...]:
+async def phases(session: CodingSession, job: WorkContext) -> tuple[tuple[str, Note], ...]:
     """The item's phase commits up to the one that the fence names, oldest first, each with its note."""
     fence = job.held.fence
     if not fence.work_head:
         return ()
-    notes = await workshop.worksite.notes(job.space, fence)
-    history = await workshop.worksite.mirror.log(fence.work_head, HISTORY_LIMIT)
+    notes = await session.phase_commits.notes(job.space, fence)
+    history = await session.phase_commits.mirror.log(fence.work_head, HISTORY_LIMIT)
     return tuple((commit.oid, notes[commit.oid]) for commit in reversed(history) if commit.oid in notes)
 
 
-async def upcoming(workshop: CodingSession, job: WorkContext) -> tuple[WorkContext, ...]:
+async def upcoming(session: CodingSession, job: WorkContext) -> tuple[WorkContext, ...]:
     """The cycles that are still to be done, the next one first; the whole specification is one cycle."""
     criteria = job.specification.criteria
-    done = tuple(note for _, note in await phases(workshop, job))
+    done = tuple(note for _, note in await phases(session, job))
     aside = skipped_criteria.recorded(job.held.fence)
     begun = bool(aside) or any(note.current_test for note in done)
-    if not is_split(workshop.policy.cycles, criteria, begun=begun):
+    if not is_split(session.policy.code.cycles, criteria, begun=begun):
         return (job,)
     start, first = job.held.fence.work_head or job.base, 1 + len(settled(done) | aside.keys())
     return tuple(
@@ -43,28 +44,28 @@ async def upcoming(workshop: CodingSession, job: WorkContext) -> tuple[WorkConte
     )
 
 
-async def tests(workshop: CodingSession, job: WorkContext) -> str:
+async def tests(session: CodingSession, job: WorkContext) -> str:
     """The commit with the tests of the cycle under way: the fence's, unless somebody else has committed upon it."""
-    red = [commit for commit, note in await phases(workshop, job) if note.phase is Phase.RED]
+    red = [commit for commit, note in await phases(session, job) if note.phase is Phase.RED]
     return red[-1] if red else job.held.fence.work_head
 
 
-async def under_way(workshop: CodingSession, job: WorkContext) -> WorkContext:
+async def under_way(session: CodingSession, job: WorkContext) -> WorkContext:
     """The cycle whose tests are the fence's commit: about its criterion, on the commit where they were red."""
-    note = dict(await phases(workshop, job)).get(job.held.fence.work_head)
+    note = dict(await phases(session, job)).get(job.held.fence.work_head)
     if note is None or note.phase not in {Phase.RED, Phase.SYNC}:
         return job
     criterion = of_id(job.specification.criteria, note.current_test)
     return replace(job, base=note.base, criterion=criterion, cycle=note.cycle, topic=note.current_test)
 
 
-async def afterwards(workshop: CodingSession, job: WorkContext, note: Note | None = None) -> FenceChange:
+async def afterwards(session: CodingSession, job: WorkContext, note: Note | None = None) -> FenceChange:
     """How the fence changes once a cycle is green (with this note): the next criterion, a refactoring, or CI."""
     if note is not None and job.criterion is not None:
-        done = [earlier for _, earlier in await phases(workshop, job)]
+        done = [earlier for _, earlier in await phases(session, job)]
         if pending(job.specification.criteria, [*done, note]):
             return FenceChange(phase=decide.Phase.RED, attempt=0)
-    if workshop.policy.refactor != "off":
+    if session.policy.code.refactor != "off":
         return FenceChange(phase=decide.Phase.REFACTOR)
     return to_ci()
 

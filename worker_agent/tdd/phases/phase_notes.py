@@ -8,12 +8,13 @@ from datetime import datetime
 
 from shared.git.notes import Baseline, Note, NoteError, Phase
 from shared.pending.mark import TITLE
-from worker_agent.coding_session import Cost, WorkContext
+from worker_agent.coding_session import Cost
 from worker_agent.decide import Phase as Next
 from worker_agent.tdd.evidence import Proof, proofs
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.tree_verification import Red
+from worker_agent.work_context import WorkContext
 
 
 def red_note(

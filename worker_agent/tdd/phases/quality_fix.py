@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from shared.git.workspace import Place
 from shared.pending.source import activated, path_of
 from shared.text.prompts import Untrusted
-from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import CycleAborted
 from worker_agent.failure_artifacts import below_state
 from worker_agent.phase_commits import texts
@@ -17,6 +17,7 @@ from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases import activation, quality
 from worker_agent.tdd.phases.quality import Ran
 from worker_agent.tdd.phases.strategy import QUALITY_TRIES, During, Red, answer
+from worker_agent.work_context import WorkContext
 
 Judge = Callable[[str], Awaitable[Sequence[str]]]
 """Says of a tree what is wrong with it, tests first; nothing when nothing is."""
@@ -39,16 +40,16 @@ class Clean:
 class QualityFix:
     """Runs the quality commands of one repository; what they find in a change is mended without an attempt."""
 
-    def __init__(self, workshop: CodingSession) -> None:
-        self._workshop = workshop
+    def __init__(self, session: CodingSession) -> None:
+        self._session = session
         self._ran: dict[tuple[str, tuple[str, ...]], tuple[Ran, ...]] = {}
 
     async def commands(self, job: WorkContext) -> tuple[str, ...]:
         """What is configured, or else detected by the configuration files of the base."""
-        configured = self._workshop.policy.quality_commands
+        configured = job.rules.code.quality_commands
         if configured is not None:
             return configured
-        paths = await self._workshop.worksite.mirror.paths(job.base)
+        paths = await self._session.phase_commits.mirror.paths(job.base)
         found = await texts(job.space, job.base, quality.FILES)
         return quality.detected(paths, found.get)
 
@@ -79,7 +80,7 @@ class QualityFix:
             topic = " ".join(filter(None, (job.topic, "quality")))
             turn = Attempt(round=job.held.fence.round, retry=retry)
             prompt = self._prompt(job, (*problems, quality.told(await self._binding_runs(job, tree))), refused)
-            made = await self._workshop.edit(replace(job, topic=topic), mends.call, commit, turn, prompt)
+            made = await self._session.edit(replace(job, topic=topic), mends.call, commit, turn, prompt)
             job.held.check()
             refused = tuple(await judge(made))
             if not refused:
@@ -87,7 +88,7 @@ class QualityFix:
         if problems:
             sentence = f"The tests pass, but quality commands find faults after {mends.tries} tries to clean up."
             error = CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, (*problems, *refused))
-            patch = await self._workshop.worksite.rescue(job.held.fence, job.space, start)
+            patch = await self._session.phase_commits.rescue(job.held.fence, job.space, start)
             if patch is not None:
                 error.kept = f"`{below_state(patch)}` in the state directory of {job.held.fence.agent}"
             raise error
@@ -121,13 +122,13 @@ class QualityFix:
             where = await job.space.checkout(commit_or_tree, into)
             scratch = job.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
-            inside, bench = self._workshop.policy.working_directory, self._workshop.bench_of(job)
+            inside, bench = job.rules.code.working_directory, self._session.bench_of(job)
             found = [await bench.command(command, where, scratch, inside) for command in commands]
             self._ran = dict(list(self._ran.items())[1 - KEPT :]) | {key: tuple(found)}
         return self._ran[key]
 
     def _prompt(self, job: WorkContext, found: Sequence[str], refused: Sequence[str]) -> str:
-        return self._workshop.prompt(
+        return self._session.prompt(
             "clean_up",
             job,
             conventions=job.conventions or "none",

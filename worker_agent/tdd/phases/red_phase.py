@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 from shared.errors import Blocked
 from shared.git.notes import NoteError
 from shared.github.ports import StatusComments
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
-from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import BranchExists, CycleAborted
 from worker_agent.phase_commits import PhaseCommit
-from worker_agent.prompt_inputs import criteria
 from worker_agent.tdd.evidence import covered
 from worker_agent.tdd.judging.verdict import ErrorType, RedVerdict
 from worker_agent.tdd.phases import next_phase, skipped_criteria
 from worker_agent.tdd.phases.phase_notes import red_note, spent, subject, undone
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.tree_verification import Red, TreeVerification
+from worker_agent.work_context import WorkContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,12 @@ class _Written:
 class RedPhase:
     """Lets tests be written until they prove something; `retries` times at most they are asked for again."""
 
-    def __init__(self, workshop: CodingSession, status: StatusComments, jury: TreeVerification, retries: int) -> None:
-        self._workshop = workshop
+    def __init__(
+        self, session: CodingSession, status: StatusComments, verification: TreeVerification, retries: int
+    ) -> None:
+        self._session = session
         self._status = status
-        self._jury = jury
+        self._verification = verification
         self._retries = retries
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
@@ -53,13 +55,13 @@ class RedPhase:
         Returns what was set aside as problematic: new tests, and criteria of which no test could be taken.
         Raises `CycleAborted` when the base cannot be tested or no acceptable tests were written.
         """
-        job = await self._workshop.open(held, issue)
-        if not held.fence.work_head and not await self._workshop.worksite.is_branch_free(held.fence, job.base):
+        job = await self._session.open(held, issue)
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
             raise BranchExists
         before = {id: _unwanted(error) for id, error in skipped_criteria.recorded(held.fence).items()}
         aside = {id: str(aborted) for id, aborted in before.items()}
         reason = next(reversed(before.values()), None)
-        for cycle in await next_phase.upcoming(self._workshop, job):
+        for cycle in await next_phase.upcoming(self._session, job):
             try:
                 written = await self._written(cycle)
             except CycleAborted as aborted:
@@ -74,17 +76,17 @@ class RedPhase:
 
     async def _written(self, job: WorkContext) -> _Written:
         """Tests of one cycle that are worth implementing; raises `CycleAborted` when there are none."""
-        baseline = await self._jury.baseline(job)
+        baseline = await self._verification.baseline(job)
         verdict = RedVerdict(ErrorType.NO_TEST_WRITTEN, ("nothing was written",))
         refused: NoteError | None = None
         for retry in range(self._retries + 1):
             prompt = self._tests_prompt(job, refused)
-            tree = await self._workshop.edit(job, Call.WRITE_TESTS, job.base, Attempt(retry=retry), prompt)
+            tree = await self._session.edit(job, CoderCall.WRITE_TESTS, job.base, Attempt(retry=retry), prompt)
             job.held.check()
-            red = await self._jury.red(job, baseline, tree)
+            red = await self._verification.red(job, baseline, tree)
             verdict = red.verdict
             if verdict.worth_implementing:
-                return _Written(tree, baseline, red, refused, self._workshop.said(job.held, tree))
+                return _Written(tree, baseline, red, refused, self._session.said(job.held, tree))
             error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, job.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
             if error in _SKIPPED and not verdict.hollow:
@@ -96,14 +98,14 @@ class RedPhase:
     async def _record_red(
         self, held: Held, item: WorkContext, job: WorkContext, written: _Written, aside: Mapping[str, str]
     ) -> None:
-        red, cost = written.red, self._workshop.take_spent(job.issue.number)
+        red, cost = written.red, self._session.take_spent(job.issue.number)
         note = red_note(job, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         ids = [criterion.id for criterion in job.specification.criteria]
         note = replace(note, covers=covered(written.said, note.new_tests, ids))
         phased = PhaseCommit(written.tree, job.base, subject(job, "Add tests for"), note)
         to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
         told = comments.tests_written(
             held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, job.pictures.unseen
         )
@@ -113,22 +115,22 @@ class RedPhase:
         self, held: Held, job: WorkContext, aside: Mapping[str, str], reason: Blocked | None
     ) -> tuple[str, ...]:
         """No criterion is left that has acceptable tests: what is green already goes on; raises when nothing is."""
-        noted = dict(await next_phase.phases(self._workshop, job)).get(held.fence.work_head)
+        noted = dict(await next_phase.phases(self._session, job)).get(held.fence.work_head)
         if noted is None:
             await skipped_criteria.forget(held)
             raise reason or CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, _NO_TESTS)
-        to = await next_phase.afterwards(self._workshop, job)
+        to = await next_phase.afterwards(self._session, job)
         to = replace(to, more=skipped_criteria.forgotten(held.fence))
         note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=to.phase or "")
-        note = spent(note, self._workshop.take_spent(job.issue.number))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, to)
+        note = spent(note, self._session.take_spent(job.issue.number))
+        await self._session.phase_commits.amend(held, job.space, note, job.specification, to)
         return tuple(aside)
 
     def _tests_prompt(self, job: WorkContext, refused: NoteError | None) -> str:
-        return self._workshop.prompt(
+        return self._session.prompt(
             "write_tests",
             job,
-            criteria=criteria(job),
+            criteria=job.criteria,
             conventions=job.conventions or "none",
             test_command=job.test_commands,
             refused=Untrusted(refused.details if refused else "nothing so far"),

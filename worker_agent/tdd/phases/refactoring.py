@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.git.notes import Note, NoteError, Phase
 from shared.github.ports import StatusComments
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Issue
@@ -15,7 +15,7 @@ from shared.text import change_summary, excerpt
 from shared.text.prompts import Untrusted
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
-from worker_agent.coding_session import Attempt, CodingSession, WorkContext
+from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import Aborted
 from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.tdd.judging.files import is_test_file
@@ -26,6 +26,7 @@ from worker_agent.tdd.phases.phase_notes import spent, subject, undone
 from worker_agent.tdd.phases.quality_fix import QualityFix
 from worker_agent.tdd.phases.strategy import REFACTORING
 from worker_agent.tdd.runners.report import TestRun
+from worker_agent.work_context import WorkContext
 
 DIFF_BYTES = 16_000
 """How much of a change a prompt and a question to people quote, its end."""
@@ -44,29 +45,29 @@ class Refactoring:
 
     def __init__(
         self,
-        workshop: CodingSession,
+        session: CodingSession,
         status: StatusComments,
         cleaning: QualityFix,
         retries: int = REFACTORING.retries or 0,
     ) -> None:
-        self._workshop = workshop
+        self._session = session
         self._status = status
         self._cleaning = cleaning
         self._retries = retries
 
     async def refactor(self, held: Held, issue: Issue) -> None:
         """Let the change be refactored; the commit before stands when nothing good comes of it."""
-        job = await self._workshop.open(held, issue)
+        job = await self._session.open(held, issue)
         start = held.fence.work_head
-        green = dict(await next_phase.phases(self._workshop, job)).get(start)
+        green = dict(await next_phase.phases(self._session, job)).get(start)
         if green is None:
             raise NothingToConfirm
-        before = await self._workshop.test(job, start)
+        before = await self._session.test(job, start)
         refused: tuple[str, ...] = ()
         for retry in range(self._retries + 1):
             turn = Attempt(round=held.fence.round, retry=retry)
             prompt = await self._prompt(job, start, refused)
-            tree = await self._workshop.edit(job, Call.REFACTOR, start, turn, prompt)
+            tree = await self._session.edit(job, CoderCall.REFACTOR, start, turn, prompt)
             held.check()
             if not await job.space.changes(start, tree):
                 await self._leave(held, job, green, NoteError("", NOTHING))
@@ -80,8 +81,8 @@ class Refactoring:
 
     async def wait(self, held: Held, issue: Issue) -> None:
         """Show people what they are asked about."""
-        job = await self._workshop.open(held, issue)
-        phases = await next_phase.phases(self._workshop, job)
+        job = await self._session.open(held, issue)
+        phases = await next_phase.phases(self._session, job)
         before = phases[-2][0] if len(phases) > 1 else job.base
         diff = await job.space.diff(before, held.fence.work_head)
         await self._status.show(issue.number, comments.refactoring_waits(held.fence, excerpt(diff, DIFF_BYTES)), held)
@@ -90,7 +91,7 @@ class Refactoring:
         """A person has approved: publish the refactoring."""
         job, _, (_, note) = await self._waiting(held, issue)
         note = replace(note, next_phase=decide.Phase.CI)
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, _confirmed())
+        await self._session.phase_commits.amend(held, job.space, note, job.specification, _confirmed())
 
     async def drop(self, held: Held, issue: Issue) -> None:
         """A person has declined: publish the commit before it; its note says so."""
@@ -100,12 +101,12 @@ class Refactoring:
         )
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
         to = replace(_confirmed(), work_head=commit)
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, to)
+        await self._session.phase_commits.amend(held, job.space, note, job.specification, to)
 
     async def _waiting(self, held: Held, issue: Issue) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
         """The green commit and the refactoring on top of it, each with its note."""
-        job = await self._workshop.open(held, issue)
-        phases = await next_phase.phases(self._workshop, job)
+        job = await self._session.open(held, issue)
+        phases = await next_phase.phases(self._session, job)
         if len(phases) < 2 or phases[-1][1].phase is not Phase.REFACTOR:
             raise NothingToConfirm
         return job, phases[-2], phases[-1]
@@ -121,14 +122,14 @@ class Refactoring:
         wrong += [f"{path}: it is not part of this change; name the idea, do not carry it out." for path in strange]
         if wrong:
             return tuple(wrong)
-        after = await self._workshop.test(job, tree)
+        after = await self._session.test(job, tree)
         broken = judge_kept(before, after).details
         return broken or await self._cleaning.problems(job, start, tree)
 
     async def _record(self, held: Held, job: WorkContext, green: Note, tree: str) -> None:
-        run = await self._workshop.test(job, tree)
-        asks = self._workshop.policy.refactor == "approve"
-        cost = self._workshop.take_spent(job.issue.number)
+        run = await self._session.test(job, tree)
+        asks = self._session.policy.code.refactor == "approve"
+        cost = self._session.take_spent(job.issue.number)
         note = Note(
             issue=job.issue.number,
             cycle=green.cycle,
@@ -141,21 +142,21 @@ class Refactoring:
             cost_usd=cost.usd,
             cost_source=cost.source,
             quality=await self._cleaning.results(job, tree),
-            summary=change_summary.of_coder(self._workshop.said(held, tree)),
+            summary=change_summary.of_coder(self._session.said(held, tree)),
         )
         to = _asked() if asks else next_phase.to_ci()
         phased = PhaseCommit(tree, held.fence.work_head, subject(job, "Refactor"), note)
         to = replace(to, base=held.fence.base)
-        await self._workshop.worksite.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
 
     async def _leave(self, held: Held, job: WorkContext, green: Note, why: NoteError) -> None:
         """The green commit stands as it is; its note says what was tried, and the branch moves to it."""
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, why))
-        note = spent(note, self._workshop.take_spent(job.issue.number))
-        await self._workshop.worksite.amend(held, job.space, note, job.specification, next_phase.to_ci())
+        note = spent(note, self._session.take_spent(job.issue.number))
+        await self._session.phase_commits.amend(held, job.space, note, job.specification, next_phase.to_ci())
 
     async def _prompt(self, job: WorkContext, start: str, refused: Sequence[str]) -> str:
-        return self._workshop.prompt(
+        return self._session.prompt(
             "refactor",
             job,
             diff=Untrusted(excerpt(await job.space.diff(job.base, start), DIFF_BYTES)),

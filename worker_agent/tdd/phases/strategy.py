@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from shared.llm.port import Call
+from shared.llm.port import CoderCall
 from shared.retry.failures import TIMEOUT_REPEATS
 from worker_agent.tdd.judging.verdict import ErrorType
 
@@ -67,32 +67,32 @@ class During(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reaction:
     """Which call is made, how often at most (None: the configuration says), and whether it spends an attempt."""
 
-    call: Call
+    call: CoderCall
     tries: int | None = None
     spends_attempt: bool = False
 
 
-_TESTS: Mapping[During, Answer] = {
-    During.CYCLE: Answer(Call.IMPLEMENT, spends_attempt=True),
-    During.CI: Answer(Call.FIX_CI),
-    During.REVIEW: Answer(Call.IMPLEMENT),
+_TESTS: Mapping[During, Reaction] = {
+    During.CYCLE: Reaction(CoderCall.IMPLEMENT, spends_attempt=True),
+    During.CI: Reaction(CoderCall.FIX_CI),
+    During.REVIEW: Reaction(CoderCall.IMPLEMENT),
 }
 QUALITY_TRIES = 3
 """How often a change whose tests pass is asked to be cleaned up for the quality commands."""
 
 
-def answer(red: frozenset[Red], during: During) -> Answer:
+def answer(red: frozenset[Red], during: During) -> Reaction:
     """Who mends what is red: a conflict first, then tests; quality only when nothing else is red.
 
     Raises ValueError when nothing is red.
     """
     if Red.CONFLICT in red:
-        return Answer(Call.RESOLVE_CONFLICT, 1)
+        return Reaction(CoderCall.RESOLVE_CONFLICT, 1)
     if Red.TESTS in red:
         return _TESTS[during]
     if Red.QUALITY in red:
-        return Answer(Call.REFACTOR, QUALITY_TRIES)
+        return Reaction(CoderCall.REFACTOR, QUALITY_TRIES)
     raise ValueError("nothing is red")

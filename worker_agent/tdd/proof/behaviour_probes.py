@@ -12,7 +12,8 @@ from worker_agent.tdd.damage.code_simpler import simpler
 from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.budget import LONG_SECONDS, TimeBudget
 from worker_agent.tdd.proof.damage_detection import Noticed
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.source import parse
@@ -35,7 +36,7 @@ SIMPLER = "{}::{}: no test tells it from one that {}"
 class Probe:
     """The head with other code in it; `tests` are the test files that the change concerns."""
 
-    subject: Subject
+    subject: ProofSubject
     tests: Collection[str]
     head_run: TestRun
     found: Noticed
@@ -55,7 +56,7 @@ class Probe:
         head = self.head_run
         readers = readers_of(self.subject.change, over) if head.seconds < LONG_SECONDS else frozenset()
         files = {*self.tests, *readers}
-        run = await self.subject.head(files, over, (), head.seconds)
+        run = await self.subject.head(files, over, (), head.seconds, RunPurpose(PurposeKind.DAMAGE))
         lost = {test for test in head.passed - run.passed if head.results[test].file in files}
         return bool(run.timed_out or run.broken_files.keys() - head.broken_files.keys() or lost)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import PurePosixPath
+
+from anyio import to_thread
 
 from shared.git import objects
 from shared.git.output import fields, joined
@@ -30,7 +33,7 @@ SOURCES = frozenset(
 """Ends of the names of source files."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """Two commits or trees, and what differs: content by path, as far as a file exists on that side.
 
@@ -50,17 +53,17 @@ class Change:
     reached: Mapping[str, bytes] = field(default_factory=dict)
     """Code that the change leaves as it is, and that changed old tests name or stand beside."""
 
-    @property
+    @cached_property
     def changed(self) -> frozenset[str]:
         """Every path that differs."""
         return frozenset({*self.old, *self.new})
 
-    @property
+    @cached_property
     def tests(self) -> frozenset[str]:
         """The paths on the tests' side that differ, files with inline tests among them."""
         return frozenset(path for path in self.changed if self.layout.is_test(path)) | frozenset(self.inline)
 
-    @property
+    @cached_property
     def code(self) -> frozenset[str]:
         """The paths of code that differ."""
         return frozenset(path for path in self.changed if self.layout.is_code(path))
@@ -69,7 +72,7 @@ class Change:
         """The content of those `paths` that exist on one side."""
         return {path: content for path, content in (self.new if head else self.old).items() if path in paths}
 
-    @property
+    @cached_property
     def brings_dependencies(self) -> bool:
         """Whether a manifest is among what differs."""
         return any(_is_manifest(path) for path in self.changed)
@@ -113,7 +116,7 @@ async def load(space: Workspace, base: str, head: str, layout: Layout, paths: Co
     reached = _reached(change, [path for path in paths if path not in rows])
     read = await objects.read(space.git, [f"{base}:{path}" for path in reached])
     code = {path: content for path, content in zip(reached, read, strict=True) if content is not None}
-    return replace(change, inline=_inline(change), reached=code)
+    return replace(change, inline=await to_thread.run_sync(_inline, change), reached=code)
 
 
 async def tree_with_tests(space: Workspace, change: Change) -> str:
@@ -132,7 +135,7 @@ async def tree_with_tests(space: Workspace, change: Change) -> str:
 async def _rows(space: Workspace, base: str, head: str) -> dict[str, tuple[str, str, str, str]]:
     """Path -> old mode, new mode, old and new object."""
     verb = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", base, head, "--")
-    found = fields((await space.git.run(*verb)).stdout)
+    found = fields((await space.git.settled(*verb)).stdout)
     split = [(raw.split(" "), path) for raw, path in zip(found[0::2], found[1::2], strict=True)]
     return {path: (raw[0].lstrip(":"), raw[1], raw[2], raw[3]) for raw, path in split}
 

@@ -1,4 +1,4 @@
-"""Which tests notice which damage of the code: the heart of the proof, and what a reviewer is told of it."""
+"""Which tests notice which damage of the code, and what a reviewer is told of it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import structlog
+from anyio import to_thread
 
 from worker_agent.tdd.damage.code import damages
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.damage.selection import chosen, of_file
 from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
 
 log = structlog.get_logger()
 
 SHORT_SECONDS = 60.0
 """A suite that takes no longer is asked as a whole whether it notices a file: names say little of what tests reach."""
+
+_TAKEN_BACK = RunPurpose(PurposeKind.TAKEN_BACK)
 
 Units = Mapping[str, tuple[TestId, ...]]
 """Test -> its cases."""
@@ -53,7 +57,7 @@ class Noticed:
     """Damages that were not tried because there may only be so many."""
 
 
-async def noticing(subject: Subject, proven: Units, alone: TestRun, budget: TimeBudget) -> Noticed:
+async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, budget: TimeBudget) -> Noticed:
     """Damage the changed code, one place at a time, until each test has noticed a quiet damage.
 
     `alone` is a run of the tests' files on the undamaged head. A test notices by an assertion, or by any failure when
@@ -61,15 +65,17 @@ async def noticing(subject: Subject, proven: Units, alone: TestRun, budget: Time
     """
     found = Noticed()
     change = subject.change
-    made = _made(change, change.code or change.changed - change.tests)
+    made = await to_thread.run_sync(_made, change, change.code or change.changed - change.tests)
     found.untried = max(0, len(made) - subject.rules.damages)
-    for damage in chosen(made, subject.rules.damages):
+    tried = chosen(made, subject.rules.damages)
+    for number, damage in enumerate(tried, 1):
         if proven.keys() <= found.by_unit.keys():
             break
         if budget.is_over(found.tried):
             found.cut_short = True
             break
-        await _try(subject, damage, proven, alone, found)
+        ask = _Damaged(subject, alone, RunPurpose(PurposeKind.DAMAGE, number, len(tried)))
+        await _try(ask, damage, proven, found)
     return found
 
 
@@ -78,7 +84,7 @@ def _made(change: Change, paths: Collection[str]) -> tuple[Damage, ...]:
 
 
 async def unnoticed_files(
-    subject: Subject, tests: Collection[str], head_run: TestRun, found: Noticed
+    subject: ProofSubject, tests: Collection[str], head_run: TestRun, found: Noticed
 ) -> tuple[str, ...]:
     """The changed files with functions whose change no test notices.
 
@@ -87,12 +93,11 @@ async def unnoticed_files(
     """
     code = subject.change.code
     base, head = subject.change.side(code, head=False), subject.change.side(code, head=True)
+    asked = {path: loud for path in sorted(head) if path not in found.files and (loud := of_file(base, head, path))}
     missing = []
-    for path in sorted(head):
-        loud = of_file(base, head, path)
-        if path in found.files or loud is None:
-            continue
-        run = await subject.head(tests, {path: loud.content}, (), head_run.seconds)
+    for number, (path, loud) in enumerate(asked.items(), 1):
+        purpose = RunPurpose(PurposeKind.DAMAGE, number, len(asked))
+        run = await subject.head(tests, {path: loud.content}, (), head_run.seconds, purpose)
         if not (run.timed_out or run.failed & head_run.passed or run.broken_files):
             missing.append(path)
     needed = [path for path in missing if path in base]
@@ -101,28 +106,41 @@ async def unnoticed_files(
     return tuple(missing)
 
 
-async def _are_needed(subject: Subject, before: Mapping[str, bytes], head_run: TestRun) -> bool:
+async def _are_needed(subject: ProofSubject, before: Mapping[str, bytes], head_run: TestRun) -> bool:
     """Whether some test fails with these changed files as they were on the base."""
     change = subject.change
     files = _witnesses(subject, before, head_run)
     files |= {test for test in change.tests if test in change.new and test in change.support}
     if not files:
         return False
-    usual, run = await subject.head(files), await subject.head(files, before)
+    usual, run = await subject.head(files), await subject.head(files, before, purpose=_TAKEN_BACK)
     return bool(run.broken_files.keys() - usual.broken_files.keys() or (run.failed - usual.failed))
 
 
-def _witnesses(subject: Subject, paths: Collection[str], head_run: TestRun) -> frozenset[str]:
+def _witnesses(subject: ProofSubject, paths: Collection[str], head_run: TestRun) -> frozenset[str]:
     """The test files that may notice these files: all of a short suite, else those that name one of them."""
     if head_run.seconds <= SHORT_SECONDS:
         return frozenset(result.file for result in head_run.results.values() if result.file)
     return readers_of(subject.change, paths)
 
 
-async def _try(subject: Subject, damage: Damage, proven: Units, alone: TestRun, found: Noticed) -> None:
+@dataclass(frozen=True, slots=True)
+class _Damaged:
+    """Runs tests on a damaged head; `alone` is their run on the undamaged one."""
+
+    subject: ProofSubject
+    alone: TestRun
+    purpose: RunPurpose
+
+    async def run(self, damage: Damage, tests: Collection[TestId]) -> TestRun:
+        files = {test.partition("::")[0] for test in tests}
+        return await self.subject.head(files, {damage.path: damage.content}, tests, self.alone.seconds, self.purpose)
+
+
+async def _try(ask: _Damaged, damage: Damage, proven: Units, found: Noticed) -> None:
     waiting = {unit: cases for unit, cases in proven.items() if unit not in found.by_unit}
     wanted = waiting or proven
-    run = await _damaged(subject, damage, {test for cases in wanted.values() for test in cases}, alone)
+    run = await ask.run(damage, {test for cases in wanted.values() for test in cases})
     found.tried += 1
     if run.broken_files or (not run.finished and not run.results):
         log.debug("damage_breaks_the_build", path=damage.path, line=damage.line, kind=str(damage.kind))
@@ -141,11 +159,6 @@ async def _try(subject: Subject, damage: Damage, proven: Units, alone: TestRun, 
     found.by_unit.update(dict.fromkeys(by, damage))
 
 
-async def _damaged(subject: Subject, damage: Damage, tests: Collection[TestId], alone: TestRun) -> TestRun:
-    files = {test.partition("::")[0] for test in tests}
-    return await subject.head(files, {damage.path: damage.content}, tests, alone.seconds)
-
-
 def noticing_of(run: TestRun, units: Units) -> frozenset[str]:
     """The tests that failed in a run, for whatever reason."""
     return frozenset(_failures(run, units))
@@ -157,4 +170,4 @@ def _failures(run: TestRun, units: Units) -> dict[str, tuple[TestId, ...]]:
 
 
 def _notices(run: TestRun, tests: Collection[TestId], damage: Damage) -> bool:
-    return damage.kind is Kind.HUNK or any(run.results[test].asserted for test in tests)
+    return damage.kind is DamageKind.HUNK or any(run.results[test].asserted for test in tests)

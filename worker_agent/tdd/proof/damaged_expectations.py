@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from anyio import to_thread
+
 from worker_agent.tdd.damage.expectations import (
     ExpectationDamage,
-    Kind,
+    ExpectationEdit,
     damaged_expectations,
     expected_places,
     near_expectations,
     untouched,
 )
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.syntax.source import parse
 
 
 async def unmoved(
-    subject: Subject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun
+    subject: ProofSubject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun
 ) -> tuple[dict[str, str], frozenset[str]]:
     """The tests that stay green although what they expect was damaged, with the kind; those that expect nothing.
 
@@ -27,15 +30,16 @@ async def unmoved(
     wanted = by_file(proven)
     files = {path: content for path, content in subject.change.new.items() if path in wanted}
     found: dict[str, str] = {}
-    damages = damaged_expectations(files, wanted)
-    for damage in damages:
-        tests = {test for cases in proven.values() for test in cases}
-        run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds)
+    damages = await to_thread.run_sync(damaged_expectations, files, wanted)
+    tests = {test for cases in proven.values() for test in cases}
+    for number, damage in enumerate(damages, 1):
+        purpose = RunPurpose(PurposeKind.EXPECTATIONS, number, len(damages))
+        run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds, purpose)
         found |= {unit: str(damage.kind) for unit in _green(subject, run, damage, proven.keys()) if unit not in found}
     return found, frozenset(f"{path}::{name}" for path, name in untouched(damages, wanted))
 
 
-async def tolerant(subject: Subject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun) -> frozenset[str]:
+async def tolerant(subject: ProofSubject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun) -> frozenset[str]:
     """The tests that stay green when a number that they expect is half as large again."""
     wanted = by_file(proven)
     files = {path: content for path, content in subject.change.new.items() if path in wanted}
@@ -43,20 +47,23 @@ async def tolerant(subject: Subject, proven: Mapping[str, tuple[TestId, ...]], a
     if damage is None:
         return frozenset()
     tests = {test for cases in proven.values() for test in cases}
-    run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds)
+    purpose = RunPurpose(PurposeKind.EXPECTATIONS)
+    run = await subject.head(damage.files.keys(), damage.files, tests, alone.seconds, purpose)
     return frozenset(_green(subject, run, damage, proven.keys()))
 
 
-def of_failures(subject: Subject, proven: Collection[str]) -> frozenset[str]:
+def of_failures(subject: ProofSubject, proven: Collection[str]) -> frozenset[str]:
     """The tests that expect nothing but that something fails."""
     wanted = by_file(proven)
     files = {path: content for path, content in subject.change.new.items() if path in wanted}
     touched = {damage.kind: damage.touched for damage in damaged_expectations(files, wanted)}
-    others = touched.get(Kind.NEGATE_FIRST, frozenset()) | touched.get(Kind.NEGATE_LAST, frozenset())
-    return frozenset(f"{path}::{name}" for path, name in touched.get(Kind.EXCEPTION, frozenset()) - others)
+    others = touched.get(ExpectationEdit.NEGATE_FIRST, frozenset()) | touched.get(
+        ExpectationEdit.NEGATE_LAST, frozenset()
+    )
+    return frozenset(f"{path}::{name}" for path, name in touched.get(ExpectationEdit.EXCEPTION, frozenset()) - others)
 
 
-def texts(subject: Subject, path: str, names: Collection[str]) -> dict[str, str]:
+def texts(subject: ProofSubject, path: str, names: Collection[str]) -> dict[str, str]:
     """The text of each of these tests of a changed file, with its decorators."""
     source = parse(path, subject.change.new[path]) if path in subject.change.new else None
     if source is None:
@@ -73,7 +80,7 @@ def by_file(units: Collection[str]) -> dict[str, set[str]]:
     return wanted
 
 
-def _green(subject: Subject, run: TestRun, damage: ExpectationDamage, units: Collection[str]) -> set[str]:
+def _green(subject: ProofSubject, run: TestRun, damage: ExpectationDamage, units: Collection[str]) -> set[str]:
     """The damaged tests all of whose cases still pass."""
     touched = {f"{path}::{name}" for path, name in damage.touched} & set(units)
     passed: set[str] = set()

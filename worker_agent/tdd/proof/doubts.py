@@ -9,22 +9,23 @@ from dataclasses import dataclass
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.damage.code import damages, gone
 from worker_agent.tdd.damage.code_changes import changes
-from worker_agent.tdd.damage.model import Kind
+from worker_agent.tdd.damage.model import DamageKind
 from worker_agent.tdd.damage.selection import chosen
 from worker_agent.tdd.proof import damaged_expectations
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.damage_detection import Noticed, Units, noticing_of
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.proof.unit_index import UnitIndex
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 TRIED = 8
 """So many damages are tried on tests that did not notice other values."""
 
-_OF_PRESENCE = frozenset({Kind.NONE, Kind.RET, Kind.HUNK})
+_OF_PRESENCE = frozenset({DamageKind.NONE, DamageKind.RET, DamageKind.HUNK})
 """Damages that a test notices which looks at no value: nothing is returned, or a name is not there."""
 
-_LOUD_OR_EMPTY = frozenset({Kind.NONE, Kind.HUNK, Kind.GONE, Kind.RAISE})
+_LOUD_OR_EMPTY = frozenset({DamageKind.NONE, DamageKind.HUNK, DamageKind.GONE, DamageKind.RAISE})
 
 _NOTHING = re.compile(
     r"became `\(?(?:None|null|nil|undefined|''|\"\"|b''|0|0\.0|\[\]|\{\}|\(\)|set\(\)|\*new\(.*\)"
@@ -39,7 +40,7 @@ QUIET = "{}: it passed with every damage that was tried, beside tests that notic
 PRESENCE = "{}: it notices that there is a result, and not which: it passes with other values of the same type"
 
 
-def read(subject: Subject, proven: Units) -> tuple[str, ...]:
+def read(subject: ProofSubject, proven: Units) -> tuple[str, ...]:
     """What can be read: results word for word, parameters without effect, a look at callers, criteria left out."""
     from worker_agent.tdd.damage import (
         answers_formula,
@@ -81,7 +82,10 @@ def read(subject: Subject, proven: Units) -> tuple[str, ...]:
     )
 
 
-async def of_tolerance(subject: Subject, proven: Units, alone: TestRun) -> tuple[str, ...]:
+_DAMAGE = RunPurpose(PurposeKind.DAMAGE)
+
+
+async def of_tolerance(subject: ProofSubject, proven: Units, alone: TestRun) -> tuple[str, ...]:
     """The tests that would pass with results half as large again."""
     from worker_agent.tdd.damage.expectations_tolerance import wide  # grammars are loaded late
 
@@ -101,7 +105,7 @@ class _Before:
     renamed: frozenset[str]
 
     @classmethod
-    def of(cls, subject: Subject, comparison: Comparison) -> _Before:
+    def of(cls, subject: ProofSubject, comparison: Comparison) -> _Before:
         index, now = UnitIndex(subject.change.old), UnitIndex(subject.change.new)
         pairs = [(index.unit(entry.name), now.unit(entry.now), entry.now) for entry in comparison.changed if entry.now]
         same = {name for old, new, name in pairs if old and new and old.digest == new.digest and not old.skipped}
@@ -112,7 +116,7 @@ class _Before:
 
 
 async def of_blind(
-    subject: Subject,
+    subject: ProofSubject,
     proven: Units,
     expecting_something: Collection[str],
     alone: TestRun,
@@ -141,7 +145,7 @@ async def of_blind(
 
 
 async def of_presence(
-    subject: Subject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
+    subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
 ) -> tuple[str, ...]:
     """The tests that only notice that something is returned.
 
@@ -177,7 +181,7 @@ def _is_of_value(what: str) -> bool:
     return _NOTHING.search(what) is None
 
 
-def _other_values(subject: Subject) -> dict[str, bytes]:
+def _other_values(subject: ProofSubject) -> dict[str, bytes]:
     from worker_agent.tdd.damage.code_other_values import otherwise
 
     change = subject.change
@@ -185,6 +189,6 @@ def _other_values(subject: Subject) -> dict[str, bytes]:
     return {one.path: content for one in made if (content := otherwise(one)) is not None}
 
 
-async def _run(subject: Subject, over: Mapping[str, bytes], units: Units, alone: TestRun) -> TestRun:
+async def _run(subject: ProofSubject, over: Mapping[str, bytes], units: Units, alone: TestRun) -> TestRun:
     tests: Collection[str] = {test for cases in units.values() for test in cases}
-    return await subject.head({test.partition("::")[0] for test in tests}, over, tests, alone.seconds)
+    return await subject.head({test.partition("::")[0] for test in tests}, over, tests, alone.seconds, _DAMAGE)

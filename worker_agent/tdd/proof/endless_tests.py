@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.proof.execution import Overlay, merged
-from worker_agent.tdd.proof.subject import SLOWER, Subject
+from worker_agent.tdd.proof.subject import SLOWER, ProofSubject
 from worker_agent.tdd.proof.unit_index import UnitIndex
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
 
 SINGLY = 8
@@ -36,7 +36,7 @@ UNNOTICED = "{}: it does not end on the base, and noticed none of the damages th
 def counts_so(red: TestRun, unit: str) -> bool:
     """Whether a test is red only because it did not end on the base."""
     before = red.results.get(unit)
-    return before is not None and before.kind in {Kind.ENDLESS, Kind.LIMIT}
+    return before is not None and before.kind in {FailureKind.ENDLESS, FailureKind.LIMIT}
 
 
 def bound(baseline: TestRun) -> float:
@@ -50,7 +50,7 @@ def ended_from_outside(run: TestRun) -> bool:
 
 
 async def apart(
-    subject: Subject, tree: str, laid: Overlay, files: Collection[str], comparison: Comparison, baseline: TestRun
+    subject: ProofSubject, tree: str, laid: Overlay, files: Collection[str], comparison: Comparison, baseline: TestRun
 ) -> TestRun | None:
     """The new and changed tests of `files`, each in a run of its own on the base with the tests' side of the change.
 
@@ -72,13 +72,13 @@ async def apart(
 
 def undecided(baseline: TestRun, red: TestRun, alone: TestRun) -> tuple[str, ...]:
     """A sentence for each test of `red` that did not end, where the new tests are slow on the head, too."""
-    stopped = sorted(result.id for result in red.results.values() if result.kind is Kind.ENDLESS)
+    stopped = sorted(result.id for result in red.results.values() if result.kind is FailureKind.ENDLESS)
     if NORMAL * alone.seconds <= bound(baseline):
         return ()
     return tuple(SLOW.format(unit, bound(baseline), alone.seconds) for unit in stopped)
 
 
-def _units(subject: Subject, files: Collection[str], comparison: Comparison) -> list[str]:
+def _units(subject: ProofSubject, files: Collection[str], comparison: Comparison) -> list[str]:
     """The tests (`path::name`) that the base does not have, and those that the change has altered."""
     before, now = UnitIndex(subject.change.old), UnitIndex(subject.change.side(files, head=True))
     altered = {entry.now or entry.name for entry in comparison.changed}
@@ -89,6 +89,10 @@ def _told(unit: str, run: TestRun) -> TestRun:
     """The run, a test that did not end in it as one that failed."""
     if not ended_from_outside(run):
         return run
-    kind, why = (Kind.LIMIT, run.limit) if run.limit else (Kind.ENDLESS, f"stopped after {run.seconds:.0f} seconds")
-    result = TestResult(unit, unit.partition("::")[0], Outcome.FAILED, kind, f"It does not end on the base: {why}")
+    kind, why = (
+        (FailureKind.LIMIT, run.limit)
+        if run.limit
+        else (FailureKind.ENDLESS, f"stopped after {run.seconds:.0f} seconds")
+    )
+    result = TestResult(unit, unit.partition("::")[0], CaseOutcome.FAILED, kind, f"It does not end on the base: {why}")
     return replace(run, results={**run.results, unit: result}, finished=True, timed_out=False, limit=None)

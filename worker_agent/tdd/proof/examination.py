@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from anyio import to_thread
+
 from shared.git.notes import ProofNote
 from worker_agent.tdd.judging.duplicates import duplicate_tests
 from worker_agent.tdd.judging.judge import Apart, judge_green, judge_red
@@ -18,9 +20,9 @@ from worker_agent.tdd.proof.execution import NOTHING_OVER, Overlay
 from worker_agent.tdd.proof.hooked import of_hooks
 from worker_agent.tdd.proof.old_tests import OldTests
 from worker_agent.tdd.proof.source_readers import of_readers
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
 from worker_agent.tdd.proof.untested import untested
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId, TestResult, TestRun
 from worker_agent.tdd.runners.runner import Selection
 
 SILENT = (
@@ -66,14 +68,14 @@ class _Alone:
     expecting: Collection[str]
 
 
-async def red(subject: Subject, baseline: TestRun, tests_tree: str, *, has_code: bool = False) -> Red:
+async def red(subject: ProofSubject, baseline: TestRun, tests_tree: str, *, has_code: bool = False) -> Red:
     """Judge the tests' side of a change on the base; `tests_tree` is the base with nothing but that changed.
 
     A test that never ends may be red where the change has its code already (`has_code`), on which it has to end. Before
     that it is refused: nobody pays for code to a test that may never end on any.
     """
     change = subject.change
-    old = old_tests.compared(subject)
+    old = await to_thread.run_sync(old_tests.compared, subject)
     files = affected_files(change, old.comparison)
     if old.refusals:
         return Red(TestRun(), RedVerdict(ErrorType.REGRESSION, listed(old.refusals)), files, old)
@@ -84,12 +86,12 @@ async def red(subject: Subject, baseline: TestRun, tests_tree: str, *, has_code:
     run = _with_new_modules(change, await subject.run(tests_tree, laid, Selection(present), None))
     if has_code and endless_tests.ended_from_outside(run):
         run = await endless_tests.apart(subject, tests_tree, laid, present, old.comparison, baseline) or run
-    repeated = duplicate_tests(change.support, change.side(change.tests, head=True))
+    repeated = await to_thread.run_sync(duplicate_tests, change.support, change.side(change.tests, head=True))
     verdict = judge_red(baseline, run, files=present, duplicates=repeated, new_dependencies=change.brings_dependencies)
     return Red(run, verdict, present, old, baseline)
 
 
-def _controlled(subject: Subject, files: Collection[str]) -> tuple[str, ...]:
+def _controlled(subject: ProofSubject, files: Collection[str]) -> tuple[str, ...]:
     """The files among which control tests are laid: those with tests, or all where no source shows any."""
     new = sorted(path for path in files if path in subject.change.new)
     return tuple(path for path in new if subject.index.holds_tests(path)) or tuple(new)
@@ -105,19 +107,21 @@ def _with_new_modules(change: Change, run: TestRun) -> TestRun:
     if not new or not run.finished:
         return run
     missing = {
-        path: TestResult(path, path, Outcome.ERROR, Kind.FIRST_PARTY_IMPORT, "No code of the base takes this file in.")
+        path: TestResult(
+            path, path, CaseOutcome.ERROR, FailureKind.FIRST_PARTY_IMPORT, "No code of the base takes this file in."
+        )
         for path in new
     }
     return replace(run, broken_files={**missing, **run.broken_files})
 
 
-async def _concerned(subject: Subject, files: Collection[str]) -> TestRun:
+async def _concerned(subject: ProofSubject, files: Collection[str]) -> TestRun:
     """The base's own versions of the test files that a change concerns, where the whole suite is CI's."""
     known = frozenset(path for path in files if path in subject.change.old or path not in subject.change.changed)
     return await subject.run(subject.change.base, NOTHING_OVER, Selection(known), None) if known else TestRun()
 
 
-async def green(subject: Subject, baseline: TestRun, before: Red) -> Green:
+async def green(subject: ProofSubject, baseline: TestRun, before: Red) -> Green:
     """Judge the head: its suite, then whether the tests notice when it is damaged."""
     if subject.rules.local_suite == "changed":
         baseline = before.baseline
@@ -146,7 +150,7 @@ async def green(subject: Subject, baseline: TestRun, before: Red) -> Green:
 
 
 async def _judged(
-    subject: Subject, baseline: TestRun, before: Red, run: TestRun, old: OldTests
+    subject: ProofSubject, baseline: TestRun, before: Red, run: TestRun, old: OldTests
 ) -> tuple[GreenVerdict, tuple[TestId, ...]]:
     """The verdict on the head's run; what fails is run again, alone, before anybody is blamed."""
 
@@ -166,7 +170,7 @@ async def _judged(
             ),
         )
 
-    judged = judge(())
+    judged = await to_thread.run_sync(judge, ())
     blamed = {*judged.failing, *judged.regressions}
     if not blamed or not run.finished:
         return judged, ()
@@ -175,12 +179,12 @@ async def _judged(
     return (judge(flipped), flipped) if flipped else (judged, ())
 
 
-async def _damaged(subject: Subject, baseline: TestRun, before: Red, so_far: Green) -> Green:
+async def _damaged(subject: ProofSubject, baseline: TestRun, before: Red, so_far: Green) -> Green:
     """The head again and again: elsewhere, with other expectations, with damaged code."""
 
     verdict = so_far.verdict
     proven = subject.index.grouped(so_far.run, verdict.proven)
-    hollow = _without_running(subject)
+    hollow = await to_thread.run_sync(_without_running, subject)
     if hollow:
         return _refused(so_far, ErrorType.IMPLEMENTATION_FAILED, hollow)
     whole = max(baseline.seconds, so_far.run.seconds)
@@ -211,7 +215,7 @@ async def _damaged(subject: Subject, baseline: TestRun, before: Red, so_far: Gre
 
 
 async def _with_doubts(
-    subject: Subject, before: Red, so_far: Green, run: _Alone, found: damage_detection.Noticed, budget: TimeBudget
+    subject: ProofSubject, before: Red, so_far: Green, run: _Alone, found: damage_detection.Noticed, budget: TimeBudget
 ) -> Green:
     """What is told beside, and what is asked: it refuses nothing."""
     from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
@@ -225,7 +229,8 @@ async def _with_doubts(
     tolerance = await doubts.of_tolerance(subject, run.proven, run.run)
     unclear = (*beside.doubts, *simple, *(one.told for one in branches), *await unguarded(probe))
     hooked = await of_hooks(subject, before.old.comparison, run.proven, run.run)
-    asked = (*doubts.read(subject, run.proven), *unclear, *presence, *readers, *tolerance, *hooked)
+    read = await to_thread.run_sync(doubts.read, subject, run.proven)
+    asked = (*read, *unclear, *presence, *readers, *tolerance, *hooked)
     return replace(
         so_far,
         proof=replace(
@@ -234,7 +239,7 @@ async def _with_doubts(
     )
 
 
-def _without_running(subject: Subject) -> list[str]:
+def _without_running(subject: ProofSubject) -> list[str]:
     """What no run can show: code that does nothing, knows of its tests, or answers nothing but what they ask."""
     from worker_agent.tdd.damage import (  # grammars are loaded when a head has passed
         answers,
@@ -250,7 +255,7 @@ def _without_running(subject: Subject) -> list[str]:
 
 
 async def _concluded(
-    subject: Subject,
+    subject: ProofSubject,
     before: Red,
     so_far: Green,
     new: _Alone,

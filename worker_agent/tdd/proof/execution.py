@@ -18,6 +18,7 @@ from anyio import to_thread
 from shared.git import objects
 from shared.git.workspace import Workspace
 from worker_agent.tdd.runners.control import Control, watched
+from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestResult, TestRun
 from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.runners.runner import Selection
@@ -36,7 +37,7 @@ class Overlay:
     """What is laid over a checkout for one run: the content of files, None for one that goes.
 
     Control tests are laid among those of the files `controlled`. With `moved` the run has another directory, and
-    with `clock_shift` its clock is ahead by so many seconds.
+    with `clock_shift` its clock is ahead by so many seconds. What it is for makes no difference to the run.
     """
 
     files: Mapping[str, bytes | None] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class Overlay:
     moved: bool = False
     clock_shift: int | None = None
     again: int = 0
+    purpose: RunPurpose = field(default=ORDINARY, compare=False)
 
     @property
     def digest(self) -> str:
@@ -97,6 +99,8 @@ class Execution:
             suite.directory,
             deadline_seconds,
             over.clock_shift,
+            over.purpose,
+            frozenset(name for control in controls for name in control.names),
         )
         run = await self.bench.run(tests, root, scratch)
         run = prefixed(run, suite.directory)

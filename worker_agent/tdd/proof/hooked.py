@@ -5,13 +5,14 @@ from __future__ import annotations
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.damage.code_edits import shown
 from worker_agent.tdd.proof.damage_detection import Units, noticing_of
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
 
 HOOKED = "{}: it only passes together with `{}` in {}, which acts on tests that do not mention it"
 
 
-async def of_hooks(subject: Subject, comparison: Comparison, proven: Units, alone: TestRun) -> tuple[str, ...]:
+async def of_hooks(subject: ProofSubject, comparison: Comparison, proven: Units, alone: TestRun) -> tuple[str, ...]:
     """A sentence for each new test whose expectations fail as soon as such new code is taken out of its file.
 
     One run for each file; what cannot be taken out by itself is left where it is.
@@ -26,7 +27,7 @@ async def of_hooks(subject: Subject, comparison: Comparison, proven: Units, alon
         if without is None:
             continue
         files = {test.partition("::")[0] for cases in proven.values() for test in cases}
-        run = await subject.head(files, {path: without}, (), alone.seconds)
+        run = await subject.head(files, {path: without}, (), alone.seconds, RunPurpose(PurposeKind.TAKEN_BACK))
         if not run.finished or run.broken_files:
             continue
         failing = {unit for unit in noticing_of(run, proven) if _disagrees(run, proven[unit])}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from shared.git.notes import ChangedTest
 from worker_agent.tdd.comparison.compare import compare, diff, old_versions
-from worker_agent.tdd.comparison.model import Comparison, Entry, What
+from worker_agent.tdd.comparison.model import ComparedTest, Comparison, What
 from worker_agent.tdd.comparison.similarity import with_rewritten
 from worker_agent.tdd.proof import weakened
-from worker_agent.tdd.proof.subject import Subject
-from worker_agent.tdd.runners.report import Kind as FailureKind
-from worker_agent.tdd.runners.report import TestResult, TestRun
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
+from worker_agent.tdd.runners.report import FailureKind, TestResult, TestRun
 
 _NAME_GONE = re.compile(
     r"AttributeError|NameError|ImportError|ModuleNotFoundError|unexpected keyword argument|positional arguments? but"
@@ -26,7 +27,7 @@ _NAME_GONE = re.compile(
 REMEDY = "Keep it, or let the specification say that it goes: under Tests that may change, as `{}`."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OldTests:
     """What becomes of them. `gone` are tests (units) that `judge_green` leaves to this judgement."""
 
@@ -36,7 +37,7 @@ class OldTests:
     removed: tuple[str, ...] = ()
     gone: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def known(self) -> frozenset[str]:
         """Tests of the head that are old ones: under another name, or with another helper or fixture."""
         found = self.comparison
@@ -44,7 +45,7 @@ class OldTests:
         return frozenset(entry.now or entry.name for entry in same)
 
 
-def compared(subject: Subject) -> OldTests:
+def compared(subject: ProofSubject) -> OldTests:
     """What can be said before any code is there: what is skipped needs the specification's word."""
     change = subject.change
     head = {path: content for path, content in change.support.items() if path not in change.changed}
@@ -59,7 +60,7 @@ def compared(subject: Subject) -> OldTests:
     return OldTests(found, tuple(_ended(entry) for entry in skipped), (), removed)
 
 
-async def on_head(subject: Subject, old: OldTests, red: TestRun, head: TestRun) -> OldTests:
+async def on_head(subject: ProofSubject, old: OldTests, red: TestRun, head: TestRun) -> OldTests:
     """The rest, on the head: old versions of changed and removed tests are run there, and each is justified or not."""
     found = old.comparison
     judged = [entry for entry in found.changed if not _is_free(subject, entry)]
@@ -71,10 +72,11 @@ async def on_head(subject: Subject, old: OldTests, red: TestRun, head: TestRun) 
     change = subject.change
     laid = old_versions(change.support, change.side(change.tests, head=True), [*judged, *removals])
     concerned = (*judged, *removals)
-    run = await subject.head({entry.path for entry in concerned}, laid, {entry.name for entry in concerned})
+    paths, names = {entry.path for entry in concerned}, {entry.name for entry in concerned}
+    run = await subject.head(paths, laid, names, purpose=RunPurpose(PurposeKind.OLD_TESTS))
     refusals = [sentence for entry in removals if (sentence := _removed(subject, run, entry))]
     changed: list[ChangedTest] = []
-    doubtful: dict[bool, list[Entry]] = {True: [], False: []}
+    doubtful: dict[bool, list[ComparedTest]] = {True: [], False: []}
     for entry in judged:
         was_green, is_red = _passes(subject, run, entry), _is_red(subject, red, entry)
         if not was_green:
@@ -87,7 +89,7 @@ async def on_head(subject: Subject, old: OldTests, red: TestRun, head: TestRun) 
     return replace(old, refusals=tuple(refusals), changed=(*changed, *data), gone=gone)
 
 
-def _removed(subject: Subject, run: TestRun, entry: Entry) -> str:
+def _removed(subject: ProofSubject, run: TestRun, entry: ComparedTest) -> str:
     """Why a test may not be removed; nothing where what it tests is not there any more.
 
     It needs a name, a module or a parameter that the head does not have, so that it could not stay as it is.
@@ -108,35 +110,35 @@ def _is_name_gone(result: TestResult) -> bool:
     )
 
 
-def _is_free(subject: Subject, entry: Entry) -> bool:
+def _is_free(subject: ProofSubject, entry: ComparedTest) -> bool:
     """Whether the specification lists the test or its file under "Tests that may change"."""
     may = subject.specification.may_change
     return entry.path in may or entry.name in may
 
 
-def _is_allowed(subject: Subject, entry: Entry) -> bool:
+def _is_allowed(subject: ProofSubject, entry: ComparedTest) -> bool:
     return _is_free(subject, entry) or subject.specification.allows(entry.path, entry.unit)
 
 
-def _passes(subject: Subject, run: TestRun, entry: Entry) -> bool:
+def _passes(subject: ProofSubject, run: TestRun, entry: ComparedTest) -> bool:
     cases = subject.index.cases(run, entry.name)
     return bool(cases) and all(test in run.passed for test in cases)
 
 
-def _is_red(subject: Subject, red: TestRun, entry: Entry) -> bool:
+def _is_red(subject: ProofSubject, red: TestRun, entry: ComparedTest) -> bool:
     now = entry.now or entry.name
     cases = subject.index.cases(red, now)
     return any(test in red.failed for test in cases) or (not cases and red.broken(now.partition("::")[0]) is not None)
 
 
-def _told(entry: Entry, *, is_red: bool) -> ChangedTest:
+def _told(entry: ComparedTest, *, is_red: bool) -> ChangedTest:
     why = "the new version fails on the base" if is_red else "the new version passes on the base, too"
     return ChangedTest(entry.name, f"{entry.text}; the old version fails on the head, {why}", diff(entry))
 
 
-def _strict(entry: Entry) -> str:
+def _strict(entry: ComparedTest) -> str:
     return f"{entry.text}; with old_tests: strict, list `{entry.path}` under Tests that may change to allow it."
 
 
-def _ended(entry: Entry) -> str:
+def _ended(entry: ComparedTest) -> str:
     return f"{entry.text}. {REMEDY.format(f'{entry.path}::{entry.unit}')}"

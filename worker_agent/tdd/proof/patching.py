@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from worker_agent.tdd.comparison.model import Comparison
 from worker_agent.tdd.proof.affected import readers_of
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 SHORT_SECONDS = 60.0
@@ -19,7 +20,7 @@ HIDDEN = (
 )
 
 
-async def hidden_failures(subject: Subject, comparison: Comparison, baseline: TestRun, head: TestRun) -> list[str]:
+async def hidden_failures(subject: ProofSubject, comparison: Comparison, baseline: TestRun, head: TestRun) -> list[str]:
     """One sentence for each old test that passes on the head, but not without the change's own tests.
 
     The old test files that name a changed module run on the head by themselves, with the base's version of files
@@ -32,14 +33,15 @@ async def hidden_failures(subject: Subject, comparison: Comparison, baseline: Te
     if not files or not (acting or _is_cheap(baseline, files)):
         return []
     before = {path: change.old.get(path) for path in acting}
-    run = await subject.head(files, before)
+    purpose = RunPurpose(PurposeKind.TAKEN_BACK)
+    run = await subject.head(files, before, purpose=purpose)
     if not run.finished:
         return []
     lost = run.failed & baseline.passed & head.passed
     if lost:  # what fails by itself on the base as well depends on other old tests
-        lost &= (await subject.variant(files, {}, on_base=True)).passed
+        lost &= (await subject.variant(files, {}, purpose=RunPurpose(PurposeKind.OLD_TESTS), on_base=True)).passed
     if lost:  # what fails once may be chance
-        lost &= (await subject.head(files, before)).failed
+        lost &= (await subject.head(files, before, purpose=purpose)).failed
     return [HIDDEN.format(test, ", ".join(acting) or "the new tests") for test in sorted(lost)]
 
 

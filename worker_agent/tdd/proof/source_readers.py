@@ -10,7 +10,8 @@ from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.proof import damaged_expectations
 from worker_agent.tdd.proof.budget import TimeBudget
 from worker_agent.tdd.proof.damage_detection import Noticed, Units
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 _READS = re.compile(
@@ -26,7 +27,7 @@ READS = "{}: it looks at the code (`{}`), and not at what it does"
 
 
 async def of_readers(
-    subject: Subject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
+    subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
 ) -> tuple[str, ...]:
     """A sentence for each test that noticed damage inside of functions and does not need them to run.
 
@@ -47,14 +48,15 @@ async def of_readers(
     if not over or budget.is_over(found.tried):
         return tuple(told)
     tests = {test for unit in suspects for test in proven[unit]}
-    run = await subject.head({test.partition("::")[0] for test in tests}, over, tests, alone.seconds)
+    files, purpose = {test.partition("::")[0] for test in tests}, RunPurpose(PurposeKind.DAMAGE)
+    run = await subject.head(files, over, tests, alone.seconds, purpose)
     if run.timed_out or run.broken_files or not run.finished:
         return tuple(told)
     still = sorted(unit for unit in suspects if all(test in run.passed for test in proven[unit]))
     return (*told, *(UNRUN.format(unit, suspects[unit].function) for unit in still if suspects[unit].path in over))
 
 
-def _reading(subject: Subject, proven: Units) -> Mapping[str, str]:
+def _reading(subject: ProofSubject, proven: Units) -> Mapping[str, str]:
     """The tests that look at code in their own text, with how they do."""
     wanted = damaged_expectations.by_file(proven)
     return {

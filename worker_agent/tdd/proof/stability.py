@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from worker_agent.tdd.proof.execution import Overlay
-from worker_agent.tdd.proof.subject import SLOWER, Subject
+from worker_agent.tdd.proof.subject import SLOWER, ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.runners.runner import Selection
 
@@ -18,6 +19,8 @@ SINGLY = 5
 LEAST_SECONDS = 120.0
 """What a run elsewhere may take, however quick the suite is: there everything is built anew."""
 
+_ELSEWHERE = RunPurpose(PurposeKind.ELSEWHERE)
+
 REPOSITORY = {
     ".git/HEAD": b"ref: refs/heads/main\n",
     ".git/config": b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
@@ -27,7 +30,7 @@ REPOSITORY = {
 """What git takes for a repository without commits; checkouts have none."""
 
 
-async def failing_again(subject: Subject, run: TestRun, tests: Collection[TestId]) -> frozenset[TestId]:
+async def failing_again(subject: ProofSubject, run: TestRun, tests: Collection[TestId]) -> frozenset[TestId]:
     """Those of `tests`, which failed in `run` of the head, that fail again when they run alone."""
     files = {run.results[test].file for test in tests if test in run.results}
     files |= {test for test in tests if test not in run.results and "::" not in test}
@@ -36,7 +39,7 @@ async def failing_again(subject: Subject, run: TestRun, tests: Collection[TestId
     return frozenset(test for test in tests if test not in again.passed)
 
 
-async def elsewhere(subject: Subject, tests: Collection[TestId], whole_seconds: float) -> TestRun:
+async def elsewhere(subject: ProofSubject, tests: Collection[TestId], whole_seconds: float) -> TestRun:
     """Tests alone on the head, in another directory and the reverse order, with a clock that is ahead.
 
     `whole_seconds` is what the whole suite took: some tests and tools wait for ever when a clock is set. An empty
@@ -50,7 +53,7 @@ async def elsewhere(subject: Subject, tests: Collection[TestId], whole_seconds: 
 
 
 async def dependent(
-    subject: Subject, tests: Collection[TestId], moved: TestRun, whole_seconds: float
+    subject: ProofSubject, tests: Collection[TestId], moved: TestRun, whole_seconds: float
 ) -> dict[TestId, str]:
     """The tests that passed on the head and not in the `moved` run, and on what their result depends.
 
@@ -73,7 +76,9 @@ async def dependent(
     return found | {test: "the clock, or on the repository around it" for test in left if test in set_to_now.passed}
 
 
-async def _failing_in_turn(subject: Subject, tests: Collection[TestId], left: Collection[TestId]) -> dict[TestId, bool]:
+async def _failing_in_turn(
+    subject: ProofSubject, tests: Collection[TestId], left: Collection[TestId]
+) -> dict[TestId, bool]:
     """Those of `left` that fail in the reverse order, and whether each passes when nothing runs before it.
 
     One that does is only disturbed by others, which is no fault of what it proves.
@@ -82,7 +87,7 @@ async def _failing_in_turn(subject: Subject, tests: Collection[TestId], left: Co
     if not turned:
         return {}
     files = {test.partition("::")[0] for test in tests}
-    run = await subject.head(files, turned, tests)
+    run = await subject.head(files, turned, tests, purpose=_ELSEWHERE)
     found = {}
     for test in [test for test in left if test in run.failed][:SINGLY]:
         alone = await _again(subject, {test.partition("::")[0]}, [test])
@@ -90,7 +95,7 @@ async def _failing_in_turn(subject: Subject, tests: Collection[TestId], left: Co
     return found
 
 
-def _turned(subject: Subject, tests: Collection[TestId]) -> dict[str, bytes | None]:
+def _turned(subject: ProofSubject, tests: Collection[TestId]) -> dict[str, bytes | None]:
     """The files of these tests with their tests in the reverse order, where that can be told."""
     from worker_agent.tdd.syntax.units_order import reordered  # grammars are loaded when a head has passed
 
@@ -100,22 +105,24 @@ def _turned(subject: Subject, tests: Collection[TestId]) -> dict[str, bytes | No
 
 
 async def _moved(
-    subject: Subject,
+    subject: ProofSubject,
     tests: Collection[TestId],
     whole_seconds: float,
     over: Mapping[str, bytes | None] | None = None,
     shift: int | None = CLOCK_SHIFT,
 ) -> TestRun:
     around = REPOSITORY if shift else {}
-    laid = Overlay({**subject.pinned, **(over or {}), **around}, moved=True, clock_shift=shift)
+    laid = Overlay({**subject.pinned, **(over or {}), **around}, moved=True, clock_shift=shift, purpose=_ELSEWHERE)
     limit = max(LEAST_SECONDS, SLOWER * whole_seconds)
     return await subject.run(subject.change.head, laid, _selection(tests), limit)
 
 
-async def _again(subject: Subject, files: Collection[str], tests: Collection[TestId]) -> TestRun:
+async def _again(subject: ProofSubject, files: Collection[str], tests: Collection[TestId]) -> TestRun:
     """Tests alone on the head, at the usual place, once more."""
     chosen = Selection(frozenset(files), frozenset(test for test in tests if "::" in test))
-    return await subject.run(subject.change.head, Overlay(subject.pinned, again=1), chosen, None)
+    return await subject.run(
+        subject.change.head, Overlay(subject.pinned, again=1, purpose=RunPurpose(PurposeKind.AGAIN)), chosen, None
+    )
 
 
 def _selection(tests: Collection[TestId]) -> Selection:

@@ -9,6 +9,7 @@ from shared.specification import Specification
 from worker_agent.tdd.proof.change import Change
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.unit_index import UnitIndex
+from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
 from worker_agent.tdd.runners.report import TestId, TestRun
 from worker_agent.tdd.runners.runner import Selection
 
@@ -32,7 +33,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ProofSubject:
     """A change with its runs so far. `pinned` are the base's versions of files that steer the run."""
 
     change: Change
@@ -50,7 +51,7 @@ class Subject:
         rules: Rules,
         specification: Specification,
         pinned: Mapping[str, bytes | None],
-    ) -> Subject:
+    ) -> ProofSubject:
         """The subject of a change, with the index of its tests on both sides."""
         index = UnitIndex(change.side(change.tests, head=True), change.support, change.old)
         return cls(change, run, rules, specification, pinned, index)
@@ -61,12 +62,13 @@ class Subject:
         over: Mapping[str, bytes | None] | None = None,
         tests: Collection[TestId] = (),
         alone_seconds: float | None = None,
+        purpose: RunPurpose = ORDINARY,
     ) -> TestRun:
         """The tests of `files` on the head with other files laid over it; of these only `tests`, where given.
 
-        `alone_seconds` is how long they take undamaged.
+        `alone_seconds` is how long they take undamaged, `purpose` what is told of the run.
         """
-        return await self.variant(files, over or {}, tests, alone_seconds)
+        return await self.variant(files, over or {}, tests, alone_seconds, purpose)
 
     async def variant(
         self,
@@ -74,11 +76,12 @@ class Subject:
         over: Mapping[str, bytes | None],
         tests: Collection[TestId] = (),
         alone_seconds: float | None = None,
+        purpose: RunPurpose = ORDINARY,
         *,
         on_base: bool = False,
     ) -> TestRun:
         """The same on the head, or `on_base`."""
         limit = None if alone_seconds is None else max(LEAST_SECONDS, SLOWER * alone_seconds)
-        laid = Overlay({**self.pinned, **over})
+        laid = Overlay({**self.pinned, **over}, purpose=purpose)
         tree = self.change.base if on_base else self.change.head
         return await self.run(tree, laid, Selection(frozenset(files), frozenset(tests)), limit)

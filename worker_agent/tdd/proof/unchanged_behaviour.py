@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shared.git.notes import ProofNote
-from shared.specification import Kind
+from shared.specification import SpecificationKind
 from worker_agent.tdd.judging.judge import judge_baseline
 from worker_agent.tdd.judging.regressions import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, Verdict, listed
@@ -14,11 +14,12 @@ from worker_agent.tdd.proof.affected import readers_of
 from worker_agent.tdd.proof.examination import Green
 from worker_agent.tdd.proof.execution import Overlay
 from worker_agent.tdd.proof.old_tests import OldTests
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 
-async def examined(subject: Subject, baseline: TestRun) -> Green:
+async def examined(subject: ProofSubject, baseline: TestRun) -> Green:
     """Whether every test that passed on the base still does, and what else the kind of the specification asks for."""
     old = old_tests.compared(subject)
     if wrong := (*old.refusals, *_out_of_kind(subject)):
@@ -39,7 +40,9 @@ async def examined(subject: Subject, baseline: TestRun) -> Green:
     return await _moved(subject, baseline, green) if verdict.ok else green
 
 
-async def _kept(subject: Subject, baseline: TestRun, run: TestRun, old: OldTests) -> tuple[Verdict, tuple[str, ...]]:
+async def _kept(
+    subject: ProofSubject, baseline: TestRun, run: TestRun, old: OldTests
+) -> tuple[Verdict, tuple[str, ...]]:
     """Whether the old tests hold; what fails is run again, alone, before anybody is blamed."""
     sound = judge_baseline(run)
     if not sound.ok:
@@ -56,9 +59,9 @@ async def _kept(subject: Subject, baseline: TestRun, run: TestRun, old: OldTests
     return judge_kept(stable, run), flipped
 
 
-async def _moved(subject: Subject, baseline: TestRun, green: Green) -> Green:
+async def _moved(subject: ProofSubject, baseline: TestRun, green: Green) -> Green:
     """Of a refactoring: tests that failed with the code of the base gone still do with that of the head gone."""
-    if subject.specification.kind is not Kind.REFACTORING:
+    if subject.specification.kind is not SpecificationKind.REFACTORING:
         return green
     from worker_agent.tdd.damage.selection import of_file
 
@@ -69,22 +72,21 @@ async def _moved(subject: Subject, baseline: TestRun, green: Green) -> Green:
     proven = subject.index.grouped(
         green.run, [test for test in green.run.passed if green.run.results[test].file in readers]
     )
+    asked = {path: loud for path in sorted(code) if (loud := of_file({}, code, path))}
     blind = []
-    for path in sorted(code):
-        loud = of_file({}, code, path)
-        if loud is None:
-            continue
-        run = await subject.head(readers, {path: loud.content})
+    for number, (path, loud) in enumerate(asked.items(), 1):
+        purpose = RunPurpose(PurposeKind.DAMAGE, number, len(asked))
+        run = await subject.head(readers, {path: loud.content}, purpose=purpose)
         if run.finished and not run.broken_files and not (run.failed & {t for ts in proven.values() for t in ts}):
             blind.append(path)
     remarks = tuple(f"No test fails when the moved code of `{path}` raises." for path in blind)
     return replace(green, proof=replace(green.proof, remarks=(*green.proof.remarks, *remarks)))
 
 
-def _out_of_kind(subject: Subject) -> tuple[str, ...]:
+def _out_of_kind(subject: ProofSubject) -> tuple[str, ...]:
     """Code in a change that is said to hold none."""
     kind, change = subject.specification.kind, subject.change
-    if kind not in {Kind.DOCUMENTATION, Kind.CONFIGURATION}:
+    if kind not in {SpecificationKind.DOCUMENTATION, SpecificationKind.CONFIGURATION}:
         return ()
     from worker_agent.tdd.damage.code_changes import changes
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from worker_agent.tdd.comparison.model import Entry
-from worker_agent.tdd.damage.model import Damage, Kind
+from worker_agent.tdd.comparison.model import ComparedTest
+from worker_agent.tdd.damage.model import Damage, DamageKind
 from worker_agent.tdd.proof.change import Change
-from worker_agent.tdd.proof.subject import Subject
+from worker_agent.tdd.proof.subject import ProofSubject
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 DAMAGES = 6
@@ -24,8 +25,8 @@ REMEDY = "Keep what it expected, or let the specification list `{}` under Tests 
 
 
 async def sentences(
-    subject: Subject,
-    entries: Sequence[Entry],
+    subject: ProofSubject,
+    entries: Sequence[ComparedTest],
     old: Mapping[str, bytes],
     *,
     on_base: bool = False,
@@ -43,7 +44,8 @@ async def sentences(
     before_it = {} if on_base else old
     after_it = change.side(change.tests, head=True) if on_base else {}
     names = {name for entry in entries for name in (entry.name, entry.now or entry.name)}
-    run = partial(subject.variant, files, tests=names, alone_seconds=alone_seconds, on_base=on_base)
+    purpose = RunPurpose(PurposeKind.DAMAGE)
+    run = partial(subject.variant, files, tests=names, alone_seconds=alone_seconds, purpose=purpose, on_base=on_base)
     found: dict[str, str] = {}
     noticed: set[str] = set()
     for damage in _damages(change, entries, on_base=on_base):
@@ -66,7 +68,7 @@ async def sentences(
     return list(found.values())
 
 
-def _damages(change: Change, entries: Sequence[Entry], *, on_base: bool) -> Iterator[Damage]:
+def _damages(change: Change, entries: Sequence[ComparedTest], *, on_base: bool) -> Iterator[Damage]:
     """Of the changed code, then of other code that the tests name: of functions that they call, where there are any.
 
     Other values come first: with them a test that checks less passes, wherever in the functions it looks.
@@ -96,8 +98,8 @@ def _other_values(code: Mapping[str, bytes], names: set[str]) -> Iterator[Damage
         called = tuple(each for each in change.functions if each.name.rpartition(".")[2] in names)
         content = otherwise(replace(change, functions=called)) if called else None
         if content is not None:
-            yield Damage(change.path, line_of(called[0].node), Kind.LIKE, content, OTHER_VALUES)
+            yield Damage(change.path, line_of(called[0].node), DamageKind.LIKE, content, OTHER_VALUES)
 
 
-def _fails(subject: Subject, run: TestRun, name: str) -> bool:
+def _fails(subject: ProofSubject, run: TestRun, name: str) -> bool:
     return any(subject.index.of(run.results[test]) == name for test in run.failed)

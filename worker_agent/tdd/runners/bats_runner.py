@@ -9,10 +9,11 @@ from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
 
 _INTO_REPORT = 'exec "$@" > "$0"'
@@ -69,18 +70,18 @@ class BatsRunner:
         """What bats printed of the failure."""
         return "\n".join(part for part in (case.message, case.text.strip()) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """Whatever a command of the test said."""
-        return Kind.TIMEOUT if re.search(r"due to timeout", case.text) else Kind.ASSERTION_OR_EXCEPTION
+        return FailureKind.TIMEOUT if re.search(r"due to timeout", case.text) else FailureKind.ASSERTION_OR_EXCEPTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported tests, and its exit code says the same."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and code == (1 if failed else 0)
 
     def asserted(self, case: Case) -> bool:
         """Each failure is a command that said no; one that does not exist says 127."""
-        return case.outcome is Outcome.FAILED and "status 127" not in case.text
+        return case.outcome is CaseOutcome.FAILED and "status 127" not in case.text
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Tests at the end of the file."""

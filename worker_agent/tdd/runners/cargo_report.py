@@ -14,17 +14,23 @@ from typing import Any
 from worker_agent.tdd.runners import project_text, rust_doctests
 from worker_agent.tdd.runners.cargo_script import DOCTESTS
 from worker_agent.tdd.runners.cargo_targets import Manifests, files_of, has_tests, module_file
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.json_lines import json_object, lines
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 from worker_agent.tdd.runners.rust_doctests import is_in_test
 
 NOT_RUN = "the test binary ended before its tests were through"
 IN_THE_TEST = "in the test, "
 """How the message of a panic begins that the test itself raised."""
 
-_OUTCOMES = {"ok": Outcome.PASSED, "failed": Outcome.FAILED, "ignored": Outcome.SKIPPED, "timeout": Outcome.ERROR}
+_OUTCOMES = {
+    "ok": CaseOutcome.PASSED,
+    "failed": CaseOutcome.FAILED,
+    "ignored": CaseOutcome.SKIPPED,
+    "timeout": CaseOutcome.ERROR,
+}
 _PANIC = re.compile(
     r"^thread '(?P<thread>.*?)'(?: \(\d+\))? panicked at (?:'(?P<old>.*?)', )?(?P<file>[^\s:']+):(?P<line>\d+):\d+:?\n?"
     r"(?P<said>[^\n]*)",
@@ -70,7 +76,7 @@ def _whole(session: Session, root: str) -> Case:
     text = "\n".join(session.text)[-MESSAGE_LIMIT:]
     failed = session.code != 0
     message = f"it ended with exit code {session.code}" if failed else ""
-    return Case("main", "", root, Outcome.FAILED if failed else Outcome.PASSED, message, text if failed else "")
+    return Case("main", "", root, CaseOutcome.FAILED if failed else CaseOutcome.PASSED, message, text if failed else "")
 
 
 def _cut_short(session: Session, root: str, project: Project) -> list[Case]:
@@ -82,8 +88,8 @@ def _cut_short(session: Session, root: str, project: Project) -> list[Case]:
     text = "\n".join(session.text)[-MESSAGE_LIMIT:]
     for name in begun:
         file, rest = module_file(root, name, project)
-        cases.append(Case(rest, "", file, Outcome.ERROR, why, text))
-    return [*cases, Case(root, "", root, Outcome.ERROR, why, text)]
+        cases.append(Case(rest, "", file, CaseOutcome.ERROR, why, text))
+    return [*cases, Case(root, "", root, CaseOutcome.ERROR, why, text)]
 
 
 def _disagreement(session: Session) -> str:
@@ -100,11 +106,11 @@ def _disagreement(session: Session) -> str:
 
 def _case(event: dict[str, Any], root: str, project: Project) -> Case | None:
     outcome = _OUTCOMES.get(str(event.get("event"))) if event.get("type") == "test" else None
-    if outcome is None or outcome is Outcome.ERROR:
+    if outcome is None or outcome is CaseOutcome.ERROR:
         return None
     name = str(event.get("name"))
     file, rest = module_file(root, name, project)
-    if outcome is not Outcome.FAILED:
+    if outcome is not CaseOutcome.FAILED:
         return Case(rest, "", file, outcome)
     text = str(event.get("stdout") or "")
     message = str(event.get("message") or event.get("reason") or "") or _error(name, text, file, project)
@@ -135,10 +141,10 @@ def _not_built(stream: Stream, project: Project) -> Iterator[Case]:
         tested = {path for path in named & project.paths if has_tests(project_text.text(project, path))}
         for file in sorted({*files_of(root, project), *tested} - seen):
             seen.add(file)
-            yield Case(file, "", file, Outcome.ERROR, "", text)
+            yield Case(file, "", file, CaseOutcome.ERROR, "", text)
     if everything:
         for root in sorted(_never_begun(stream, project) - seen):
-            yield Case(root, "", root, Outcome.ERROR, "", everything)
+            yield Case(root, "", root, CaseOutcome.ERROR, "", everything)
 
 
 def _never_begun(stream: Stream, project: Project) -> set[str]:
@@ -154,7 +160,7 @@ def _never_begun(stream: Stream, project: Project) -> set[str]:
     return tested & selected
 
 
-def _failed(stream: Stream) -> list[Target]:
+def _failed(stream: Stream) -> list[CargoTarget]:
     return [target for target, texts in stream.errors.items() if texts]
 
 
@@ -173,7 +179,7 @@ _EVENT = '{ "type": "'
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CargoTarget:
     """One target of a package: where its code begins."""
 
     manifest: str
@@ -202,8 +208,8 @@ class Stream:
     """Everything of one report. `errors` are the compiler's, as people see them, by target."""
 
     header: dict[str, Any] = field(default_factory=dict)
-    binaries: dict[str, Target] = field(default_factory=dict)
-    errors: dict[Target, list[str]] = field(default_factory=dict)
+    binaries: dict[str, CargoTarget] = field(default_factory=dict)
+    errors: dict[CargoTarget, list[str]] = field(default_factory=dict)
     manifests: set[str] = field(default_factory=set)
     sessions: list[Session] = field(default_factory=list)
 
@@ -235,7 +241,7 @@ def _compiled(stream: Stream, message: dict[str, Any]) -> None:
         return
     kinds = about.get("kind") or [""]
     manifest = str(message.get("manifest_path", ""))
-    target = Target(manifest, str(kinds[0]), str(about.get("name", "")), str(about.get("src_path", "")))
+    target = CargoTarget(manifest, str(kinds[0]), str(about.get("name", "")), str(about.get("src_path", "")))
     stream.manifests.add(manifest)
     if message["reason"] == "compiler-artifact" and isinstance(binary := message.get("executable"), str):
         if (message.get("profile") or {}).get("test"):

@@ -17,10 +17,11 @@ from tree_sitter import Node
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import cargo_report, cargo_script, command_line, rust_build, rust_doctests
 from worker_agent.tdd.runners.cargo_targets import Manifests
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 from worker_agent.tdd.runners.rust_doctests import attributes
 from worker_agent.tdd.syntax.source import Source, parse, walk
@@ -81,7 +82,7 @@ class CargoRunner:
         files = sorted(call.selection.files) if call.selection is not None else []
         header = json.dumps({"selected": files, "custom": custom, "every": every and not files})
         chosen = _chosen(call.selection, manifests)
-        plan = cargo_script.Call(
+        plan = cargo_script.CargoCall(
             cargo=argv[:called],
             options=words.options,
             packages=() if chosen else words.packages,
@@ -115,26 +116,26 @@ class CargoRunner:
         first = case.message or rust_build.first_line(case.text)
         return "\n".join(part for part in (first, case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """By the compiler's errors for what was not built, a documentation test among it."""
         if case.name == case.file and not case.message:
             return _why_not_built(case, project)
         if case.message.startswith(cargo_report.NOT_RUN):
-            return Kind.COLLECTION if case.name == case.file else Kind.OTHER
+            return FailureKind.COLLECTION if case.name == case.file else FailureKind.OTHER
         if case.name.startswith(rust_doctests.PREFIX) and case.message.startswith("error"):
             return _why_not_built(case, project)
-        return Kind.ASSERTION_OR_EXCEPTION
+        return FailureKind.ASSERTION_OR_EXCEPTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """0 with nothing that failed, or 1 with something; a binary that left with 0 is told by its own cases."""
-        failed = [case for case in cases if case.outcome in {Outcome.FAILED, Outcome.ERROR}]
+        failed = [case for case in cases if case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}]
         if code == 0:
             return all(case.message.startswith(cargo_report.NOT_RUN) for case in failed)
         return code == 1 and bool(failed)
 
     def asserted(self, case: Case) -> bool:
         """An assertion failed, or the test itself panicked, or did not panic although it should."""
-        if case.outcome is not Outcome.FAILED:
+        if case.outcome is not CaseOutcome.FAILED:
             return False
         message = case.message
         return message.startswith(cargo_report.IN_THE_TEST) or "assertion" in message or "did not panic" in message
@@ -144,7 +145,7 @@ class CargoRunner:
         return control(path, content, names)
 
 
-def _why_not_built(case: Case, project: Project) -> Kind:
+def _why_not_built(case: Case, project: Project) -> FailureKind:
     manifests = Manifests(project)
     text = case.text.replace(f"{project.root}/", "").replace(f"{project.root.resolve()}/", "")
     return rust_build.kind(text, rust_build.Own(manifests.crates, project.paths, manifests.declares))

@@ -17,7 +17,7 @@ DOCTESTS = "doctests"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CargoCall:
     """The parts of a call of `cargo test`.
 
     `cargo` is the program with what stands before `test`. `chosen` are the targets of a selection, one after another;
@@ -81,7 +81,7 @@ printf '\\n{"target":"doctests","code":%s}\\n' $code >&3
 """
 
 
-def script(call: Call) -> str:
+def script(call: CargoCall) -> str:
     """What `/bin/sh -c` runs: `$0` is the report, `$1` its first line. Ends with 1 when anything failed."""
     custom = "|".join(f"{name.replace('-', '[-_]')}-*" for name in sorted(call.without_harness)) or "''"
     runner = json.dumps(["/bin/sh", "-c", _RUN.replace("CUSTOM", custom), "sh"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from worker_agent.tdd.runners.report import Kind, Outcome, TestResult, TestRun
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult, TestRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ def watched(run: TestRun, control: Control | None) -> TestRun:
     rest = {test: result for test, result in run.results.items() if name(result) not in control.names}
     clean = replace(run, results=rest)
     alone = any(result.outcome in _RED for result in laid) and not (clean.failed or clean.broken_files)
-    works = any(result.file == control.path and result.outcome is Outcome.PASSED for result in rest.values())
+    works = any(result.file == control.path and result.outcome is CaseOutcome.PASSED for result in rest.values())
     honest = {run.controlled, _honest(own, control, works)} - {None}
     return replace(clean, controlled=all(honest) if honest else None, code=0 if alone and run.code > 0 else run.code)
 
 
-_RED = frozenset({Outcome.FAILED, Outcome.ERROR})
+_RED = frozenset({CaseOutcome.FAILED, CaseOutcome.ERROR})
 
 
 def _honest(own: Mapping[str, TestResult], control: Control, works: bool) -> bool | None:
@@ -58,13 +58,13 @@ def _honest(own: Mapping[str, TestResult], control: Control, works: bool) -> boo
     A passing control that never ran, because what ran before it ended everything (a panic), says nothing.
     """
     outcomes = {test: result.outcome for test, result in own.items()}
-    if any(outcomes.get(test) is Outcome.PASSED for test in control.failing):
+    if any(outcomes.get(test) is CaseOutcome.PASSED for test in control.failing):
         return False
     spoilt = [own[test] for test in control.passing if outcomes.get(test) in _RED]
-    if any(result.asserted or (works and result.kind is not Kind.OTHER) for result in spoilt):
+    if any(result.asserted or (works and result.kind is not FailureKind.OTHER) for result in spoilt):
         return False
     as_they_must = all(outcomes.get(test) in _RED for test in control.failing)
-    return True if as_they_must and all(outcomes.get(test) is Outcome.PASSED for test in control.passing) else None
+    return True if as_they_must and all(outcomes.get(test) is CaseOutcome.PASSED for test in control.passing) else None
 
 
 def name(result: TestResult) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind
+from worker_agent.tdd.runners.report import FailureKind
 
 _LEFT = ("{number} + 1", "'{a}'.length + {rest}", "['{a}', '{b}'].length + {less}")
 _GROUPS = frozenset({"describe", "context", "shared_examples", "feature"})
@@ -125,28 +125,28 @@ def explained(case: Case) -> str:
     return "\n".join(part for part in (f"{case.error}: {first}" if case.error else first, case.text) if part)
 
 
-def kind(case: Case, project: Project) -> Kind:
+def kind(case: Case, project: Project) -> FailureKind:
     """Why a test, or a whole file in its place, failed."""
     text = f"{case.error}: {case.message}"
     return _while_loading(text, project) if case.name == case.file else _in_a_test(text, project)
 
 
-def _while_loading(text: str, project: Project) -> Kind:
+def _while_loading(text: str, project: Project) -> FailureKind:
     """Why a file could not be loaded: own files have a path, gems a bare name."""
     missing = _NOT_LOADED.search(text)
     if missing:
-        return Kind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else Kind.THIRD_PARTY_IMPORT
+        return FailureKind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else FailureKind.THIRD_PARTY_IMPORT
     if _SYNTAX.search(text):
-        return Kind.SYNTAX
-    return Kind.FIRST_PARTY_IMPORT if _NO_CONSTANT.search(text) else Kind.COLLECTION
+        return FailureKind.SYNTAX
+    return FailureKind.FIRST_PARTY_IMPORT if _NO_CONSTANT.search(text) else FailureKind.COLLECTION
 
 
-def _in_a_test(text: str, project: Project) -> Kind:
+def _in_a_test(text: str, project: Project) -> FailureKind:
     """Why a test failed: whatever it raised, except that a gem is not there."""
     missing = _NOT_LOADED.search(text)
     if missing is None:
-        return Kind.ASSERTION_OR_EXCEPTION
-    return Kind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else Kind.THIRD_PARTY_IMPORT
+        return FailureKind.ASSERTION_OR_EXCEPTION
+    return FailureKind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else FailureKind.THIRD_PARTY_IMPORT
 
 
 def steady(text: str) -> str:

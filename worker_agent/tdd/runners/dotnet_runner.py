@@ -12,15 +12,21 @@ from xml.etree import ElementTree
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
 
 _SPACE = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"
 _RESULTS = "TestResults"
-_OUTCOMES = {"Passed": Outcome.PASSED, "Failed": Outcome.FAILED, "Error": Outcome.ERROR, "Timeout": Outcome.ERROR}
+_OUTCOMES = {
+    "Passed": CaseOutcome.PASSED,
+    "Failed": CaseOutcome.FAILED,
+    "Error": CaseOutcome.ERROR,
+    "Timeout": CaseOutcome.ERROR,
+}
 """Everything else (NotExecuted, Inconclusive ...) did not run."""
 
 _COMPILER = re.compile(r"^(.+?\.cs)\(\d+,\d+\): error (CS\d{4}): (.*?)(?: \[.*)?$", re.MULTILINE)
@@ -94,7 +100,7 @@ class DotnetRunner:
         message = f"error {errors[0][2]}: {errors[0][3]}"
         return Report(
             tuple(
-                Case(path, "", path, Outcome.ERROR, message, text[:MESSAGE_LIMIT], errors[0][2])
+                Case(path, "", path, CaseOutcome.ERROR, message, text[:MESSAGE_LIMIT], errors[0][2])
                 for path in sorted(files)
             )
         )
@@ -110,17 +116,17 @@ class DotnetRunner:
         """The message, then the stack."""
         return "\n".join(part for part in (case.message, case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """The compiler's codes where something was not built."""
         if case.name != case.file:
-            return Kind.ASSERTION_OR_EXCEPTION
+            return FailureKind.ASSERTION_OR_EXCEPTION
         if case.error in _MISSING:
-            return Kind.FIRST_PARTY_IMPORT
-        return Kind.SYNTAX if re.match(r"CS1\d{3}$", case.error) else Kind.COLLECTION
+            return FailureKind.FIRST_PARTY_IMPORT
+        return FailureKind.SYNTAX if re.match(r"CS1\d{3}$", case.error) else FailureKind.COLLECTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported tests, and its exit code says the same."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and code == (1 if failed else 0)
 
     def asserted(self, case: Case) -> bool:
@@ -156,7 +162,7 @@ def _cases(root: ElementTree.Element, project: Project) -> Iterator[Case]:
         error = result.find(f"{_SPACE}Output/{_SPACE}ErrorInfo")
         message = "" if error is None else error.findtext(f"{_SPACE}Message") or ""
         stack = "" if error is None else error.findtext(f"{_SPACE}StackTrace") or ""
-        outcome = _OUTCOMES.get(result.get("outcome", ""), Outcome.SKIPPED)
+        outcome = _OUTCOMES.get(result.get("outcome", ""), CaseOutcome.SKIPPED)
         file = _file_of(re.split(r"[.+]", scope)[-1], project)
         yield Case(name, scope, file, outcome, message[:MESSAGE_LIMIT], stack[-MESSAGE_LIMIT:])
 

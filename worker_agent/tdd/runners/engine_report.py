@@ -11,9 +11,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.cases import Case, Report
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 from worker_agent.tdd.runners.runner import Invocation
 
 
@@ -54,7 +55,9 @@ def _case(case: _Case, project: Project, between: str) -> Case:
     file = project.below(case.file.removeprefix("file://")) if case.file else ""
     name = file if case.name == case.file else case.name
     message, text = case.message[:MESSAGE_LIMIT], case.text[-MESSAGE_LIMIT:]
-    return Case(name, between.join(case.scope), file, Outcome(case.outcome), message, text, case.error[:MESSAGE_LIMIT])
+    return Case(
+        name, between.join(case.scope), file, CaseOutcome(case.outcome), message, text, case.error[:MESSAGE_LIMIT]
+    )
 
 
 def laid(call: Invocation, name: str, text: str) -> Path:

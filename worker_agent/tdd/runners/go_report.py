@@ -14,18 +14,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from worker_agent.tdd.runners import project_text
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.go_packages import Packages, imports, package_name
 from worker_agent.tdd.runners.json_lines import json_object, lines
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
 
 IN_SUBTEST = "a subtest failed"
 """The message of a test that failed only because one of its subtests did."""
 
 NOT_RUN = "the package ended before this test was through"
 
-_OUTCOMES = {"pass": Outcome.PASSED, "fail": Outcome.FAILED, "skip": Outcome.SKIPPED}
+_OUTCOMES = {"pass": CaseOutcome.PASSED, "fail": CaseOutcome.FAILED, "skip": CaseOutcome.SKIPPED}
 _HEADING = re.compile(r"# (\S+)(?: \[(\S+)\.test\])?$")
 _NOT_BUILT = re.compile(r"FAIL\t(\S+) \[(?:build|setup) failed\]$")
 _FRAME = re.compile(r"\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\b|--- (?:PASS|FAIL|SKIP): |PASS$|FAIL$)")
@@ -38,7 +39,7 @@ _TESTIFY = re.compile(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
 class _Test:
     lines: list[str] = field(default_factory=list)
     size: int = 0
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[CaseOutcome] = field(default_factory=list)
 
 
 @dataclass
@@ -143,10 +144,10 @@ def _cases(stream: _Stream, name: str, package: _Package, packages: Packages) ->
         yield _case(test, found, file, package)
     if not package.through and package.end != "skip":
         yield from _missing(stream, package, declared)
-    elif package.end == "fail" and not any(Outcome.FAILED in test.outcomes for test in package.tests.values()):
+    elif package.end == "fail" and not any(CaseOutcome.FAILED in test.outcomes for test in package.tests.values()):
         text = "".join(package.said)[-MESSAGE_LIMIT:]
         for file in packages.test_files(name):
-            yield Case(file, "", file, Outcome.ERROR, "the package failed, but none of its tests", text)
+            yield Case(file, "", file, CaseOutcome.ERROR, "the package failed, but none of its tests", text)
 
 
 def _not_built(stream: _Stream, name: str, packages: Packages) -> Iterator[Case]:
@@ -154,7 +155,7 @@ def _not_built(stream: _Stream, name: str, packages: Packages) -> Iterator[Case]
     lines = stream.compiler.get(name) or stream.compiler.get(f"{name}_test")
     text = "\n".join(lines or [line for found in stream.compiler.values() for line in found] or stream.stray)
     for file in packages.test_files(name):
-        yield Case(file, "", file, Outcome.ERROR, "", text[:MESSAGE_LIMIT])
+        yield Case(file, "", file, CaseOutcome.ERROR, "", text[:MESSAGE_LIMIT])
 
 
 def _missing(stream: _Stream, package: _Package, declared: dict[str, str]) -> Iterator[Case]:
@@ -164,25 +165,25 @@ def _missing(stream: _Stream, package: _Package, declared: dict[str, str]) -> It
         wanted = not stream.selected or function in stream.selected
         never_runs = function == "TestMain" or function.startswith("Example")  # an example may be there to be compiled
         if wanted and not never_runs and function not in package.tests:
-            yield Case(function, "", file, Outcome.ERROR, NOT_RUN, text)
+            yield Case(function, "", file, CaseOutcome.ERROR, NOT_RUN, text)
 
 
 def _case(name: str, test: _Test, file: str, package: _Package) -> Case:
     text = "".join(line for line in test.lines if not _FRAME.match(line))
-    outcome = max(test.outcomes, key=_severity) if test.outcomes else Outcome.ERROR
-    if outcome in {Outcome.PASSED, Outcome.SKIPPED}:
+    outcome = max(test.outcomes, key=_severity) if test.outcomes else CaseOutcome.ERROR
+    if outcome in {CaseOutcome.PASSED, CaseOutcome.SKIPPED}:
         return Case(name, "", file, outcome)
     message = _error(text) or (NOT_RUN if not test.outcomes else _child(name, package) or "failed without a word")
     return Case(name, "", file, outcome, message, text[-MESSAGE_LIMIT:])
 
 
-def _severity(outcome: Outcome) -> int:
-    return (Outcome.PASSED, Outcome.SKIPPED, Outcome.FAILED).index(outcome)
+def _severity(outcome: CaseOutcome) -> int:
+    return (CaseOutcome.PASSED, CaseOutcome.SKIPPED, CaseOutcome.FAILED).index(outcome)
 
 
 def _child(name: str, package: _Package) -> str:
     below = (test for other, test in package.tests.items() if other.startswith(f"{name}/"))
-    return IN_SUBTEST if any(Outcome.FAILED in test.outcomes for test in below) else ""
+    return IN_SUBTEST if any(CaseOutcome.FAILED in test.outcomes for test in below) else ""
 
 
 def _error(text: str) -> str:
@@ -246,12 +247,12 @@ def first_line(text: str) -> str:
     return next((line for line in lines if _LINE.match(line)), lines[0] if lines else "")
 
 
-def kind(text: str, project: Project) -> Kind:
+def kind(text: str, project: Project) -> FailureKind:
     """Why a package was not built: the worst of what its lines say."""
     packages = Packages(project)
     found = {_kind(error, project, packages) for error in _errors(text)}
-    order = (Kind.SYNTAX, Kind.COLLECTION, Kind.THIRD_PARTY_IMPORT, Kind.FIRST_PARTY_IMPORT)
-    return next((worst for worst in order if worst in found), Kind.COLLECTION)
+    order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
+    return next((worst for worst in order if worst in found), FailureKind.COLLECTION)
 
 
 def _errors(text: str) -> list[_Error]:
@@ -265,21 +266,21 @@ def _errors(text: str) -> list[_Error]:
     return found
 
 
-def _kind(error: _Error, project: Project, packages: Packages) -> Kind:
+def _kind(error: _Error, project: Project, packages: Packages) -> FailureKind:
     if missing := _NO_PACKAGE.match(error.said):
         return _of_package(missing[1] or missing[2], packages)
     if _SYNTAX.match(error.said):
-        return Kind.SYNTAX
+        return FailureKind.SYNTAX
     for pattern in _NAMES:
         if named := pattern.match(error.said):
             return _Origin(error, project, packages).kind(named.groupdict())
-    return Kind.COLLECTION
+    return FailureKind.COLLECTION
 
 
-def _of_package(package: str, packages: Packages) -> Kind:
+def _of_package(package: str, packages: Packages) -> FailureKind:
     if packages.is_own(package):
-        return Kind.FIRST_PARTY_IMPORT
-    return Kind.THIRD_PARTY_IMPORT if "." in package.partition("/")[0] else Kind.COLLECTION
+        return FailureKind.FIRST_PARTY_IMPORT
+    return FailureKind.THIRD_PARTY_IMPORT if "." in package.partition("/")[0] else FailureKind.COLLECTION
 
 
 class _Origin:
@@ -291,7 +292,7 @@ class _Origin:
         self._source = project_text.text(project, project.below(error.file))
         self._imports = imports(self._source)
 
-    def kind(self, named: dict[str, str | None]) -> Kind:
+    def kind(self, named: dict[str, str | None]) -> FailureKind:
         """A name of this repository that is missing, or else somebody's error."""
         if type_ := named.get("type"):
             return self._verdict(self._type_is_own(type_))
@@ -300,8 +301,8 @@ class _Origin:
         name = named.get("name")
         return self._verdict(self._name_is_own(name) if name else self._place_is_own())
 
-    def _verdict(self, own: bool) -> Kind:
-        return Kind.FIRST_PARTY_IMPORT if own else Kind.COLLECTION
+    def _verdict(self, own: bool) -> FailureKind:
+        return FailureKind.FIRST_PARTY_IMPORT if own else FailureKind.COLLECTION
 
     def _name_is_own(self, name: str) -> bool:
         qualifier, _, rest = name.partition(".")

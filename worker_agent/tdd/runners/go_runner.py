@@ -14,10 +14,11 @@ from tree_sitter import Node
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, go_report
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 from worker_agent.tdd.syntax.source import Source, parse
 
@@ -94,20 +95,20 @@ class GoRunner:
         first = case.message or go_report.first_line(case.text)
         return "\n".join(part for part in (first, case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """By the compiler's lines for what was not built; a test that did not get its turn says nothing."""
         if case.name == case.file:
-            return Kind.COLLECTION if case.message else go_report.kind(case.text, project)
+            return FailureKind.COLLECTION if case.message else go_report.kind(case.text, project)
         if case.message.startswith("panic: test timed out"):
-            return Kind.TIMEOUT
-        return Kind.OTHER if case.message == go_report.NOT_RUN else Kind.ASSERTION_OR_EXCEPTION
+            return FailureKind.TIMEOUT
+        return FailureKind.OTHER if case.message == go_report.NOT_RUN else FailureKind.ASSERTION_OR_EXCEPTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """0 with nothing that failed, or 1 (2 of older versions, where something was not built) with something.
 
         Tests whose package ended with 0 before they had run are told by their own cases.
         """
-        failed = [case for case in cases if case.outcome in {Outcome.FAILED, Outcome.ERROR}]
+        failed = [case for case in cases if case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}]
         if code == 0:
             return all(case.message == go_report.NOT_RUN for case in failed)
         return code in {1, 2} and bool(failed)
@@ -115,7 +116,7 @@ class GoRunner:
     def asserted(self, case: Case) -> bool:
         """The test called `t.Error` or its like, or an example printed something else: no panic."""
         crashed = case.message.startswith(("panic: ", "fatal error: ")) or "race detected" in case.message
-        return case.outcome is Outcome.FAILED and not crashed and case.message != go_report.IN_SUBTEST
+        return case.outcome is CaseOutcome.FAILED and not crashed and case.message != go_report.IN_SUBTEST
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Functions among those of the file."""

@@ -6,12 +6,13 @@ import re
 from typing import Any
 
 from worker_agent.tdd.runners import java_build, java_cases
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.java_sources import JavaSources
 from worker_agent.tdd.runners.json_lines import json_object, lines
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
 from worker_agent.tdd.runners.maven_report import selected_files
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 
 INIT = """allprojects { tasks.withType(Test) { task ->
   def tell = { what -> new File(REPORT).append(groovy.json.JsonOutput.toJson(what) + "\\n") }
@@ -31,7 +32,7 @@ INIT = """allprojects { tasks.withType(Test) { task ->
 """
 """A script for Gradle: `REPORT` and `PATTERNS` are filled in. Results never come from a cache."""
 
-_OUTCOMES = {"SUCCESS": Outcome.PASSED, "FAILURE": Outcome.FAILED, "SKIPPED": Outcome.SKIPPED}
+_OUTCOMES = {"SUCCESS": CaseOutcome.PASSED, "FAILURE": CaseOutcome.FAILED, "SKIPPED": CaseOutcome.SKIPPED}
 _CRASHED = re.compile(r"finished with non-zero exit value|Test process encountered an unexpected problem")
 
 
@@ -52,7 +53,7 @@ def read(data: bytes, project: Project) -> Report:
 
 def _case(event: dict[str, Any], project: Project, sources: JavaSources) -> Case:
     text = str(event.get("text") or "")
-    outcome = _OUTCOMES.get(str(event["end"]), Outcome.ERROR)
+    outcome = _OUTCOMES.get(str(event["end"]), CaseOutcome.ERROR)
     message = text.partition("\n")[0][:MESSAGE_LIMIT]
     raw = Case(str(event.get("name")), str(event.get("type")), "", outcome, message, text[:MESSAGE_LIMIT])
     return java_cases.placed(raw, _module(event, project), sources)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.java_sources import JavaSources, is_test_file
-from worker_agent.tdd.runners.junit import Case
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind
 
 _MAVEN = re.compile(r"^\[ERROR\] (?P<file>/\S.*?\.(?:java|kt|groovy|scala)):\[(?P<line>\d+)(?:,\d+)?\] (?P<said>.*)$")
 _GRADLE = re.compile(r"^(?::[^/\s]*)?(?P<file>/\S.*?\.(?:java|groovy|scala)):(?P<line>\d+): error: (?P<said>.*)$")
@@ -88,47 +88,47 @@ def not_built(log: str, project: Project, reported: frozenset[str], selected: fr
     for module in sorted({*by_module, *(begun - reported if in_code else ())}):
         text = "\n".join(error.text for error in by_module.get(module, found))
         for file in sources.test_files(module):
-            yield Case(file, "", file, Outcome.ERROR, "", text[:MESSAGE_LIMIT])
+            yield Case(file, "", file, CaseOutcome.ERROR, "", text[:MESSAGE_LIMIT])
 
 
-def kind(text: str, project: Project) -> Kind:
+def kind(text: str, project: Project) -> FailureKind:
     """Why sources were not compiled: the worst of what their errors say."""
     sources = JavaSources(project)
     said = re.split(r"^\S+\.\w+:\d+: ", text, flags=re.MULTILINE)[1:]
     found = {_kind(error, sources) for error in said}
-    order = (Kind.SYNTAX, Kind.COLLECTION, Kind.THIRD_PARTY_IMPORT, Kind.FIRST_PARTY_IMPORT)
-    return next((worst for worst in order if worst in found), Kind.COLLECTION)
+    order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
+    return next((worst for worst in order if worst in found), FailureKind.COLLECTION)
 
 
-def _kind(error: str, sources: JavaSources) -> Kind:
+def _kind(error: str, sources: JavaSources) -> FailureKind:
     first = error.partition("\n")[0]
     if package := _PACKAGE.match(error):
         own = sources.has_package(package[1]) or sources.has_class(package[1])
         standard = package[1].startswith(("java.", "javax."))
-        foreign = Kind.COLLECTION if standard else Kind.THIRD_PARTY_IMPORT
-        return Kind.FIRST_PARTY_IMPORT if own else foreign
+        foreign = FailureKind.COLLECTION if standard else FailureKind.THIRD_PARTY_IMPORT
+        return FailureKind.FIRST_PARTY_IMPORT if own else foreign
     if first.startswith("cannot find symbol"):
         return _of_symbol(error, sources)
     if first.startswith(("Unresolved reference", "unresolved reference")):
-        return Kind.FIRST_PARTY_IMPORT
+        return FailureKind.FIRST_PARTY_IMPORT
     if shape := _SHAPE.match(first):
         names = [name for name in shape.groups() if name] + _CANDIDATE.findall(error)
         return _verdict(any(map(_known(sources), names)))
-    return Kind.SYNTAX if _SYNTAX.match(first) else Kind.COLLECTION
+    return FailureKind.SYNTAX if _SYNTAX.match(first) else FailureKind.COLLECTION
 
 
 def _known(sources: JavaSources) -> Callable[[str], bool]:
     return lambda name: sources.has_class(name.replace("$", "."))
 
 
-def _of_symbol(error: str, sources: JavaSources) -> Kind:
+def _of_symbol(error: str, sources: JavaSources) -> FailureKind:
     symbol, location = _SYMBOL.search(error), _LOCATION.search(error)
     if package := _IN_PACKAGE.search(error):
         return _verdict(sources.has_package(package[1]))
     if location is not None and not sources.has_class(location[1]):
-        return Kind.COLLECTION
+        return FailureKind.COLLECTION
     return _verdict(symbol is None or not _STANDARD.fullmatch(symbol[2]))
 
 
-def _verdict(own: bool) -> Kind:
-    return Kind.FIRST_PARTY_IMPORT if own else Kind.COLLECTION
+def _verdict(own: bool) -> FailureKind:
+    return FailureKind.FIRST_PARTY_IMPORT if own else FailureKind.COLLECTION

@@ -6,10 +6,11 @@ import re
 from dataclasses import replace
 
 from worker_agent.tdd.runners import java_build
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.java_sources import JavaSources
-from worker_agent.tdd.runners.junit import Case, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 
 _PARAMETERS = re.compile(r"([\w$]+)\s*(?:\([^()]*\)|\{[^{}]*\})(\[.*\])?")
 """`rows(int, String)[1]`, or with braces as Surefire 2 writes it: the types of parameters are no part of a name."""
@@ -44,16 +45,16 @@ def explain(case: Case) -> str:
     return "\n".join(part for part in (_error(case), case.text) if part)
 
 
-def classify(case: Case, project: Project) -> Kind:
+def classify(case: Case, project: Project) -> FailureKind:
     """By the compiler's errors for what was not built."""
     if case.name == case.file:
         return java_build.kind(case.text, project)
-    return Kind.TIMEOUT if _TIMEOUT.search(_error(case)) else Kind.ASSERTION_OR_EXCEPTION
+    return FailureKind.TIMEOUT if _TIMEOUT.search(_error(case)) else FailureKind.ASSERTION_OR_EXCEPTION
 
 
 def asserted(case: Case) -> bool:
     """An AssertionError of whatever kind: the report's own word, unless it names another exception."""
-    if case.outcome is not Outcome.FAILED:
+    if case.outcome is not CaseOutcome.FAILED:
         return False
     named = (
         _EXCEPTION.match(case.error) or _EXCEPTION.match(case.text.strip()) or _EXCEPTION.match(case.message.strip())

@@ -12,11 +12,12 @@ from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, control_javascript, json_report, package_scripts, project_text
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.control_javascript import Style
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
@@ -118,7 +119,7 @@ class JavaScriptRunner:
         """The line that names the error, then the end of the text."""
         return "\n".join(part for part in (error_line(case), case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """Read from the first lines of the error; files are told from packages by how they are imported."""
         return kind(case, project)
 
@@ -126,7 +127,7 @@ class JavaScriptRunner:
         """The report is written at the very end, and it and the exit code say the same."""
         if not cases:
             return code in {0, 1} and "No test" in output_tail
-        return code == (1 if any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases) else 0)
+        return code == (1 if any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases) else 0)
 
     def asserted(self, case: Case) -> bool:
         """An AssertionError, or what `expect` throws."""
@@ -223,16 +224,16 @@ def asserted(case: Case) -> bool:
     return by_type or bool(_ASSERTED.match(error_line(case))) or bool(frame and _OF_EXPECT.search(frame[0]))
 
 
-def kind(case: Case, project: Project) -> Kind:
+def kind(case: Case, project: Project) -> FailureKind:
     """Read from the first lines of the error; a case without a name of its own is a file that was not run."""
     error, line = _COLOURS.sub("", case.message or case.text)[:2000], error_line(case)
     if _TIMEOUT.search(line):
-        return Kind.TIMEOUT
+        return FailureKind.TIMEOUT
     missing = _missing(error, line)
     if missing:
-        return Kind.FIRST_PARTY_IMPORT if _belongs(missing, project) else Kind.THIRD_PARTY_IMPORT
+        return FailureKind.FIRST_PARTY_IMPORT if _belongs(missing, project) else FailureKind.THIRD_PARTY_IMPORT
     if case.name != case.file or case.classname:
-        return Kind.ASSERTION_OR_EXCEPTION
+        return FailureKind.ASSERTION_OR_EXCEPTION
     return _of_a_file(error)
 
 
@@ -248,17 +249,17 @@ def _missing(error: str, line: str) -> str:
     return found[1] if found else ""
 
 
-def _of_a_file(error: str) -> Kind:
+def _of_a_file(error: str) -> FailureKind:
     if _TYPE_SYNTAX.search(error):
-        return Kind.SYNTAX
+        return FailureKind.SYNTAX
     types = _TYPE_MISSING.search(error)
     if types:
         third = bool(types[2]) and not _OWN.match(types[2])
-        return Kind.THIRD_PARTY_IMPORT if third else Kind.FIRST_PARTY_IMPORT
+        return FailureKind.THIRD_PARTY_IMPORT if third else FailureKind.FIRST_PARTY_IMPORT
     undefined = _UNDEFINED.search(error)
     if undefined and undefined[1] not in _OF_THE_RUNNER:
-        return Kind.FIRST_PARTY_IMPORT
-    return Kind.SYNTAX if _SYNTAX.search(error) and not _TYPE_ERROR.search(error) else Kind.COLLECTION
+        return FailureKind.FIRST_PARTY_IMPORT
+    return FailureKind.SYNTAX if _SYNTAX.search(error) and not _TYPE_ERROR.search(error) else FailureKind.COLLECTION
 
 
 def _belongs(module: str, project: Project) -> bool:

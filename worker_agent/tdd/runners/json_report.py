@@ -8,14 +8,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.cases import Case, Report
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 
 BETWEEN = " > "
 """What stands between the titles of nested blocks in a test's id."""
 
-_OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED}
+_OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED}
 """Everything else (pending, skipped, todo, disabled) did not run."""
 
 
@@ -67,9 +68,9 @@ def _cases(file: _File, path: str) -> Iterator[Case]:
     """The tests of a file, or the file itself when it could not be run."""
     if file.status == "failed" and not file.assertionResults:
         text = file.message or "the file could not be run"
-        yield Case(path, "", path, Outcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+        yield Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
     for found in file.assertionResults:
         messages = "\n".join(found.failureMessages or ())
-        outcome = _OUTCOMES.get(found.status, Outcome.SKIPPED)
+        outcome = _OUTCOMES.get(found.status, CaseOutcome.SKIPPED)
         scope = BETWEEN.join(found.ancestorTitles)
         yield Case(found.title, scope, path, outcome, messages[:MESSAGE_LIMIT], messages[-MESSAGE_LIMIT:])

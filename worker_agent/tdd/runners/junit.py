@@ -6,11 +6,11 @@ Names of tests without what differs from run to run.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from xml.parsers import expat
 
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Outcome
 
 REPORT_LIMIT = 50 * 2**20
 """Bytes of a report that are read at most."""
@@ -22,33 +22,6 @@ DEPTH_LIMIT = 32
 """Nesting of elements; real reports need five."""
 
 _DECLARATION = b"<?xml"
-
-SEVERITY = {Outcome.PASSED: 0, Outcome.SKIPPED: 1, Outcome.ERROR: 2, Outcome.FAILED: 3}
-"""Which outcome counts when a test has several: a pass never hides anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One `<testcase>` as written. `message` is the attribute, `text` the end of the element's text.
-
-    `error` is the type of what went wrong, as the runner names it.
-    """
-
-    name: str
-    classname: str
-    file: str
-    outcome: Outcome
-    message: str = ""
-    text: str = ""
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What could be read: the cases, or the sentence that says why there are none."""
-
-    cases: tuple[Case, ...] = ()
-    problem: str = ""
 
 
 class _Refused(Exception):

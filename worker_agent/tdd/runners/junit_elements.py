@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from worker_agent.tdd.runners.junit import SEVERITY, Case
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.cases import SEVERITY, Case
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 
 _ROOTS = frozenset({"testsuites", "testsuite"})
-_OUTCOMES = {"failure": Outcome.FAILED, "error": Outcome.ERROR, "skipped": Outcome.SKIPPED, "warning": Outcome.SKIPPED}
+_OUTCOMES = {
+    "failure": CaseOutcome.FAILED,
+    "error": CaseOutcome.ERROR,
+    "skipped": CaseOutcome.SKIPPED,
+    "warning": CaseOutcome.SKIPPED,
+}
 
 
 class NotJUnitXml(ValueError):
@@ -40,7 +45,7 @@ def _case(element: ElementTree.Element, file: str) -> Case:
     return Case(element.get("name") or "", named, where, outcome, message, text, error)
 
 
-def _worst(element: ElementTree.Element) -> tuple[Outcome, str, str, str]:
+def _worst(element: ElementTree.Element) -> tuple[CaseOutcome, str, str, str]:
     """One outcome of possibly several: a test that failed and was then skipped has failed."""
     found = [
         (
@@ -52,4 +57,4 @@ def _worst(element: ElementTree.Element) -> tuple[Outcome, str, str, str]:
         for result in element
         if result.tag in _OUTCOMES
     ]
-    return max(found, key=lambda entry: SEVERITY[entry[0]]) if found else (Outcome.PASSED, "", "", "")
+    return max(found, key=lambda entry: SEVERITY[entry[0]]) if found else (CaseOutcome.PASSED, "", "", "")

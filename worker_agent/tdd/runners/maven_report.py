@@ -11,10 +11,11 @@ import re
 from typing import Any
 
 from worker_agent.tdd.runners import java_build, java_cases, junit
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.java_sources import JavaSources
-from worker_agent.tdd.runners.junit import REPORT_LIMIT, Case, Report
+from worker_agent.tdd.runners.junit import REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Outcome
+from worker_agent.tdd.runners.report import CaseOutcome
 
 FILE_LINE = "=== report "
 """Before each file, with its path relative to the checkout."""
@@ -67,4 +68,4 @@ def _problem(log: str, cases: list[Case]) -> str:
     return ""
 
 
-_ENDS = (Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED)
+_ENDS = (CaseOutcome.FAILED, CaseOutcome.ERROR, CaseOutcome.SKIPPED)

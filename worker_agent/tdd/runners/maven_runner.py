@@ -15,11 +15,11 @@ from tree_sitter import Node
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, gradle_report, java_cases, java_sources, maven_report
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.java_sources import JavaSources, class_of
-from worker_agent.tdd.runners.junit import Case, Report
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 from worker_agent.tdd.syntax.source import Source, parse
 
@@ -86,7 +86,7 @@ class _JavaRunner:
         """The line that names the error, then the end of the text."""
         return java_cases.explain(case)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """By the compiler's errors for what was not built."""
         return java_cases.classify(case, project)
 
@@ -96,7 +96,7 @@ class _JavaRunner:
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """0 with nothing that failed, or 1 with something."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == int(failed)
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:

@@ -8,10 +8,11 @@ from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, control_ruby, engine_report
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
 
 _REPORTER = """\
@@ -112,7 +113,7 @@ class MinitestRunner:
         files = call.selection.files if call.selection else filter(_is_named, call.project.paths)
         return Report(
             tuple(
-                Case(path, "", path, Outcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+                Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
                 for path in sorted(files)
                 if _is_named(path)
             )
@@ -131,18 +132,18 @@ class MinitestRunner:
         """The class and message of the error, then where it was raised."""
         return control_ruby.explained(case)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """Own constants, methods and files that are missing, apart from gems."""
         return control_ruby.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported tests, and its exit code says the same."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and code == (1 if failed else 0)
 
     def asserted(self, case: Case) -> bool:
         """What minitest itself calls a failure."""
-        return case.outcome is Outcome.FAILED
+        return case.outcome is CaseOutcome.FAILED
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Methods among those of a class of the file."""

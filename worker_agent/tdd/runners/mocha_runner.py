@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from worker_agent.tdd.runners import engine_report
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.covering_paths import beside
 from worker_agent.tdd.runners.javascript import NO_ARGUMENTS, SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
-from worker_agent.tdd.runners.junit import Case, Report
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 from worker_agent.tdd.runners.runner import Invocation, Selection
 
 _REPORTER = (
@@ -89,7 +89,7 @@ class MochaRunner(JavaScriptRunner):
         files = call.selection.files if call.selection else filter(self.is_test_file, call.project.paths)
         return Report(
             tuple(
-                Case(path, "", path, Outcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+                Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
                 for path in sorted(files)
                 if SCRIPT.fullmatch(PurePosixPath(path).suffix)
             )
@@ -97,7 +97,7 @@ class MochaRunner(JavaScriptRunner):
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """The exit code is the number of failures, or 1."""
-        failed = sum(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = sum(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         if not cases:
             return code == 1 and _NOTHING in output_tail
         return code == 0 if not failed else code in {1, min(failed, _EXIT_CODE_LIMIT)}

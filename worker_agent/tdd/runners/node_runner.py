@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, engine_report, package_scripts, project_text
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control_javascript import Style
 from worker_agent.tdd.runners.javascript import SCRIPT, JavaScriptRunner
 from worker_agent.tdd.runners.json_report import BETWEEN
-from worker_agent.tdd.runners.junit import Case, Report
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Outcome
+from worker_agent.tdd.runners.report import CaseOutcome
 from worker_agent.tdd.runners.runner import Invocation
 
 _REPORTER = """\
@@ -115,12 +115,12 @@ class NodeRunner(JavaScriptRunner):
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """As its report says; without a test it ends with success, or finds no file."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == (1 if failed else 0)
 
 
 def _is_silent(case: Case, project: Project) -> bool:
-    whole = case.name == case.file and not case.classname and case.outcome is Outcome.PASSED
+    whole = case.name == case.file and not case.classname and case.outcome is CaseOutcome.PASSED
     return whole and bool(_IMPORTED.search(project_text.text(project, case.file)))
 
 

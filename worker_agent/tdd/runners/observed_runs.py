@@ -1,16 +1,18 @@
-"""A bench with eyes: each run of the tests becomes one event with its counts."""
+"""Emits the events of test runs: each becomes one, with its counts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shared.sandbox.confinement import Confinement
 from shared.telemetry.event_recorder import EventRecorder
-from shared.telemetry.events import Kind
-from worker_agent.tdd.runners.report import Outcome, TestRun
+from shared.telemetry.events import EventKind
+from worker_agent.tdd.runners.control import name
+from worker_agent.tdd.runners.report import CaseOutcome, TestRun
 from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.setup.setup_step import SetUp
 
@@ -27,27 +29,41 @@ class ObservedBench(TestBench):
         setup: SetUp | None = None,
     ) -> None:
         super().__init__(environment, deadline_seconds, confinement=confinement, setup=setup)
-        self._scribe = event_recorder
+        self._recorder = event_recorder
 
     async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
         """Run tests of a checkout."""
-        begun = self._scribe.clock.boot()
+        begun = self._recorder.clock.boot()
         ran = await super().run(what, where, scratch)
-        seconds = round(self._scribe.clock.boot() - begun, 3)
-        self._scribe.tell(Kind.TEST_RUN, place=where.name, seconds=seconds, **counts(ran))
+        seconds = round(self._recorder.clock.boot() - begun, 3)
+        self._recorder.tell(
+            EventKind.TEST_RUN, place=where.name, seconds=seconds, **purpose(what), **counts(ran, what.planted)
+        )
         return ran
 
 
-def counts(run: TestRun) -> dict[str, Any]:
-    """What an event says of a run: how it ended in one word, and how many tests ended how (pure)."""
+def purpose(what: Tests) -> dict[str, Any]:
+    """What an event says of why tests are run; nothing of an ordinary run (pure)."""
+    why = what.purpose
+    return {
+        name: value for name, value in {"purpose": str(why.kind), "number": why.number, "of": why.of}.items() if value
+    }
+
+
+def counts(run: TestRun, planted: Collection[str] = ()) -> dict[str, Any]:
+    """What an event says of a run: how it ended in one word, and how many tests ended how (pure).
+
+    Control tests, by their names `planted`, are left out: some of them have to fail.
+    """
+    run = replace(run, results={test: result for test, result in run.results.items() if name(result) not in planted})
     by = Counter(result.outcome for result in run.results.values())
     clean = not (run.failed or run.broken_files)
     outcome = ("passed" if clean else "failed") if run.finished else "timed out" if run.timed_out else "not finished"
     return {
         "outcome": outcome,
-        "passed": by[Outcome.PASSED],
-        "failed": by[Outcome.FAILED] + by[Outcome.ERROR],
-        "skipped": by[Outcome.SKIPPED],
+        "passed": by[CaseOutcome.PASSED],
+        "failed": by[CaseOutcome.FAILED] + by[CaseOutcome.ERROR],
+        "skipped": by[CaseOutcome.SKIPPED],
         "not_collected": len(run.broken_files),
         "limit": run.limit,
     }

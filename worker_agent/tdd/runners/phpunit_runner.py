@@ -17,10 +17,11 @@ from tree_sitter import Node
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit, project_text
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 _OPTIONS = ("--colors=never", "--order-by=default", "--do-not-cache-result", "--no-coverage")
@@ -36,7 +37,7 @@ _SYNTAX = re.compile(r"ParseError|Parse error|syntax error")
 _PROVIDER = re.compile(r"data provider specified for (?:[\w\\]+\\)?(\w+)::(\w+) is invalid")
 _DOUBTED = re.compile(r"Risky|(?<!\\Error\\)Warning")
 """What PHPUnit itself doubts; `PHPUnit\\Framework\\Error\\Warning` is a warning of PHP in the code, and a failure."""
-_PASSED_WITH_DOUBT = Outcome.SKIPPED
+_PASSED_WITH_DOUBT = CaseOutcome.SKIPPED
 _FAILED = frozenset({1, 2})
 """The exit codes with failures and with errors."""
 _CRASHED = 255
@@ -95,7 +96,7 @@ class PhpunitRunner:
         files = call.selection.files if call.selection else filter(self.is_test_file, call.project.paths)
         return Report(
             tuple(
-                Case(path, "", path, Outcome.ERROR, text[:MESSAGE_LIMIT], text[:MESSAGE_LIMIT])
+                Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[:MESSAGE_LIMIT])
                 for path in sorted(files)
                 if path.endswith("Test.php")
             )
@@ -112,21 +113,21 @@ class PhpunitRunner:
         """The line that names the error, then the text."""
         return "\n".join(part for part in (_error(case), case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """Own classes, functions and constants that are missing, apart from those of packages."""
         error = _error(case)
         missing = _NO_CLASS.search(error)
         if missing:
-            return Kind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else Kind.THIRD_PARTY_IMPORT
+            return FailureKind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else FailureKind.THIRD_PARTY_IMPORT
         if case.name != case.file:
-            return Kind.ASSERTION_OR_EXCEPTION
+            return FailureKind.ASSERTION_OR_EXCEPTION
         if _NO_NAME.search(error):
-            return Kind.FIRST_PARTY_IMPORT
-        return Kind.SYNTAX if _SYNTAX.search(error) else Kind.COLLECTION
+            return FailureKind.FIRST_PARTY_IMPORT
+        return FailureKind.SYNTAX if _SYNTAX.search(error) else FailureKind.COLLECTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported tests, and its exit code says the same; a risky test may be what it failed for."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         if failed:
             return code in _FAILED or (code == _CRASHED and all(case.name == case.file for case in cases))
         doubted = any(_DOUBTED.search(case.error) for case in cases)
@@ -135,7 +136,7 @@ class PhpunitRunner:
 
     def asserted(self, case: Case) -> bool:
         """What PHPUnit itself calls a failure."""
-        return case.outcome is Outcome.FAILED
+        return case.outcome is CaseOutcome.FAILED
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Methods among those of a class of the file."""
@@ -165,8 +166,8 @@ def _clear(case: Case) -> Case:
     """A case under the name of its test: a provider that fails has none, a risky test has not passed."""
     provider = _PROVIDER.search(case.text)
     if provider:
-        return replace(case, classname=provider[1], name=provider[2], outcome=Outcome.ERROR)
-    if case.outcome is Outcome.ERROR and _DOUBTED.search(case.error):
+        return replace(case, classname=provider[1], name=provider[2], outcome=CaseOutcome.ERROR)
+    if case.outcome is CaseOutcome.ERROR and _DOUBTED.search(case.error):
         return replace(case, outcome=_PASSED_WITH_DOUBT)
     return case
 

@@ -18,11 +18,12 @@ from typing import Any
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, control_python, junit, unittest_runner
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
 from worker_agent.tdd.runners.covering_paths import beside
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 DEFAULT_COMMAND = "python -m pytest -q"
@@ -131,23 +132,23 @@ class PytestRunner:
         """The line that names the error, then the end of the traceback."""
         return "\n".join(part for part in (_error(case), case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """Read from the last error line alone: tests print anything, also the texts of other errors."""
         error = _error(case)
         if case.message.startswith("failed on teardown") or _NOT_THE_TEST.match(error):
-            return Kind.OTHER
+            return FailureKind.OTHER
         if _NO_FIXTURE.search(error):
-            return Kind.MISSING_FIXTURE
+            return FailureKind.MISSING_FIXTURE
         if _TIMEOUT.match(error):
-            return Kind.TIMEOUT
+            return FailureKind.TIMEOUT
         missing = unittest_runner.missing_import(error, project.modules)
         if missing or case.message != "collection failure":
-            return missing or Kind.ASSERTION_OR_EXCEPTION
+            return missing or FailureKind.ASSERTION_OR_EXCEPTION
         return unittest_runner.while_collecting(error, project.modules)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """Exit codes are not enough: `pytest.exit(returncode=0)` ends a run early and leaves a nameless case."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         agree = code == 0 if cases and not failed else code == 1 if failed else code in {0, NO_TESTS}
         covered_too_little = code == 1 and bool(_COVERAGE.search(output_tail))
         whole = all(case.name for case in cases) and not _STOPPED.search(output_tail)
@@ -178,7 +179,7 @@ def _position(argv: Sequence[str]) -> int | None:
 
 def _error(case: Case) -> str:
     """The error as one line: of a failure the message says it, of an error only the text does."""
-    if case.outcome is Outcome.FAILED:
+    if case.outcome is CaseOutcome.FAILED:
         return (case.message or case.text).strip().split("\n")[0]
     fixture = re.search(rf"^E +(.*(?:{_NO_FIXTURE.pattern}).*)$", case.text, re.MULTILINE)
     if fixture and case.message.startswith(("failed on setup", "test setup failure")):

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import ClassVar
 
 TestId = str
@@ -18,7 +19,7 @@ NO_TESTS = "no tests"
 """What is said of a run of no test, or of none at all."""
 
 
-class Outcome(StrEnum):
+class CaseOutcome(StrEnum):
     """How one test ended."""
 
     PASSED = "passed"
@@ -27,7 +28,7 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
-class Kind(StrEnum):
+class FailureKind(StrEnum):
     """Why a test did not pass, as far as its text tells."""
 
     ASSERTION_OR_EXCEPTION = "assertion or exception"
@@ -42,7 +43,9 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-ACCEPTED = frozenset({Kind.ASSERTION_OR_EXCEPTION, Kind.FIRST_PARTY_IMPORT, Kind.ENDLESS, Kind.LIMIT})
+ACCEPTED = frozenset(
+    {FailureKind.ASSERTION_OR_EXCEPTION, FailureKind.FIRST_PARTY_IMPORT, FailureKind.ENDLESS, FailureKind.LIMIT}
+)
 """The reasons for which a new test may be red."""
 
 
@@ -57,8 +60,8 @@ class TestResult:
 
     id: TestId
     file: str
-    outcome: Outcome
-    kind: Kind | None = None
+    outcome: CaseOutcome
+    kind: FailureKind | None = None
     message: str = ""
     asserted: bool = False
 
@@ -68,7 +71,7 @@ class TestResult:
         return next((line.strip() for line in self.message.splitlines() if line.strip()), "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TestRun:
     """One run of the whole test command.
 
@@ -93,15 +96,15 @@ class TestRun:
     seconds: float = 0.0
     missing: str = ""
 
-    @property
+    @cached_property
     def passed(self) -> frozenset[TestId]:
         """The tests that passed."""
-        return frozenset(r.id for r in self.results.values() if r.outcome is Outcome.PASSED)
+        return frozenset(r.id for r in self.results.values() if r.outcome is CaseOutcome.PASSED)
 
-    @property
+    @cached_property
     def failed(self) -> frozenset[TestId]:
         """The tests that failed or ended in an error; broken files are not among them."""
-        return frozenset(r.id for r in self.results.values() if r.outcome in {Outcome.FAILED, Outcome.ERROR})
+        return frozenset(r.id for r in self.results.values() if r.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR})
 
     def broken(self, path: str) -> TestResult | None:
         """Why `path` could not be collected: it, or a directory above it, is broken."""
@@ -115,7 +118,7 @@ class TestRun:
 
     def one_line(self) -> str:
         """For people, for example `12 passed, 1 failed, 2 files not collected`."""
-        skipped = sum(r.outcome is Outcome.SKIPPED for r in self.results.values())
+        skipped = sum(r.outcome is CaseOutcome.SKIPPED for r in self.results.values())
         counts = {"passed": len(self.passed), "failed": len(self.failed), "skipped": skipped}
         parts = [f"{count} {word}" for word, count in counts.items() if count]
         if broken := len(self.broken_files):

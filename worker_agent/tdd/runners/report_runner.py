@@ -11,10 +11,11 @@ from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, junit
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
 
 _NOT_RUN = 126
@@ -22,8 +23,8 @@ _NOT_RUN = 126
 
 _ASSERTION = re.compile(r"Assert|Expectation|ComparisonFailure", re.IGNORECASE)
 _KINDS = (
-    (re.compile(r"Time(?:d ?)?out", re.IGNORECASE), Kind.TIMEOUT),
-    (re.compile(r"(?:Syntax|Parse)Error|syntax error"), Kind.SYNTAX),
+    (re.compile(r"Time(?:d ?)?out", re.IGNORECASE), FailureKind.TIMEOUT),
+    (re.compile(r"(?:Syntax|Parse)Error|syntax error"), FailureKind.SYNTAX),
 )
 
 
@@ -84,25 +85,25 @@ class ReportRunner:
         """The message, then the end of the text."""
         return "\n".join(part for part in (case.message, case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """By the type of the error and its first line; one that says neither may be anything."""
         said = case.error or case.message or case.text
-        if case.outcome is Outcome.ERROR and not said.strip():
-            return Kind.OTHER
+        if case.outcome is CaseOutcome.ERROR and not said.strip():
+            return FailureKind.OTHER
         line = f"{case.error}: {_first_line(case)}"
-        return next((kind for pattern, kind in _KINDS if pattern.search(line)), Kind.ASSERTION_OR_EXCEPTION)
+        return next((kind for pattern, kind in _KINDS if pattern.search(line)), FailureKind.ASSERTION_OR_EXCEPTION)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported tests, and where it ended with an error one of them failed.
 
         Some commands end with success in spite of failures, others with the number of these, which may be large.
         """
-        failed = sum(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = sum(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and (code == 0 or (failed > 0 and (0 < code < _NOT_RUN or code == failed)))
 
     def asserted(self, case: Case) -> bool:
         """JUnit's own distinction: a failure is the test's, an error whatever else happened."""
-        return case.outcome is Outcome.FAILED or bool(_ASSERTION.search(case.error))
+        return case.outcome is CaseOutcome.FAILED or bool(_ASSERTION.search(case.error))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """None: nobody knows how the command finds its tests."""

@@ -14,13 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, control_ruby
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, Case, Report, stable
+from worker_agent.tdd.runners.junit import ELEMENT_LIMIT, REPORT_LIMIT, stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
 
-_OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED, "pending": Outcome.SKIPPED}
+_OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED, "pending": CaseOutcome.SKIPPED}
 _LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")
 _ASSERTED = re.compile(r"ExpectationNotMetError|MultipleExpectationsNotMet|MockExpectationError|Assertion")
 _FAILED = 1
@@ -125,7 +126,7 @@ class RspecRunner:
         named = {case.file for case in lost}
         others = sorted(path for path in call.selection.files if path.endswith("_spec.rb") and path not in named)
         first = lost[0]
-        return Report(tuple(Case(path, "", path, Outcome.ERROR, first.message, first.text) for path in others))
+        return Report(tuple(Case(path, "", path, CaseOutcome.ERROR, first.message, first.text) for path in others))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
         """`spec/sum_spec.rb::Sum adds two numbers`."""
@@ -135,13 +136,13 @@ class RspecRunner:
         """The class and message of the error, then where it was raised."""
         return control_ruby.explained(case)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """Own constants, methods and files that are missing, apart from gems."""
         return control_ruby.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """It reported examples, and its exit code says the same."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == (_FAILED if failed else 0)
 
     def asserted(self, case: Case) -> bool:
@@ -173,4 +174,6 @@ def _not_loaded(whole: _Whole, project: Project) -> Iterator[Case]:
             path, text = project.below(found[1]), control_ruby.steady(message)
             named = re.search(r"^(\w+(?:::\w+)*(?:Error|Exception)):\s*\n\s*(.*)$", text, re.MULTILINE)
             first = f"{named[1]}: {named[2]}\n" if named else ""
-            yield Case(path, "", path, Outcome.ERROR, f"{first}{text.strip()}"[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])
+            yield Case(
+                path, "", path, CaseOutcome.ERROR, f"{first}{text.strip()}"[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:]
+            )

@@ -19,12 +19,13 @@ from shared import process
 from shared.filesystem import directories
 from shared.sandbox.confinement import Confinement
 from shared.sandbox.file_size import FILE_BYTES, limited
-from shared.sandbox.wrap import Kind
+from shared.sandbox.wrap import Isolation
 from worker_agent.tdd.phases.quality import Ran
 from worker_agent.tdd.runners import command_line, shifted_clock, untrusted_files
-from worker_agent.tdd.runners.junit import SEVERITY, Case, Report
+from worker_agent.tdd.runners.cases import SEVERITY, Case, Report
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Outcome, TestId, TestResult, TestRun
+from worker_agent.tdd.runners.purpose import ORDINARY, RunPurpose
+from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestResult, TestRun
 from worker_agent.tdd.runners.report_pipe import ReportPipe, report_pipe
 from worker_agent.tdd.runners.runner import Invocation, Runner, Selection, ToldByOutput
 from worker_agent.tdd.setup.installed import NOTHING, Installed
@@ -47,7 +48,8 @@ class Tests:
     `announced` are paths that do not exist yet but will be the repository's own, so that a name of theirs that
     is missing counts as first-party. The command runs in `directory` of the checkout, and what it names is relative
     to that. `deadline_seconds` shortens the bench's own. With `clock_shift` the tests
-    are told a time so many seconds later.
+    are told a time so many seconds later. `planted` are the names of control tests, which prove the run and are no
+    tests of the repository.
     """
 
     __test__: ClassVar[bool] = False  # pytest takes every class named Test* for tests
@@ -59,10 +61,12 @@ class Tests:
     directory: str = ""
     deadline_seconds: float | None = None
     clock_shift: int | None = None
+    purpose: RunPurpose = ORDINARY
+    planted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class OutputLimits:
     """How much of one run is written and looked at; what it may take of the machine, `Confinement.limits` says."""
 
     file_bytes: int = FILE_BYTES
@@ -82,7 +86,7 @@ class TestBench:
         self,
         environment: Mapping[str, str],
         deadline_seconds: float,
-        limits: Limits | None = None,
+        limits: OutputLimits | None = None,
         confinement: Confinement | None = None,
         setup: SetUp | None = None,
     ) -> None:
@@ -93,7 +97,7 @@ class TestBench:
         """
         self._environment = {name: value for name, value in environment.items() if not _withheld(name)}
         self._deadline_seconds = deadline_seconds
-        self._limits = limits or Limits()
+        self._limits = limits or OutputLimits()
         self._confinement = confinement or Confinement()
         self._setup = setup
 
@@ -107,6 +111,12 @@ class TestBench:
         """The same, whose set-ups are made from the commit that `base` writes; see `SetUp.based`."""
         bound = copy.copy(self)
         bound._setup = None if self._setup is None else self._setup.based(base)
+        return bound
+
+    def setting_up(self, command: str | None) -> TestBench:
+        """The same, where `command` installs what tests need; None: nothing is installed."""
+        bound = copy.copy(self)
+        bound._setup = None if self._setup is None else self._setup.by(command)
         return bound
 
     async def equip(self, where: Path, directory: str = "") -> Installed:
@@ -160,7 +170,7 @@ class TestBench:
     def _not_shown(self, program: str) -> str:
         """That a program which is there may be hidden by the sandbox."""
         found = shutil.which(program, path=self._environment.get("PATH", ""))
-        if self._confinement.wrap.kind is not Kind.SEALED:
+        if self._confinement.wrap.kind is not Isolation.SANDBOX:
             return ""
         return (
             f"`{program}` is `{found}` on this machine, which the sandbox may not show: list the directory of its "
@@ -291,7 +301,7 @@ def _outcome(runner: Runner, reports: Collection[Report], project: Project, ende
 
 def _result(runner: Runner, case: Case, project: Project) -> TestResult:
     test, file = runner.identify(case)
-    if case.outcome not in {Outcome.FAILED, Outcome.ERROR}:
+    if case.outcome not in {CaseOutcome.FAILED, CaseOutcome.ERROR}:
         return TestResult(test, file, case.outcome, None, case.message)
     kind, asserted = runner.classify(case, project), runner.asserted(case)
     return TestResult(test, file, case.outcome, kind, runner.explain(case), asserted)

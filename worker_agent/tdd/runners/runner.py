@@ -1,4 +1,4 @@
-"""What the bench asks of a test runner. A new one is one file that satisfies this and one line in `registry`."""
+"""What is asked of a test runner. A new one is one file that satisfies this and one line in `registry`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, TestId
+from worker_agent.tdd.runners.report import FailureKind, TestId
 
 Read = Callable[[str], bytes | None]
 """Gives the content of a path of the repository, or None when there is none."""
@@ -96,7 +96,7 @@ class Runner(Protocol):
         """What went wrong, the error itself in the first line; raw text made by tests."""
         ...
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """Why a case that failed did so."""
         ...
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from worker_agent.tdd.runners.report import Kind
+from worker_agent.tdd.runners.report import FailureKind
 
 _ERROR = re.compile(r"^error(?:\[(E\d+)\])?: (.+)$", re.MULTILINE)
 _ABOUT_OTHERS = re.compile(r"aborting due to |could not compile|Couldn't compile|test failed|doctest failed")
@@ -90,11 +90,11 @@ class Own:
         return name in self.crates or (bool(name) and any(f"/{path}".endswith(ends) for path in self.paths))
 
 
-def kind(text: str, own: Own) -> Kind:
+def kind(text: str, own: Own) -> FailureKind:
     """Why a target was not built: the worst of its errors."""
     found = {_kind(*error, own) for error in _errors(text)}
-    order = (Kind.SYNTAX, Kind.COLLECTION, Kind.THIRD_PARTY_IMPORT, Kind.FIRST_PARTY_IMPORT)
-    return next((worst for worst in order if worst in found), Kind.COLLECTION)
+    order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
+    return next((worst for worst in order if worst in found), FailureKind.COLLECTION)
 
 
 def _errors(text: str) -> list[tuple[str, str]]:
@@ -105,28 +105,28 @@ def _errors(text: str) -> list[tuple[str, str]]:
     return [error for error in whole if error[0] not in _FOLLOWS] or whole
 
 
-def _kind(code: str, text: str, own: Own) -> Kind:
+def _kind(code: str, text: str, own: Own) -> FailureKind:
     said = text.partition(": ")[2]
     missing = _NO_CRATE.search(text)
     if missing or code == "E0463":
         name = next(filter(None, missing.groups()), "") if missing else ""
-        return Kind.FIRST_PARTY_IMPORT if own.has(name) else Kind.THIRD_PARTY_IMPORT
+        return FailureKind.FIRST_PARTY_IMPORT if own.has(name) else FailureKind.THIRD_PARTY_IMPORT
     if code in _OWN_MISSING:
         return _of_name(said, own)
     if code in _SHAPE:
-        return Kind.FIRST_PARTY_IMPORT if _shows_own(text, own) else Kind.COLLECTION
+        return FailureKind.FIRST_PARTY_IMPORT if _shows_own(text, own) else FailureKind.COLLECTION
     if not code and _OWN_TOOLS.match(said):
-        return Kind.FIRST_PARTY_IMPORT
-    return Kind.SYNTAX if not code and _SYNTAX.match(said) else Kind.COLLECTION
+        return FailureKind.FIRST_PARTY_IMPORT
+    return FailureKind.SYNTAX if not code and _SYNTAX.match(said) else FailureKind.COLLECTION
 
 
-def _of_name(said: str, own: Own) -> Kind:
+def _of_name(said: str, own: Own) -> FailureKind:
     unresolved, inside = _UNRESOLVED.search(said), _IN.search(said)
     path = unresolved[1] if unresolved else inside[1] if inside else ""
     first = path.partition("::")[0]
     if not path or first in _SELF or own.has(first) or (inside and first[:1].isupper()):
-        return Kind.FIRST_PARTY_IMPORT
-    return Kind.COLLECTION if first in _STANDARD else Kind.THIRD_PARTY_IMPORT
+        return FailureKind.FIRST_PARTY_IMPORT
+    return FailureKind.COLLECTION if first in _STANDARD else FailureKind.THIRD_PARTY_IMPORT
 
 
 def _shows_own(text: str, own: Own) -> bool:

@@ -13,9 +13,9 @@ from pathlib import PurePosixPath
 from tree_sitter import Node
 
 from worker_agent.tdd.runners import project_text
-from worker_agent.tdd.runners.junit import Case
+from worker_agent.tdd.runners.cases import Case
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import MESSAGE_LIMIT, Outcome
+from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 from worker_agent.tdd.syntax.source import Source, parse, walk
 
 PREFIX = "doctest"
@@ -26,7 +26,7 @@ _RESULT = re.compile(
     re.MULTILINE,
 )
 _SUM = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE)
-_OUTCOMES = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED, "ignored": Outcome.SKIPPED}
+_OUTCOMES = {"ok": CaseOutcome.PASSED, "FAILED": CaseOutcome.FAILED, "ignored": CaseOutcome.SKIPPED}
 _PANIC = re.compile(r"panicked at (\S+:\d+):\d+:\n(.*)|panicked at '(.*?)', \S+:\d+", re.DOTALL)
 
 

@@ -13,10 +13,11 @@ from pathlib import Path, PurePosixPath
 
 from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, control_python, engine_report
+from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.junit import Case, Report, stable
+from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
-from worker_agent.tdd.runners.report import Kind, Outcome, TestId
+from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 _REPORTER = """\
@@ -171,22 +172,22 @@ class UnittestRunner:
         """The line that names the error, then the end of the traceback."""
         return "\n".join(part for part in (_error(case), case.text) if part)
 
-    def classify(self, case: Case, project: Project) -> Kind:
+    def classify(self, case: Case, project: Project) -> FailureKind:
         """As pytest's errors."""
         error = _error(case)
         missing = missing_import(error, project.modules)
         if missing or case.name != case.file:
-            return missing or Kind.ASSERTION_OR_EXCEPTION
+            return missing or FailureKind.ASSERTION_OR_EXCEPTION
         return while_collecting(error, project.modules)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
         """The report is written at the end of the run, and the exit code says the same."""
-        failed = any(case.outcome in {Outcome.FAILED, Outcome.ERROR} for case in cases)
+        failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == 1 if failed else code == 0 or (code == _NO_TESTS and not cases)
 
     def asserted(self, case: Case) -> bool:
         """What unittest itself calls a failure."""
-        return case.outcome is Outcome.FAILED or asserted(_error(case))
+        return case.outcome is CaseOutcome.FAILED or asserted(_error(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
         """Methods of the file's classes."""
@@ -216,7 +217,7 @@ def _located(case: Case, paths: Collection[str]) -> Case:
     ending = f"{case.name.replace('.', '/')}.py"
     found = sorted(path for path in paths if path == ending or path.endswith(f"/{ending}"))
     file = found[0] if found else ending
-    return replace(case, name=file, classname="", file=file, outcome=Outcome.ERROR)
+    return replace(case, name=file, classname="", file=file, outcome=CaseOutcome.ERROR)
 
 
 def _error(case: Case) -> str:
@@ -243,24 +244,24 @@ _ASSERTED = re.compile(
 )
 
 
-def missing_import(error: str, first_party: Collection[str]) -> Kind | None:
+def missing_import(error: str, first_party: Collection[str]) -> FailureKind | None:
     """A module, or a name in one, that could not be imported."""
     missing = _NO_MODULE.match(error) or _NO_NAME.match(error)
     if missing is None:
         return None
-    return Kind.FIRST_PARTY_IMPORT if _belongs(missing[1], first_party) else Kind.THIRD_PARTY_IMPORT
+    return FailureKind.FIRST_PARTY_IMPORT if _belongs(missing[1], first_party) else FailureKind.THIRD_PARTY_IMPORT
 
 
-def while_collecting(error: str, first_party: Collection[str]) -> Kind:
+def while_collecting(error: str, first_party: Collection[str]) -> FailureKind:
     """What a file could not be loaded for, other than by an import that is missing."""
     if _SYNTAX.match(error):
-        return Kind.SYNTAX
+        return FailureKind.SYNTAX
     attribute = _NO_ATTRIBUTE.match(error)
     if attribute:
-        return Kind.FIRST_PARTY_IMPORT if _belongs(attribute[1], first_party) else Kind.COLLECTION
+        return FailureKind.FIRST_PARTY_IMPORT if _belongs(attribute[1], first_party) else FailureKind.COLLECTION
     member = _NO_MEMBER.match(error)
     own = member is not None and not _BUILT_IN.intersection(filter(None, member.groups()))
-    return Kind.FIRST_PARTY_IMPORT if own else Kind.COLLECTION
+    return FailureKind.FIRST_PARTY_IMPORT if own else FailureKind.COLLECTION
 
 
 def asserted(error: str) -> bool:

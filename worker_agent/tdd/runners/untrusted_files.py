@@ -8,7 +8,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from worker_agent.tdd.runners.junit import REPORT_LIMIT, Report
+from worker_agent.tdd.runners.cases import Report
+from worker_agent.tdd.runners.junit import REPORT_LIMIT
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.runner import Runner
 

@@ -23,11 +23,11 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from shared import process
 from shared.errors import Blocked
 from shared.filesystem import directories
 from shared.sandbox.confinement import Confinement
 from worker_agent.tdd.runners import command_line
+from worker_agent.tdd.setup.confined_command import ConfinedCommand
 from worker_agent.tdd.setup.installed import LINKED, NOTHING, PACKAGES, Installed, package_stores
 
 log = structlog.get_logger()
@@ -103,6 +103,12 @@ class SetUp:
         bound._base = base
         return bound
 
+    def by(self, command: str | None) -> SetUp:
+        """The same by another command; None: nothing is installed."""
+        bound = copy.copy(self)
+        bound._command = command
+        return bound
+
     async def installed(self, where: Path, directory: str = "") -> Installed:
         """What the lock files in a `directory` of the checkout `where` ask for, made when it is not there yet.
 
@@ -166,20 +172,13 @@ class SetUp:
             "TMPDIR": str(self._confinement.temporary(home)),
         }
         known = {name: value for name, value in known.items() if name not in {"UV_NO_SYNC", "UV_OFFLINE"}}
-        await self._confinement.hand_over(writable)
-        watch = self._confinement.watch(writable)
-        wrapped = watch.argv(self._confinement.argv(argv, writable, network=True))
-        why = f"it did not end within {SETUP_SECONDS:.0f} seconds"
-        with anyio.move_on_after(SETUP_SECONDS):
-            try:
-                async with process.started(wrapped, cwd=inside, env=known, log=said) as child:
-                    limit = await watch.over(child)
-            except OSError as error:
-                raise SetUpFailed(f"The set-up command cannot be started: {error.strerror}.") from error
-            why = f"limit {limit}" if limit else f"exit code {child.returncode}"
-        await self._confinement.take_back(writable)
-        if why != "exit code 0":
-            raise SetUpFailed(f"The set-up command `{' '.join(argv)}` failed ({why}):\n{_tail(said)}")
+        one = ConfinedCommand(argv, inside, writable, known, said, SETUP_SECONDS)
+        try:
+            why = await one.run(self._confinement)
+        except OSError as error:
+            raise SetUpFailed(f"The set-up command cannot be started: {error.strerror}.") from error
+        if why:
+            raise SetUpFailed(f"The set-up command `{' '.join(argv)}` failed ({why}):\n{one.tail()}")
 
 
 def lock_files(where: Path) -> dict[str, bytes]:
@@ -233,10 +232,6 @@ def _begin(place: Path) -> Path:
     for name in ("home", "venv", PACKAGES):
         (place / name).mkdir()
     return place / "project"
-
-
-def _tail(said: Path) -> str:
-    return said.read_bytes()[-3000:].decode("utf-8", "replace").strip()
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import PurePosixPath
+from threading import get_ident
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Tree
@@ -94,7 +95,7 @@ def parse(path: str, content: bytes) -> Source | None:
     language = language_of(path)
     if language is None or len(content) > SIZE_LIMIT:
         return None
-    tree = _parser(language).parse(content)
+    tree = _parser(language, get_ident()).parse(content)
     return None if tree.root_node.has_error else Source(path, language, content, tree)
 
 
@@ -113,7 +114,7 @@ def edited(source: Source, start: int, end: int, by: bytes) -> Source | None:
         _point(source.content, end),
         _point(content, start + len(by)),
     )
-    again = _parser(source.language).parse(content, tree)
+    again = _parser(source.language, get_ident()).parse(content, tree)
     return None if again.root_node.has_error else Source(source.path, source.language, content, again)
 
 
@@ -142,6 +143,7 @@ def _point(content: bytes, at: int) -> tuple[int, int]:
 
 
 @cache
-def _parser(language: Language) -> Parser:
+def _parser(language: Language, thread: int) -> Parser:
+    """One for each thread: what reads large changes does so beside the event loop."""
     module, function = _GRAMMARS[language]
     return Parser(Grammar(getattr(importlib.import_module(module), function)()))

@@ -19,7 +19,7 @@ from worker_agent.tdd.syntax import (
 )
 from worker_agent.tdd.syntax.source import Language, Source, line_of, walk
 from worker_agent.tdd.syntax.units_checks import checks_in, is_check
-from worker_agent.tdd.syntax.units_found import Found, child, inside, statements
+from worker_agent.tdd.syntax.units_found import FoundTest, child, inside, statements
 from worker_agent.tdd.syntax.units_meaning import digest, hashed
 from worker_agent.tdd.syntax.units_reach import Definitions, definitions, reached, uses
 
@@ -52,7 +52,7 @@ class TestUnit:
     body: str = ""
 
 
-_READERS: dict[Language, Callable[[Source], Iterator[Found]]] = {
+_READERS: dict[Language, Callable[[Source], Iterator[FoundTest]]] = {
     Language.PYTHON: units_python.found_in,
     Language.JAVASCRIPT: units_javascript.found_in,
     Language.TYPESCRIPT: units_javascript.found_in,
@@ -66,7 +66,7 @@ _READERS: dict[Language, Callable[[Source], Iterator[Found]]] = {
 }
 
 
-def found_in(source: Source) -> tuple[Found, ...]:
+def found_in(source: Source) -> tuple[FoundTest, ...]:
     """The tests as nodes of the tree."""
     reader = _READERS.get(source.language)
     return tuple(reader(source)) if reader is not None else ()
@@ -86,7 +86,7 @@ tests_in.__test__ = False  # type: ignore[attr-defined]  # pytest takes every fu
 
 
 def units_of(
-    source: Source, every: Iterable[Found], known: Definitions, elsewhere: Mapping[str, str]
+    source: Source, every: Iterable[FoundTest], known: Definitions, elsewhere: Mapping[str, str]
 ) -> tuple[TestUnit, ...]:
     """`tests_in` for a file whose tests and definitions are known."""
     return tuple(_unit(source, found, known, elsewhere) for found in every)
@@ -132,7 +132,7 @@ def _ending(name: str, units: Sequence[TestUnit]) -> TestUnit | None:
     return within[0] if len(within) == 1 else None
 
 
-def _unit(source: Source, found: Found, known: Definitions, elsewhere: Mapping[str, str]) -> TestUnit:
+def _unit(source: Source, found: FoundTest, known: Definitions, elsewhere: Mapping[str, str]) -> TestUnit:
     nodes = (*found.parts, *found.around, *(case.node for case in found.cases))
     reaches = reached({name for node in nodes for name in uses(source, node)}, known, elsewhere)
     around = [digest(source, node) for node in found.around]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Language, Source, walk
-from worker_agent.tdd.syntax.units_found import Case, Found, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, statements
 
 _CLASSES = frozenset({"class_declaration", "record_declaration"})
 _METHODS = frozenset({"method_declaration"})
@@ -49,12 +49,12 @@ class _Scope:
     skipped: str = ""
 
 
-def found_in(source: Source) -> Iterator[Found]:
+def found_in(source: Source) -> Iterator[FoundTest]:
     """The tests, in the order of the file."""
     yield from _in_block(source, source.root, _Scope())
 
 
-def _in_block(source: Source, block: Node, scope: _Scope) -> Iterator[Found]:
+def _in_block(source: Source, block: Node, scope: _Scope) -> Iterator[FoundTest]:
     for node in statements(block):
         if node.type in _CLASSES:
             yield from _class(source, node, scope)
@@ -62,7 +62,7 @@ def _in_block(source: Source, block: Node, scope: _Scope) -> Iterator[Found]:
             yield from _in_block(source, child(node, "body") or node, scope)
 
 
-def _class(source: Source, node: Node, scope: _Scope) -> Iterator[Found]:
+def _class(source: Source, node: Node, scope: _Scope) -> Iterator[FoundTest]:
     body = child(node, "body")
     if body is None:
         return
@@ -118,7 +118,7 @@ def _skip(source: Source, listed: list[Node]) -> str:
     return ""
 
 
-def _method(source: Source, node: Node, scope: _Scope) -> Iterator[Found]:
+def _method(source: Source, node: Node, scope: _Scope) -> Iterator[FoundTest]:
     name, body = field_text(source, node, "name"), child(node, "body")
     listed = marks(node)
     is_php = source.language is Language.PHP
@@ -135,7 +135,7 @@ def _method(source: Source, node: Node, scope: _Scope) -> Iterator[Found]:
     cases = [case for mark in tables for case in _cases(source, mark)]
     providers = _providers(source, node, listed, scope)
     cases += [Case("", row) for provider in providers for row in _rows(provider)]
-    yield Found(
+    yield FoundTest(
         "::".join((*scope.names, name)),
         node,
         tuple(found for found in (*kept, child(node, "parameters"), body) if found is not None),

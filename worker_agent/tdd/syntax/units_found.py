@@ -32,7 +32,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTest:
     """A test as nodes: `node` with all that belongs to it, `parts` that make its meaning, `body` that runs.
 
     `around` is what else acts on it: set-up of its class or block. `owner` are the classes around it, for calls of

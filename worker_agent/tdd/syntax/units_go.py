@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Source, walk
-from worker_agent.tdd.syntax.units_found import Case, Found, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, statements
 
 _NAME = re.compile(r"(?:Test|Fuzz|Benchmark)(?![a-z])\w*")
 _EXAMPLE = re.compile(r"Example(?![a-z])\w*")
 _OUTPUT = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 
 
-def found_in(source: Source) -> Iterator[Found]:
+def found_in(source: Source) -> Iterator[FoundTest]:
     """The tests, in the order of the file."""
     setups = tuple(node for node in source.root.named_children if _is_setup(source, node))
     for node in source.root.named_children:
@@ -26,7 +26,7 @@ def found_in(source: Source) -> Iterator[Found]:
         is_method = node.type == "method_declaration"
         if (_NAME.fullmatch(name) and not name.startswith("Benchmark")) or _is_example(source, node, name):
             tables = () if is_method else tuple(_tables(source, body))
-            yield Found(
+            yield FoundTest(
                 f"{_receiver(source, node)}::{name}" if is_method else name,
                 node,
                 (body,),

@@ -13,7 +13,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Source
-from worker_agent.tdd.syntax.units_found import Case, Found, arguments, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, arguments, child, field_text, statements
 
 TESTS = frozenset(["it", "test", "specify", "fit", "xit", "ftest", "xtest", "xspecify"])
 BLOCKS = frozenset(["describe", "context", "suite", "fdescribe", "xdescribe", "xcontext"])
@@ -27,7 +27,7 @@ _ALIAS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class JavaScriptCall:
     """A call such as `it.skip.each(table)(title, body)`: its first word, the words after it, tables in between."""
 
     root: str
@@ -45,7 +45,7 @@ class _Scope:
     focused: bool = False
 
 
-def found_in(source: Source) -> Iterator[Found]:
+def found_in(source: Source) -> Iterator[FoundTest]:
     """The tests, in the order of the file; where one is focused, the others count as skipped."""
     every = list(_tests(source, source.root, _Scope(around=_hooks(source, source.root))))
     any_focused = any(focused for _, focused in every)
@@ -56,7 +56,7 @@ def found_in(source: Source) -> Iterator[Found]:
             yield found
 
 
-def call_of(source: Source, node: Node) -> Call:
+def call_of(source: Source, node: Node) -> JavaScriptCall:
     """The words of a call's function, from its first."""
     words: list[str] = []
     tables: list[Node] = []
@@ -76,7 +76,7 @@ def call_of(source: Source, node: Node) -> Call:
         root = "describe" if words.pop() == "module" else "test"
     if root == "test" and words and words[-1] in BLOCKS | _HOOKS:
         root = words.pop()
-    return Call(root, tuple(reversed(words)), tuple(reversed(tables)))
+    return JavaScriptCall(root, tuple(reversed(words)), tuple(reversed(tables)))
 
 
 @lru_cache(maxsize=4)
@@ -107,7 +107,7 @@ def _is_block(source: Source, node: Node) -> bool:
     return node.type == "call_expression" and call_of(source, node).root in BLOCKS and callback(node) is not None
 
 
-def _tests(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+def _tests(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTest, bool]]:
     pending = [(found, scope) for found in reversed(node.named_children)]
     while pending:
         found, around = pending.pop()
@@ -175,7 +175,7 @@ def _hooks(source: Source, block: Node) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def _test(source: Source, node: Node, scope: _Scope) -> tuple[Found, bool]:
+def _test(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
     call = call_of(source, node)
     function = callback(node)
     body = child(function, "body")
@@ -189,7 +189,7 @@ def _test(source: Source, node: Node, scope: _Scope) -> tuple[Found, bool]:
     own = tuple(case for table in call.tables for case in _table(source, table))
     parent = node.parent
     whole = parent if parent is not None and parent.type == "expression_statement" else node
-    found = Found(
+    found = FoundTest(
         " > ".join(titles),
         whole,
         tuple(parts),
@@ -202,15 +202,15 @@ def _test(source: Source, node: Node, scope: _Scope) -> tuple[Found, bool]:
     return found, scope.focused or _is_focused(call)
 
 
-def _has_table(call: Call) -> bool:
+def _has_table(call: JavaScriptCall) -> bool:
     return bool(call.tables) or not {"each", "for"}.isdisjoint(call.words)
 
 
-def _is_focused(call: Call) -> bool:
+def _is_focused(call: JavaScriptCall) -> bool:
     return "only" in call.words or call.root in {"fit", "fdescribe", "ftest"}
 
 
-def _skip(source: Source, node: Node, call: Call) -> str:
+def _skip(source: Source, node: Node, call: JavaScriptCall) -> str:
     for word in call.words:
         if word in _OFF:
             return f".{word}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Source
-from worker_agent.tdd.syntax.units_found import Case, Found, arguments, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, arguments, child, field_text, statements
 from worker_agent.tdd.syntax.units_meaning import digest
 
 _SKIPS = re.compile(r"(?:.*\.)?(?:skip|skipif|xfail|skipIf|skipUnless|skipTest|SkipTest|expectedFailure|importorskip)$")
@@ -47,16 +47,16 @@ class _Scope:
     skipped: str
 
 
-def found_in(source: Source) -> Iterator[Found]:
+def found_in(source: Source) -> Iterator[FoundTest]:
     """The tests, in the order of the file; a later definition of the same name hides an earlier one."""
     every = _tests(source, source.root, _Scope((), (), _module_setup(source), (), _module_skip(source)))
-    last: dict[str, Found] = {}
+    last: dict[str, FoundTest] = {}
     for found in every:
         last[found.name] = found
     yield from sorted(last.values(), key=lambda found: found.node.start_byte)
 
 
-def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[Found]:
+def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[FoundTest]:
     for statement in statements(block):
         if statement.type in _COMPOUND:
             yield from _tests(source, statement, scope)
@@ -126,7 +126,7 @@ def _bases(source: Source, node: Node) -> list[Node]:
     ]
 
 
-def _class(source: Source, statement: Node, scope: _Scope, depth: int = _DEPTH) -> Iterator[Found]:
+def _class(source: Source, statement: Node, scope: _Scope, depth: int = _DEPTH) -> Iterator[FoundTest]:
     """The tests of a class: first those that it inherits, which its own replace."""
     node = definition_of(statement)
     inner = _class_scope(source, statement, scope)
@@ -201,7 +201,7 @@ def _pytestmark(source: Source, block: Node) -> str:
     return ""
 
 
-def _function(source: Source, statement: Node, scope: _Scope) -> Found:
+def _function(source: Source, statement: Node, scope: _Scope) -> FoundTest:
     node = definition_of(statement)
     marks = [*scope.marks, *decorators(statement)]
     skips = [found for found in marks if _SKIPS.match(called(source, found))]
@@ -210,7 +210,7 @@ def _function(source: Source, statement: Node, scope: _Scope) -> Found:
     body = child(node, "body")
     skipped = f"decorator {source.text(skips[0])}" if skips else _skips_first(source, body)
     parts = [*kept, *(found for found in (child(node, "parameters"), body) if found is not None)]
-    return Found(
+    return FoundTest(
         "::".join((*scope.names, field_text(source, node, "name"))),
         statement,
         tuple(parts),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Source
-from worker_agent.tdd.syntax.units_found import Case, Found, child, field_text, statements
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text, statements
 
 _GROUPS = frozenset(["describe", "context", "feature", "xdescribe", "xcontext", "fdescribe", "fcontext"])
 _EXAMPLES = frozenset(
@@ -42,7 +42,7 @@ class _Scope:
     focused: bool = False
 
 
-def found_in(source: Source) -> Iterator[Found]:
+def found_in(source: Source) -> Iterator[FoundTest]:
     """The tests, in the order of the file; where one is focused, the others count as skipped."""
     every = list(_tests(source, source.root, _Scope()))
     any_focused = any(focused for _, focused in every)
@@ -61,7 +61,7 @@ def arguments_of(call: Node) -> list[Node]:
     return list(statements(child(call, "arguments")))
 
 
-def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[tuple[FoundTest, bool]]:
     for node in statements(block):
         if node.type == "call":
             yield from _call(source, node, scope)
@@ -71,7 +71,7 @@ def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[tuple[Found, 
             yield from _tests(source, child(node, "body") or node, scope)
 
 
-def _call(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+def _call(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTest, bool]]:
     method, receiver = field_text(source, node, "method"), child(node, "receiver")
     has_block = child(node, "block") is not None
     if method in _GROUPS and has_block and (receiver is None or source.text(receiver) == "RSpec"):
@@ -101,7 +101,7 @@ def _group(source: Source, node: Node, scope: _Scope) -> _Scope:
     )
 
 
-def _example(source: Source, node: Node, scope: _Scope) -> tuple[Found, bool]:
+def _example(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool]:
     titles = [_title(source, found) for found in arguments_of(node)[:1] if not _is_option(found)]
     body, method = block_of(node), field_text(source, node, "method")
     name, pattern = _joined([*scope.titles, *titles])
@@ -109,7 +109,7 @@ def _example(source: Source, node: Node, scope: _Scope) -> tuple[Found, bool]:
         pattern += r"( .*)?"
     if method == "test" and scope.titles:
         name = f"{scope.titles[-1][0]}::test_{re.sub(r'[^0-9A-Za-z_]', '_', titles[0][0])}" if titles else name
-    found = Found(
+    found = FoundTest(
         name,
         node,
         () if body is None else (body,),
@@ -168,7 +168,7 @@ def _skips_first(source: Source, body: Node | None) -> str:
     return text.splitlines()[0] if re.match(r"(?:skip|pending|return)\b", text) else ""
 
 
-def _class(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[Found, bool]]:
+def _class(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTest, bool]]:
     """minitest: methods of a class whose parent is a test case."""
     name, body = field_text(source, node, "name"), child(node, "body")
     is_test = bool(_TEST_CLASS.search(field_text(source, node, "superclass") + name))
@@ -182,6 +182,6 @@ def _class(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[Found, b
             inside = child(found, "body")
             parts = () if inside is None else (inside,)
             skipped = _skips_first(source, inside)
-            yield Found(f"{names}::{method}", found, parts, inside, inner.around, (node,), skipped=skipped), False
+            yield FoundTest(f"{names}::{method}", found, parts, inside, inner.around, (node,), skipped=skipped), False
     if body is not None:
         yield from _tests(source, body, inner)

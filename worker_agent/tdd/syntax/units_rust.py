@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from worker_agent.tdd.syntax.source import Source
-from worker_agent.tdd.syntax.units_found import Case, Found, child, field_text
+from worker_agent.tdd.syntax.units_found import Case, FoundTest, child, field_text
 
 _TEST = re.compile(r"(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test|case)$")
 
 
-def found_in(source: Source) -> Iterator[Found]:
+def found_in(source: Source) -> Iterator[FoundTest]:
     """The tests, with the path of modules inside the file in front."""
     yield from _tests(source, source.root, ())
 
 
-def _tests(source: Source, block: Node, modules: tuple[str, ...]) -> Iterator[Found]:
+def _tests(source: Source, block: Node, modules: tuple[str, ...]) -> Iterator[FoundTest]:
     attributes: list[Node] = []
     for node in block.named_children:
         if node.type == "attribute_item":
@@ -39,12 +39,12 @@ def _name(source: Source, attribute: Node) -> str:
     return source.text(inner.named_children[0]) if inner.named_children else ""
 
 
-def _test(source: Source, node: Node, attributes: list[Node], modules: tuple[str, ...]) -> Found:
+def _test(source: Source, node: Node, attributes: list[Node], modules: tuple[str, ...]) -> FoundTest:
     cases = [found for found in attributes if _name(source, found).rpartition("::")[2] in {"case", "test_case"}]
     skips = [found for found in attributes if _name(source, found) == "ignore"]
     kept = [found for found in attributes if found not in cases and found not in skips and not _is_plain(source, found)]
     parts = [*kept, *(found for found in (child(node, "parameters"), child(node, "body")) if found is not None)]
-    return Found(
+    return FoundTest(
         "::".join((*modules, field_text(source, node, "name"))),
         node,
         tuple(parts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import structlog
 
@@ -11,13 +12,20 @@ from shared.ci.triage import Failure
 from shared.errors import Gone
 from shared.models import Check
 from shared.text import excerpt, one_line, printable
-from worker_agent.ports import Logs
 
 log = structlog.get_logger()
 
 
+class Logs(Protocol):
+    """What the jobs of CI say of themselves."""
+
+    async def log(self, job_id: int) -> str: ...
+
+    async def annotations(self, check_run_id: int) -> tuple[str, ...]: ...
+
+
 BRIEF_LINES, BRIEF_CHARS = 3, 100
-"""Of the end of what one failed check says, where there is room for a line."""
+"""Characters of the end of a failed check's log that fit into one line."""
 
 
 def told(found: Sequence[Failure]) -> str:

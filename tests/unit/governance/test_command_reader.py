@@ -1,4 +1,4 @@
-"""Whose words count as commands: an injection corpus against the hearing, and what it remembers."""
+"""Whose words count as commands: an injection corpus against the command reader, and what that remembers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from command_thread import AT, BOT, FENCE, MALLORY, TRIAGE, Thread, hearing
+from command_thread import AT, BOT, FENCE, MALLORY, TRIAGE, Thread, reader
 
 from shared.commands.command import Verb
 from shared.commands.command_reader import LATE_SECONDS, LATER_SECONDS
@@ -24,7 +24,7 @@ def thread() -> Thread:
 @pytest.mark.parametrize("verb", Verb)
 async def test_nobody_without_write_access_orders_anything(thread: Thread, author: Account, verb: Verb) -> None:
     thread.say(6, f"/{verb}", author)
-    heard = await hearing(thread).hear(thread.listed, FENCE)
+    heard = await reader(thread).hear(thread.listed, FENCE)
     assert (heard.orders, heard.unknown, heard.ignored) == ((), (), ((6, NO_WRITE),))
 
 
@@ -58,7 +58,7 @@ async def test_nobody_without_write_access_orders_anything(thread: Thread, autho
 )
 async def test_what_only_looks_like_a_command_is_none(thread: Thread, body: str) -> None:
     thread.say(6, body)
-    heard = await hearing(thread).hear(thread.listed, FENCE)
+    heard = await reader(thread).hear(thread.listed, FENCE)
     assert heard.orders == ()
 
 
@@ -69,19 +69,19 @@ async def test_a_command_counts_once_and_only_for_the_stage_that_it_was_given_at
     thread.say(8, "/retry")
     thread.recorded.append(9)
     thread.say(9, "/close-and-reset")
-    heard = await hearing(thread).hear(thread.listed, FENCE)
+    heard = await reader(thread).hear(thread.listed, FENCE)
     assert [(one.comment_id, one.verb) for one in heard.orders] == [(7, Verb.PAUSE), (8, Verb.RETRY)]
 
 
 async def test_with_one_account_the_owners_own_words_are_theirs(thread: Thread) -> None:
     thread.say(6, "/retry", BOT)
     thread.say(7, "<!-- engine-status/1 kind=worker n=7 rev=1 mac=k.0 -->\n/close-and-reset", BOT)
-    heard = await hearing(thread).hear(thread.listed, FENCE)
+    heard = await reader(thread).hear(thread.listed, FENCE)
     assert [one.verb for one in heard.orders] == [Verb.RETRY]
 
 
 async def test_a_thread_is_read_only_where_somebody_has_spoken(thread: Thread) -> None:
-    ear = hearing(thread)
+    ear = reader(thread)
     assert not ear.has_news(thread.listed)
     thread.say(6, "<!-- engine-status/1 kind=worker n=7 rev=1 mac=k.0 -->\nWorking.", BOT)
     thread.cached = True
@@ -98,7 +98,7 @@ async def test_a_thread_is_read_only_where_somebody_has_spoken(thread: Thread) -
 
 
 async def test_an_order_that_a_late_thread_hides_is_heard_at_the_next_look(thread: Thread) -> None:
-    ear = hearing(thread)
+    ear = reader(thread)
     thread.say(6, "thanks", MALLORY)
     thread.say(7, "/pause")
     listed, hidden = thread.listed, thread.said.pop()
@@ -113,7 +113,7 @@ async def test_an_order_that_a_late_thread_hides_is_heard_at_the_next_look(threa
 
 
 async def test_a_thread_that_stays_shorter_than_its_count_is_not_read_for_ever(thread: Thread) -> None:
-    ear = hearing(thread)
+    ear = reader(thread)
     thread.say(6, "thanks", MALLORY)
     listed = replace(thread.listed, comments=2)
     await ear.hear(listed, FENCE)
@@ -128,7 +128,7 @@ async def test_only_people_with_write_access_are_told_of_an_unknown_word(thread:
     thread.say(6, "/launch", MALLORY)
     thread.say(7, "/usr/bin/env is missing")
     thread.say(8, "/launch it")
-    heard = await hearing(thread).hear(thread.listed, FENCE)
+    heard = await reader(thread).hear(thread.listed, FENCE)
     assert [(one.comment_id, one.word) for one in heard.unknown] == [(8, "launch")]
 
 
@@ -140,7 +140,7 @@ def edit(thread: Thread, id: int, body: str, seconds: float) -> None:
 
 async def test_a_command_by_editing_an_old_comment_is_refused_once_and_not_obeyed(thread: Thread) -> None:
     thread.say(6, "Looks good.")
-    ear = hearing(thread)
+    ear = reader(thread)
     await ear.hear(thread.listed, FENCE)
     assert not ear.has_news(thread.listed)
     edit(thread, 6, "/retry", 60)
@@ -156,7 +156,7 @@ async def test_a_command_by_editing_an_old_comment_is_refused_once_and_not_obeye
 async def test_an_edit_of_a_command_that_was_carried_out_orders_nothing(thread: Thread) -> None:
     thread.say(6, "/retry")
     thread.recorded = [6]
-    ear = hearing(thread)
+    ear = reader(thread)
     await ear.hear(thread.listed, FENCE)
     edit(thread, 6, "/stop", 60)
     heard = await ear.hear(thread.listed, FENCE)
@@ -165,7 +165,7 @@ async def test_an_edit_of_a_command_that_was_carried_out_orders_nothing(thread: 
 
 async def test_a_new_comment_is_heard_although_another_was_deleted(thread: Thread) -> None:
     thread.say(6, "first")
-    ear = hearing(thread)
+    ear = reader(thread)
     await ear.hear(thread.listed, FENCE)
     del thread.said[0]
     thread.say(7, "/retry", at=AT + timedelta(seconds=60))
@@ -175,7 +175,7 @@ async def test_a_new_comment_is_heard_although_another_was_deleted(thread: Threa
 
 async def test_a_thread_whose_item_has_changed_in_other_ways_too_is_read_once_later(thread: Thread) -> None:
     thread.say(6, "first")
-    ear = hearing(thread)
+    ear = reader(thread)
     await ear.hear(thread.listed, FENCE)
     thread.title, thread.touched = "Another title", AT + timedelta(seconds=60)
     assert not ear.has_news(thread.listed)

@@ -1,4 +1,4 @@
-"""The sealed wrapper's arguments for bubblewrap: all namespaces, and only what is named of the file system.
+"""The sandbox's arguments for bubblewrap: all namespaces, and only what is named of the file system.
 
 Nothing of the machine is there unless it is listed: no home, no state directory, no sockets of other
 programs, no process of anybody else.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shared.sandbox import forward, system_calls
 from shared.sandbox.limits import PROCESSES
-from shared.sandbox.view import Outlet, View, real
+from shared.sandbox.view import FileSystemView, Outlet, real
 
 TEMPORARY_BYTES = 2**30
 """How much /tmp holds; it is memory, and goes with the command."""
@@ -56,8 +56,8 @@ _ETC = (
 """
 
 
-def arguments(command: Sequence[str], view: View) -> Iterator[str]:
-    """The whole argv that runs `command` sealed."""
+def arguments(command: Sequence[str], view: FileSystemView) -> Iterator[str]:
+    """The whole argv that runs `command` in the sandbox."""
     yield from ("bwrap", *_FLAGS)
     if os.geteuid() == 0:
         yield from _NESTING
@@ -88,7 +88,7 @@ def _system() -> Iterator[str]:
         yield from ("--ro-bind-try", str(found), str(found))
 
 
-def _shown(view: View) -> Iterator[str]:
+def _shown(view: FileSystemView) -> Iterator[str]:
     """Parents before what lies in them, and what is hidden in something readable hidden again."""
     readable = [path for path in (*view.readable, Path(sys.prefix), Path(sys.base_prefix)) if path.exists()]
     named = _named(readable)

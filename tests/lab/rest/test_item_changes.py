@@ -1,4 +1,4 @@
-"""Several label changes in one request of GraphQL, as the lab executes it, and REST where GraphQL says no."""
+"""Several changes in one request of GraphQL, as the lab executes it, and REST where GraphQL says no."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from label_scene import PERSON
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.server import Lab
 from lab.github.world.issues import IssueRecord
-from shared.errors import UnknownOutcome
+from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.client import GitHub
 from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
+from shared.github.item_changes import ItemChange
+from shared.github.labels import LabelBoard, WantedLabels
 from shared.workflow import Stage
 from shared.workflow.labels import Flag, Labels
 
@@ -147,3 +148,88 @@ async def test_without_graphql_a_start_only_adds(tmp_path: Path) -> None:
         here.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", "/graphql$", status=403))
         then, now = await here.board.exchange(here.issue.number, "status:testing", "status:implementing", PERSON)
         assert now == then == {*BEFORE, "status:testing"}, "whoever began takes the other one off next"
+
+
+def other(here: Here) -> IssueRecord:
+    """A second issue of the same repository."""
+    return here.lab.issue(NAME, "U", "- [ ] AC1", author="ada", labels=("status:reviewing", "bug"))
+
+
+async def test_two_items_change_in_one_request(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        second = other(here)
+        read = await Issues(here.github, NAME).issue(second.number)
+        here.calls.clear()
+        wanted = [
+            WantedLabels(here.issue.number, Stage.REVIEWING, here.known),
+            WantedLabels(second.number, Stage.TESTING, read.labels),
+        ]
+        shown = await here.board.show_all(wanted, PERSON)
+        assert [set(one) for one in shown] == [
+            {"bug", "status:reviewing", "flag:needs-answer"},
+            {"bug", "status:testing"},
+        ]
+        assert here.calls == ["POST /graphql"]
+        assert here.labels == shown[0]
+        assert set(here.lab.at(NAME).issues.require(second.number).labels) == shown[1]
+
+
+async def test_of_two_items_the_one_that_is_right_already_is_left_alone(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        wanted = [
+            WantedLabels(here.issue.number, Stage.IMPLEMENTING, here.known),
+            WantedLabels(other(here).number, Stage.TESTING, frozenset({"status:testing"})),
+        ]
+        shown = await here.board.show_all(wanted, PERSON)
+        assert [set(one) for one in shown] == [set(here.known), {"status:testing"}]
+        assert here.calls == []
+
+
+ENDINGS = (("text", True), (None, True), ("text", False))
+
+
+@pytest.mark.parametrize("graphql", [True, False])
+@pytest.mark.parametrize(("body", "close"), ENDINGS)
+async def test_an_end_is_text_state_and_labels(tmp_path: Path, graphql: bool, body: str | None, close: bool) -> None:
+    async with scene(tmp_path) as here:
+        second = other(here)
+        await Issues(here.github, NAME).issue(second.number)
+        here.calls.clear()
+        if not graphql:
+            here.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", "/graphql$", status=403))
+        endings = [
+            ItemChange(here.issue.number, off=("status:implementing", "flag:needs-answer")),
+            ItemChange(second.number, body, close, off=("status:reviewing",)),
+        ]
+        await here.board.changes.carry_out(endings, PERSON)
+        now = here.lab.at(NAME).issues.require(second.number)
+        assert (now.body, now.open, now.labels) == (body or "- [ ] AC1", not close, ("bug",))
+        assert (now.state_reason == "completed") is close
+        assert here.labels == {"bug"}
+        ways = ["POST", "DELETE", "DELETE", "PATCH", "DELETE"]
+        assert [call.split()[0] for call in here.calls] == (["POST"] if graphql else ways)
+
+
+async def test_what_is_refused_of_one_item_keeps_the_others_from_nothing(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        second = other(here)
+        await Issues(here.github, NAME).issue(second.number)
+        here.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", "/graphql$", status=403))
+        here.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "PATCH", f"/issues/{here.issue.number}$", status=403))
+        endings = [
+            ItemChange(here.issue.number, "text", off=("status:implementing",)),
+            ItemChange(second.number, close=True, off=("status:reviewing",)),
+        ]
+        with pytest.raises(NotAllowed):
+            await here.board.changes.carry_out(endings, PERSON)
+        assert here.labels == {"bug", "flag:needs-answer"}
+        assert here.issue_now.body == "B"
+        now = here.lab.at(NAME).issues.require(second.number)
+        assert (now.open, now.labels) == (False, ("bug",))
+
+
+async def test_one_change_alone_is_rests(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        here.known = (await Issues(here.github, NAME).issue(here.issue.number)).labels
+        await here.board.changes.carry_out([ItemChange(here.issue.number, off=("bug",))], PERSON)
+        assert [call.split()[0] for call in here.calls[1:]] == ["DELETE"]

@@ -1,0 +1,42 @@
+"""How many git processes agents start: a `git` that stands before the real one on their PATH and notes what it is."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections import Counter
+from pathlib import Path
+
+_SCRIPT = """\
+#!/bin/sh
+[ -z "$GIT_CONFIG_COUNT" ] || printf '%s\\n' "$*" >> {log}
+exec {git} "$@"
+"""
+"""Only the engine's own git is given its settings by the environment."""
+
+
+class GitCounts:
+    """The processes that were started by way of one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        """`directory` is made; raises `FileNotFoundError` where there is no git."""
+        real = shutil.which("git")
+        if real is None:
+            raise FileNotFoundError("there is no git on PATH")
+        self.directory = directory
+        self._log = directory / "log"
+        directory.mkdir()
+        self._log.touch()
+        program = directory / "git"
+        program.write_text(_SCRIPT.format(log=shlex.quote(str(self._log)), git=shlex.quote(real)), encoding="utf-8")
+        program.chmod(0o755)
+
+    def so_far(self) -> Counter[str]:
+        """How often each command was started."""
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return Counter(command(line.split(" ")) for line in lines)
+
+
+def command(arguments: list[str]) -> str:
+    """The command among git's arguments (pure)."""
+    return next((word for word in arguments if not word.startswith("-")), "")

@@ -1,0 +1,99 @@
+"""Many issues after one another through three agents in one process: what of it stays in memory, or open, for good."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil
+
+from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
+from benchmarks.requests import Stuck, script
+from benchmarks.stub_tests import REPORT
+from benchmarks.table import Row
+from benchmarks.throughput import STUB
+from shared import process
+
+ISSUES = 200
+"""`--issues 1000` is what the goal speaks of; it takes some hours."""
+
+FIRST = 50
+"""After so many merged issues everything is loaded that will ever be, and every cache has its size."""
+
+AT_ONCE = 3
+"""So many issues are ready at a time; the next one is written when one was merged."""
+
+SECONDS_PER_ISSUE = 120.0
+
+QUIET_SECONDS = 5.0
+"""A sample is taken so long after an issue has ended, when its temporary objects are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the process holds after so many merged issues."""
+
+    merged: int
+    mebibytes: float
+    descriptors: int
+    threads: int
+
+
+def measure_with(issues: int) -> Any:
+    """`measure` for so many issues."""
+
+    async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+        """Samples at the fiftieth issue and at the end."""
+        names = [f"field_{number:04d}" for number in range(issues)]
+        stub: dict[str, Any] = {"test_command": STUB, "test_report": REPORT}
+        async with house(root, script(*names), check_command="true", **stub) as here:
+            argv = (sys.executable, "-m", "console", "run", "--config", str(here.config("machine")))
+            async with process.started(argv, cwd=root, env=here.environment, log=here.log("agents")) as child:
+                samples = await _told(here, names, psutil.Process(child.pid))
+        return _rows(samples), {"samples": [(one.merged, round(one.mebibytes, 1)) for one in samples]}
+
+    return measure
+
+
+async def _told(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
+    """A sample after every tenth of the issues, after the fiftieth, and after the last."""
+    marks = {*range(len(names) // 10 or 1, len(names), len(names) // 10 or 1), min(FIRST, len(names)), len(names)}
+    samples: list[Sample] = []
+    written = 0
+    for mark in sorted(marks):
+        with anyio.move_on_after(SECONDS_PER_ISSUE * (mark - (samples[-1].merged if samples else 0))) as limit:
+            while (merged := _merged(here)) < mark:
+                while written < min(merged + AT_ONCE, mark):
+                    title = f"Count users by {names[written]}"
+                    here.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",))
+                    written += 1
+                await here.clock.sleep(0.2)
+        if limit.cancelled_caught:
+            raise Stuck(f"{_merged(here)} of {mark} issues were merged in time: see {here.root}.")
+        await here.clock.sleep(QUIET_SECONDS)
+        samples.append(_sample(mark, agents))
+    return samples
+
+
+def _merged(here: LabHost) -> int:
+    return sum(not thread.open for thread in here.lab.at(REPOSITORY).issues.records.values() if not thread.is_pull)
+
+
+def _sample(merged: int, agents: psutil.Process) -> Sample:
+    with agents.oneshot():
+        return Sample(merged, agents.memory_info().rss / 2**20, agents.num_fds(), agents.num_threads())
+
+
+def _rows(samples: list[Sample]) -> list[Row]:
+    first = next(one for one in samples if one.merged >= min(FIRST, samples[-1].merged))
+    last = samples[-1]
+    span = f"from the {first.merged}th to the {last.merged}th merged issue"
+    return [
+        Row("memory of three agents in one process at the end", last.mebibytes, "MiB RSS"),
+        Row("memory gained", last.mebibytes - first.mebibytes, "MiB", 5.0, span),
+        Row("descriptors gained", last.descriptors - first.descriptors, "descriptors", 0, span),
+        Row("threads gained", last.threads - first.threads, "threads", 0, span),
+    ]

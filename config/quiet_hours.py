@@ -1,0 +1,56 @@
+"""When nothing new is begun: spans of hours by the clocks of a time zone."""
+
+from __future__ import annotations
+
+import re
+from datetime import time
+from typing import Annotated, Literal, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, BeforeValidator
+
+from config.section import Section, Text
+from shared.scheduling.quiet_hours import QuietHours
+
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+_DAYS: tuple[Day, ...] = get_args(Day)
+
+
+def _time_of_day(told: object) -> object:
+    """YAML reads an unquoted 22:00 as the number 1320."""
+    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 24 * 60:
+        told = f"{told // 60:02}:{told % 60:02}"
+    if not isinstance(told, str) or not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", told):
+        raise ValueError("is no time of the day; write it as in 22:00")
+    return told.zfill(5)
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        raise ValueError("is no time zone that this machine knows; write it as in Europe/Berlin") from error
+    return name
+
+
+TimeOfDay = Annotated[str, BeforeValidator(_time_of_day)]
+
+
+class QuietHoursSettings(Section):
+    """A span of hours in which nothing new is begun; what is in work goes on."""
+
+    start: TimeOfDay
+    """When it begins, as in `22:00`."""
+    end: TimeOfDay
+    """When it ends; a time that is not after `start` is on the next day."""
+    days: tuple[Day, ...] = _DAYS
+    """The days on which it begins."""
+    timezone: Annotated[Text, AfterValidator(_zone)] = "UTC"
+    """By which clocks, as in `Europe/Berlin`."""
+
+    def span(self) -> QuietHours:
+        """The span as agents ask it."""
+        days = frozenset(_DAYS.index(day) for day in self.days)
+        start, end = time.fromisoformat(self.start), time.fromisoformat(self.end)
+        return QuietHours(start, end, ZoneInfo(self.timezone), days)

@@ -1,0 +1,72 @@
+"""What people have decided that no agent has looked at yet, by the comments that a board reads anyway (pure).
+
+GitHub is not asked who may decide: a comment counts here by its author's association with the repository. An agent
+asks, and what it does not heed it records, so that the item waits for a person again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shared.commands.command import Verb, commands
+from shared.commands.command_reader import is_stale, version
+from shared.commands.untrusted_comments import spoken
+from shared.github import status, status_record
+from shared.lock.record import Fence
+from shared.models import Comment
+from shared.text import comment_signatures
+from shared.workflow import Stage, Track
+
+INSIDERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+"""Associations of those who may have write access; a stranger's word takes nothing off a person's list."""
+
+_ASKED: Mapping[tuple[Track, Stage], Mapping[Verb, str]] = {
+    (Track.STORY, Stage.AWAITING_APPROVAL): {
+        Verb.APPROVE: "approved it",
+        Verb.REJECT: "sent it back",
+        Verb.EDIT: "sent it back",
+    },
+    (Track.SPECIFICATION, Stage.AWAITING_APPROVAL): {Verb.APPROVE: "approved it", Verb.REJECT: "rejected it"},
+    (Track.PULL_REQUEST, Stage.APPROVED): {Verb.MERGE: "ordered the merge"},
+}
+"""What is decided where, and how it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The newest one on an item: what was commanded, and who did what in a few words."""
+
+    verb: Verb
+    told: str
+
+
+def decided(track: Track, stage: Stage, fence: Fence | None, said: Iterable[Comment]) -> Decision | None:
+    """The newest decision on what the fence asks; None while there is none that an agent has yet to look at."""
+    asked = _ASKED.get((track, stage), {})
+    if fence is None or not asked:
+        return None
+    thread = [comment for comment in said if comment.number == fence.key.number]
+    dealt = set(_dealt_with(thread))
+    by_id = {comment.id: comment for comment in spoken(thread) if comment.association in INSIDERS}
+    for command in reversed(commands(sorted(by_id.values(), key=lambda comment: comment.id))):
+        comment = by_id[command.comment_id]
+        if command.verb not in asked or comment.id in dealt or version(comment) != comment.id:
+            continue
+        if not is_stale(comment, command.verb, fence, held=False):
+            return Decision(command.verb, f"{command.author.login} has {asked[command.verb]}")
+    return None
+
+
+def _dealt_with(thread: Iterable[Comment]) -> Iterator[Any]:
+    """The comments that an agent has recorded with what became of them."""
+    for comment in thread:
+        mark = comment_signatures.find(comment.body.partition("\n")[0])
+        if mark is None or mark.name != status.MARK:  # whoever forges one keeps the item on the list
+            continue
+        try:
+            record = status_record.kept(comment.body)
+        except ValueError:  # somebody has edited it
+            continue
+        yield from (one.get("id") for kind in record.values() for one in kind)

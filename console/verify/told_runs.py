@@ -1,0 +1,15 @@
+"""What a person who waits for `verify` hears: each run of the tests as it ends, on standard error."""
+
+from __future__ import annotations
+
+from runtime.telemetry.progress import Progress, Watched
+from shared.clock import Clock
+from shared.telemetry.event_recorder import EventRecorder, Telemetry
+from shared.telemetry.fold import Tallies
+from shared.workflow import Role
+
+
+def telling(repository: str, clock: Clock) -> EventRecorder:
+    """A recorder that keeps nothing, and tells a person what is worth knowing."""
+    watched = Watched(Progress(clock, ci=False))
+    return EventRecorder(Telemetry("verify", Role.WORKER, clock, watched, Tallies(), str), repository)

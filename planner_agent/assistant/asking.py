@@ -1,0 +1,132 @@
+"""The paid part of an answer: one call, and one for its correction. It gets text, no tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from planner_agent.assistant.question import CALL_SECONDS
+from planner_agent.context import Code
+from planner_agent.plan import NoPlan, Prose, as_text, decode
+from shared.commands.command import spoken_text
+from shared.commands.discussion import Discussion
+from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits, RunOutcome
+from shared.models import Comment, Issue
+from shared.retry.answer_retry import AnswerUnusable, Unusable, asked
+from shared.retry.run_errors import completed
+from shared.text import clean
+from shared.text.prompts import Prompts, Untrusted
+
+ROLE = "assistant"
+
+TEXT_CHARS = 8000
+QUESTION_CHARS = 4000
+CHANGE_CHARS = 20_000
+
+MOST_USD = 0.5
+"""What one answer may cost, and its correction as much again."""
+
+MOST_TURNS = 5
+
+ANSWER_LIMIT = 20_000
+"""Characters of an answer that are looked at."""
+
+_PROMPTS = Prompts(Path(__file__).parents[1] / "prompts")
+_UNUSABLE = "The backend's answer cannot be used, and its correction cannot either:"
+
+
+class Answer(BaseModel):
+    """What a backend answers."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+    answer: Prose
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """What a question is answered from. `shown` is whether the thread's title and text may be shown to a model."""
+
+    thread: Issue
+    shown: bool
+    discussion: Discussion
+    change: str
+    code: Code
+
+
+class AnswerRefused(AnswerUnusable):
+    """Neither the answer nor its correction can be used. They are not shown."""
+
+    diagnosable = False
+
+
+class Asking:
+    """Asks a backend for an answer."""
+
+    def __init__(self, coder: Coder, limits: RunLimits) -> None:
+        self._coder = coder
+        self._limits = replace(
+            limits,
+            max_turns=min(limits.max_turns, MOST_TURNS),
+            budget_usd=min(limits.budget_usd, MOST_USD),
+            deadline_seconds=min(limits.deadline_seconds, CALL_SECONDS),
+        )
+
+    async def answer(self, question: Comment, known: Background) -> str:
+        """Markdown, as the backend wrote it. Raises `AnswerRefused`, `RunFailed`, `RunEnded`."""
+        told = _variables(question, known)
+        request = Request(
+            call=CoderCall.ANSWER,
+            item=f"#{known.thread.number}",
+            title=known.thread.title,
+            role=ROLE,
+            prompt="",
+            schema=Answer.model_json_schema(),
+            limits=self._limits,
+        )
+        try:
+            return await asked(
+                self._coder,
+                request,
+                lambda faults: _PROMPTS.render("answer", **told, faults=Untrusted(faults)),
+                _read,
+                _UNUSABLE,
+            )
+        except AnswerUnusable as error:
+            raise AnswerRefused(str(error), (), "") from error
+
+
+def _variables(question: Comment, known: Background) -> dict[str, str | Untrusted]:
+    thread = known.thread
+    return {
+        "title": Untrusted(thread.title if known.shown else ""),
+        "issue": Untrusted(clean(thread.body)[:TEXT_CHARS] if known.shown else ""),
+        "discussion": Untrusted(known.discussion.text()),
+        "change": known.change[:CHANGE_CHARS],
+        "conventions": known.code.conventions,
+        "commits": known.code.commits,
+        "files": known.code.files,
+        "question": Untrusted(clean(spoken_text(question.body))[:QUESTION_CHARS]),
+    }
+
+
+def _read(outcome: RunOutcome) -> str:
+    """The answer of a run; raises `Unusable` for what is none."""
+    if outcome.ending is Ending.MALFORMED:
+        return read(outcome.text)
+    done = completed(outcome, CoderCall.ANSWER)
+    return read(done.text if done.answer is None else as_text(done.answer))
+
+
+def read(text: str) -> str:
+    """The Markdown in an answer. Raises `Unusable`."""
+    if len(text) > ANSWER_LIMIT:
+        raise Unusable([f"it has {len(text):,} characters, {ANSWER_LIMIT:,} are allowed"])
+    decode(text)
+    try:
+        return Answer.model_validate_json(text).answer
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
+        raise NoPlan(faults) from None

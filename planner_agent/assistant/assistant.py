@@ -1,0 +1,209 @@
+"""Finds questions beside the planner's looks, and answers them one after the other while the planner goes on.
+
+No issue is claimed for an answer: its place in the register is what no two planners can have.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import anyio
+import structlog
+
+from planner_agent.assistant import replies
+from planner_agent.assistant.asking import Asking
+from planner_agent.assistant.question import LOST, Due, due, questions
+from planner_agent.assistant.register import Entry, Register, State, places
+from planner_agent.assistant.sources import Sources
+from shared.clock import Clock
+from shared.commands.start_signals import NewIssues
+from shared.errors import Blocked, EngineError, Gone
+from shared.github.ports import People, Replies
+from shared.models import Comment, Issue
+from shared.process import CommandFailed
+from shared.scheduling.order import excluded
+
+log = structlog.get_logger()
+
+LATE_SECONDS = 120.0
+"""So long after a thread has grown the newest comments are looked at: a replica may not have them all at once."""
+
+AGAIN_SECONDS = 60.0
+"""A question that could not be dealt with, or that another planner took, is looked at again so much later."""
+
+CLOSING_TRIES = 3
+"""Attempts to note that a question is over when other planners write at the same time."""
+
+
+class NewestComments(Protocol):
+    """The newest comments of the repository, whatever they are about."""
+
+    async def newest(self) -> tuple[Comment, ...]: ...
+
+
+class OpenIssue(Protocol):
+    """An issue or a pull request as it is now."""
+
+    async def issue(self, number: int) -> Issue: ...
+
+
+class GivenReplies(Replies, Protocol):
+    """Replies that are given once, and whether one was."""
+
+    async def given(self, number: int, purpose: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """The GitHub side of one repository, as answers use it."""
+
+    comments: NewestComments
+    issues: OpenIssue
+    people: People
+    replies: GivenReplies
+    listed: NewIssues
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Who answers, how often, and what is left alone; `login` is by which it is mentioned."""
+
+    login: str
+    accounts: frozenset[int]
+    agent: str
+    per_day: int
+    exclude: frozenset[str]
+    clock: Clock
+    server_time: Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    question: Comment
+    next_look: float = float("-inf")
+    unposted: tuple[Entry, str] | None = None
+    """Its place in the register and the reply, from when that is paid for until it is posted."""
+
+
+class Assistant:
+    """The questions of one repository."""
+
+    def __init__(self, forge: Forge, desk: Desk, register: Register, sources: Sources, asking: Asking) -> None:
+        self._forge, self._desk, self._register = forge, desk, register
+        self._sources, self._asking = sources, asking
+        self._counted: dict[int, int] = {}
+        self._until = float("-inf")
+        self._waiting: dict[int, _Waiting] = {}
+        self._known: set[int] = set()
+        self._due = anyio.Event()
+
+    async def look(self, known: Mapping[int, Issue]) -> None:
+        """Find new questions where a thread has grown. Raises `Transient`."""
+        now = self._desk.clock.boot()
+        counted = {number: one.comments for number, one in self._forge.listed.commented.items()}
+        if any(count > self._counted.get(number, 0) for number, count in counted.items()):
+            self._until = now + LATE_SECONDS
+        self._counted = counted
+        if now < self._until:
+            newest, desk = await self._forge.comments.newest(), self._desk
+            found = questions(newest, desk.login, desk.server_time(), desk.accounts)
+            self._waiting |= {one.id: _Waiting(one) for one in found if one.id not in self._known}
+            self._known = {one.id for one in found}
+        if any(one.next_look <= now for one in self._waiting.values()):
+            self._due.set()
+
+    async def run(self, holding_back: Callable[[], str]) -> None:
+        """Answer what is found, until it is cancelled; nothing is begun while `holding_back` has a reason."""
+        while True:
+            await self._due.wait()
+            self._due = anyio.Event()
+            now = self._desk.clock.boot()
+            for one in [one for one in self._waiting.values() if one.next_look <= now]:
+                if holding_back():
+                    break
+                one.next_look = now + AGAIN_SECONDS
+                await self._attend(one)
+
+    async def _attend(self, waiting: _Waiting) -> None:
+        question = waiting.question
+        with structlog.contextvars.bound_contextvars(issue=question.number):
+            try:
+                if await self._dealt_with(waiting):
+                    del self._waiting[question.id]
+            except (EngineError, CommandFailed) as error:
+                log.warning("answer_put_off", outcome="retrying", comment=question.id, error=str(error))
+
+    async def _dealt_with(self, waiting: _Waiting) -> bool:
+        """Whether nothing is left to do about it. Raises `Transient`, `Outdated`, `Blocked`."""
+        question, now = waiting.question, self._desk.server_time()
+        entries = await self._register.read()
+        found = due(question.id, entries, now)
+        if found is Due.WAIT:
+            return waiting.unposted is not None and await self._posted(waiting)
+        thread = await self._thread(question) if found is not Due.OVER else None
+        if thread is None:
+            return True
+        if await self._forge.replies.given(question.number, replies.purpose(question.id)):
+            return await self._close(question)  # whoever posted it did not come to note that
+        if found is Due.GIVE_UP:
+            await self._reply(question, replies.unanswered(question))
+            return await self._close(question)
+        if not places(entries, self._desk.per_day, now):
+            await self._forge.replies.once(thread.number, replies.LIMIT_PURPOSE, replies.limited(self._desk.per_day))
+            return True
+        taken = self._entry(question, State.TAKEN)
+        if not await self._register.append(taken):
+            return False
+        waiting.unposted = taken, await self._text(question, thread)
+        return await self._posted(waiting)
+
+    async def _thread(self, question: Comment) -> Issue | None:
+        """Where it was asked; None where it is not answered: by the thread's state, or because of who asks."""
+        try:
+            thread = await self._forge.issues.issue(question.number)
+        except Gone:
+            return None
+        if thread.locked or excluded(thread.labels, self._desk.exclude):
+            return None
+        may_ask = (await self._forge.people.permission(question.author.login)).may_write
+        return thread if may_ask else None
+
+    async def _posted(self, waiting: _Waiting) -> bool:
+        """Post what was paid for; False when that took so long that another planner may be at it."""
+        if waiting.unposted is None:
+            return False
+        question, (taken, text) = waiting.question, waiting.unposted
+        entries = [one for one in await self._register.read() if one.comment == question.id]
+        if entries[-1:] != [taken] or self._desk.server_time() - taken.at >= LOST:
+            waiting.unposted = None
+            return False
+        await self._reply(question, text)
+        log.info("question_answered", outcome="completed", comment=question.id)
+        return await self._close(question)
+
+    async def _text(self, question: Comment, thread: Issue) -> str:
+        background = await self._sources.about(question, thread)
+        try:
+            answer = await self._asking.answer(question, background)
+        except Blocked as error:
+            return replies.failed(question, error)
+        return replies.answered(question, answer, self._sources.base)
+
+    async def _reply(self, question: Comment, text: str) -> None:
+        await self._forge.replies.once(question.number, replies.purpose(question.id), text)
+
+    async def _close(self, question: Comment) -> bool:
+        """Whether it is noted that it is over; else whoever looks next finds the reply posted, and pays for nothing."""
+        for _ in range(CLOSING_TRIES):
+            if await self._register.append(self._entry(question, State.OVER)):
+                return True
+            await self._register.read()
+        return False
+
+    def _entry(self, question: Comment, state: State) -> Entry:
+        run = secrets.token_hex(16)
+        return Entry(question.id, question.number, state, self._desk.agent, run, self._desk.server_time())

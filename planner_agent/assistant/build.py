@@ -1,0 +1,35 @@
+"""Builds what answers questions from the parts of a repository."""
+
+from __future__ import annotations
+
+from planner_agent.assistant.asking import ROLE, Asking
+from planner_agent.assistant.assistant import Assistant, Desk, Forge
+from planner_agent.assistant.register import Register
+from planner_agent.assistant.sources import Sources
+from runtime.building.assembly import Parts
+from runtime.building.commands import mentioned_as, replies
+from shared.llm.role_router import plays
+from shared.reconcile.watch import Watch
+
+
+def answering(parts: Parts, inbox: Watch) -> None:
+    """Look for questions beside `inbox`, where the configuration asks for answers."""
+    per_day, login = parts.configured.assistant.per_day, mentioned_as(parts)
+    if not per_day or not login or parts.only is not None or not plays(parts.plays, ROLE):
+        return
+    forge = Forge(parts.comments, parts.issues, parts.people, replies(parts), parts.new_issues)
+    exclude = frozenset(parts.configured.labels.exclude)
+    desk = Desk(
+        login,
+        frozenset(parts.claimant.accounts),
+        parts.claimant.agent,
+        per_day,
+        exclude,
+        parts.clock,
+        parts.server_time,
+    )
+    sources = Sources(parts.mirror, parts.base, parts.comments, parts.pulls, parts.people, parts.texts)
+    register = Register(parts.fences, parts.mirror)
+    assistant = Assistant(forge, desk, register, sources, Asking(parts.coder, parts.limits))
+    inbox.beside("questions", assistant.look)
+    parts.beside.append(assistant.run)

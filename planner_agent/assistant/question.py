@@ -1,0 +1,58 @@
+"""Which comments are questions to the engine, and what is to be done about one (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from planner_agent.assistant.register import Entry, State
+from shared.commands.command import asks_a_question
+from shared.commands.untrusted_comments import spoken
+from shared.models import Comment
+
+FRESH = timedelta(days=1)
+"""Older questions are not answered any more, as after a holiday of the agents."""
+
+CALL_SECONDS = 300.0
+"""So long one call may take; there are two at most."""
+
+LOST = timedelta(minutes=15)
+"""Whoever took a question so long ago and has not answered will not: the calls have ended by then."""
+
+TRIES = 2
+"""So many calls are paid for one question."""
+
+
+class Due(StrEnum):
+    """What a planner does about a question."""
+
+    ANSWER = "answer"
+    WAIT = "wait"
+    """Another planner is at it, or was when it ended."""
+    GIVE_UP = "give up"
+    OVER = "over"
+
+
+def questions(
+    comments: Iterable[Comment], login: str, now: datetime, ours: Collection[int] = ()
+) -> tuple[Comment, ...]:
+    """The fresh questions to `login` among comments of people, oldest first; who may ask is not known yet.
+
+    `ours` are the engine's accounts, which ask nobody.
+    """
+    said = (one for one in spoken(comments) if one.author.id not in ours)
+    asked = (one for one in said if asks_a_question(one, login) and now - one.created_at < FRESH)
+    return tuple(sorted(asked, key=lambda one: one.id))
+
+
+def due(comment: int, entries: Sequence[Entry], now: datetime) -> Due:
+    """What the register says of a question."""
+    known = [one for one in entries if one.comment == comment]
+    if any(one.state is State.OVER for one in known):
+        return Due.OVER
+    if not known:
+        return Due.ANSWER
+    if now - known[-1].at < LOST:
+        return Due.WAIT
+    return Due.GIVE_UP if len(known) >= TRIES else Due.ANSWER

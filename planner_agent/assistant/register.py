@@ -1,0 +1,93 @@
+"""The register of questions: a git ref that planners advance by compare-and-swap, so that each is paid for once.
+
+Each commit of `refs/ack/assistant` is one JSON line: `{"v": 1, "comment", "issue", "state", "agent", "run", "at"}`. One
+with the state `taken` is there before the call is paid for, one with `over` after the reply was posted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from shared.errors import Outdated
+from shared.git.lines import History, Lines
+from shared.git.ports import Refs
+
+REF = "refs/ack/assistant"
+
+VERSION = 1
+
+DAY = timedelta(days=1)
+
+
+class State(StrEnum):
+    """How far a question is."""
+
+    TAKEN = "taken"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A question that somebody is about to answer, or that needs no answer any more.
+
+    `comment` is the id of the comment that asks, `at` is server time, `run` unlike any other.
+    """
+
+    comment: int
+    issue: int
+    state: State
+    agent: str
+    run: str
+    at: datetime
+
+
+def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
+    """How many calls may be paid for yet, so that no 24 hours see more than `per_day`."""
+    return max(0, per_day - sum(one.state is State.TAKEN and now - one.at < DAY for one in entries))
+
+
+class Register:
+    """Which questions of one repository were taken, and which are over."""
+
+    def __init__(self, fences: Refs, history: History) -> None:
+        self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
+
+    async def read(self) -> tuple[Entry, ...]:
+        """All entries, oldest first, as the server has them now.
+
+        Raises `Transient`, and `Outdated` when a line cannot be read: a question could be paid for twice.
+        """
+        await self._lines.renew()
+        if self._lines.newer:
+            raise Outdated(
+                f"The register of questions ({REF}) has lines of version {self._lines.newer}, and this agent reads "
+                f"version {VERSION}: it answers nothing. Upgrade this agent."
+            )
+        return tuple(self._lines.entries)
+
+    async def append(self, entry: Entry) -> bool:
+        """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""
+        return await self._lines.append(write(entry), entry)
+
+
+def write(entry: Entry) -> str:
+    """One line."""
+    line = {"v": VERSION, "comment": entry.comment, "issue": entry.issue, "state": entry.state}
+    return json.dumps(line | {"agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}, sort_keys=True)
+
+
+def read(text: str) -> Entry | None:
+    """The entry that a line spells; None for anything else."""
+    try:
+        line = json.loads(text)
+        at = datetime.fromisoformat(line["at"])
+        if int(line["v"]) != VERSION or at.tzinfo is None:
+            return None
+        comment, issue, state = int(line["comment"]), int(line["issue"]), State(line["state"])
+        return Entry(comment, issue, state, str(line["agent"]), str(line["run"]), at)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        return None

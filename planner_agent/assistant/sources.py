@@ -1,0 +1,67 @@
+"""Gathers what a question is answered from: the base branch, the thread, and the change of a pull request."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from planner_agent import context
+from planner_agent.assistant.asking import Background
+from planner_agent.ports import RepositoryCode
+from shared.commands.discussion import Discussion, bounded, talked
+from shared.commands.text_history import Texts
+from shared.errors import Blocked
+from shared.github.base_branch import BaseBranch
+from shared.github.ports import People, SinglePulls, Threads
+from shared.models import Comment, Issue
+
+
+class Code(RepositoryCode, Protocol):
+    """The repository's code, and what a branch changes."""
+
+    async def diff(self, base: str, head: str) -> str: ...
+
+
+class Sources:
+    """Reads for one repository; what people without write access say is left out."""
+
+    def __init__(
+        self, code: Code, branch: BaseBranch, threads: Threads, pulls: SinglePulls, people: People, texts: Texts
+    ) -> None:
+        self._code, self._branch, self._threads = code, branch, threads
+        self._pulls, self._people, self._texts = pulls, people, texts
+
+    @property
+    def base(self) -> str:
+        """The name of the branch that answers are made from."""
+        return self._branch.name
+
+    async def about(self, question: Comment, thread: Issue) -> Background:
+        """What is known about a question. Raises `Transient`, `Misconfigured`."""
+        shown = self._texts.stood(thread, question.created_at) or await self._may_write(thread.author.login)
+        discussion = await self._discussion(question)
+        text = "\n".join([question.body, *(one.body for one in discussion.said)])
+        told = f"{text}\n{thread.title}\n{thread.body}" if shown else text
+        code = await context.look(self._code, self._branch, told)
+        change = await self._change(thread.number) if thread.is_pull_request else ""
+        return Background(thread, shown, discussion, change, code)
+
+    async def _discussion(self, question: Comment) -> Discussion:
+        """What was said before the question."""
+        before = [one for one in talked(await self._threads.thread(question.number)) if one.id < question.id]
+        return bounded([one for one in before if await self._may_write(one.author.login)])
+
+    async def _change(self, number: int) -> str:
+        """The diff of a pull request from the repository itself; a word where it cannot be shown."""
+        pull_request = await self._pulls.pull_request(number)
+        if not pull_request.from_own_branch:
+            return "(It comes from a fork: its change is not shown.)"
+        base, head = await self._code.tip(pull_request.base_branch), await self._code.tip(pull_request.head_branch)
+        if base is None or head is None:
+            return "(Its branch is not there any more.)"
+        try:
+            return await self._code.diff(base, head)
+        except Blocked:  # more than is kept in memory
+            return "(Its change is too large to be shown.)"
+
+    async def _may_write(self, login: str) -> bool:
+        return (await self._people.permission(login)).may_write

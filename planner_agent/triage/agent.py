@@ -1,0 +1,143 @@
+"""A planner that also makes proposals for issues without a label, after everything else there is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from planner_agent.decide import Phase
+from planner_agent.ports import Inbox
+from planner_agent.triage.answers import Answers
+from planner_agent.triage.backlog import Backlog, OpenIssues, begun
+from planner_agent.triage.work import Work
+from shared.errors import Blocked, EngineError
+from shared.lock.codec import ItemKey
+from shared.lock.hold import Held
+from shared.lock.lease import Lease
+from shared.loop.claims import Claims
+from shared.models import Issue
+from shared.process import CommandFailed
+from shared.scheduling.items import UNTIL_NEWS, Agent, Candidate, Skip, Step
+from shared.workflow import Role
+
+log = structlog.get_logger()
+
+LAST = 1_000_000
+"""The rank of an issue to triage: after every story, whatever its priority."""
+
+ANSWERED = "answered "
+"""Begins the version of a candidate that is only looked at because somebody may have answered a proposal."""
+
+ON_OFFER = "triage "
+"""Begins the version of a candidate that may get a proposal."""
+
+
+class Planner(Agent, Protocol):
+    """The planner that it wraps."""
+
+    @property
+    def holding(self) -> Mapping[ItemKey, Held]: ...
+
+
+class Triaging:
+    """The planner; what goes wrong with proposals keeps nobody from stories."""
+
+    def __init__(
+        self,
+        planner: Planner,
+        claims: Claims,
+        inbox: Inbox,
+        issues: OpenIssues,
+        desk: tuple[Backlog, Work, Answers],
+        server_time: Callable[[], datetime],
+    ) -> None:
+        """`claims` are for looking and claiming alone: the planner holds what it wins."""
+        self._planner = planner
+        self._claims = claims
+        self._inbox = inbox
+        self._issues = issues
+        self._backlog, self._work, self._answers = desk
+        self._server_time = server_time
+        self._waiting: dict[int, Issue] = {}
+
+    @property
+    def role(self) -> Role:
+        """The planner's."""
+        return self._planner.role
+
+    @property
+    def repository(self) -> str:
+        """The planner's."""
+        return self._planner.repository
+
+    async def discover(self) -> Sequence[Candidate]:
+        """What the planner finds, then proposals with an answer, then issues without one."""
+        found = await self._planner.discover()
+        try:
+            return (*found, *await self._found({one.number for one in found}))
+        except (EngineError, CommandFailed) as error:
+            log.warning("triage_put_off", outcome="retrying", error=str(error))
+            return found
+
+    async def _found(self, busy: Collection[int]) -> list[Candidate]:
+        entries = await self._backlog.entries()
+        orphans = ((n, one) for n, one in self._inbox.orphans.items() if n not in busy)
+        unfinished = [n for n, one in orphans if n in entries or not one.labels]
+        taken = {*busy, *unfinished}  # what is not at its end yet has no proposal to answer
+        self._waiting = {one.number: one for one in self._answers.waiting(entries) if one.number not in taken}
+        found = [Candidate(n, f"{ANSWERED}{one.comments} {one.updated_at}", LAST) for n, one in self._waiting.items()]
+        found += [Candidate(number, f"{ON_OFFER}begun", LAST) for number in unfinished]
+        if await self._places():
+            fitting = [one for one in await self._backlog.fitting() if one.number not in {*taken, *entries}]
+            found += [Candidate(one.number, f"{ON_OFFER}{one.updated_at}", LAST) for one in fitting]
+        return found
+
+    async def _places(self) -> int:
+        """The places of the day that nothing held here is going to take."""
+        held = sum(one.fence.phase == Phase.TRIAGE for one in self._planner.holding.values())
+        return await self._backlog.places(self._server_time()) - held
+
+    async def claim(self, candidate: Candidate) -> Lease | Skip:
+        """An answer is carried out without a claim; what may get a proposal is claimed as a story is."""
+        if candidate.version.startswith(ANSWERED):
+            listed = self._waiting.get(candidate.number)
+            done = await self._answers.attend(listed) if listed is not None else ""
+            return Skip(done or "nobody has decided on its proposal", UNTIL_NEWS)
+        if not candidate.version.startswith(ON_OFFER):
+            return await self._planner.claim(candidate)
+        view = await self._claims.look(candidate.number)
+        if isinstance(view, Skip):
+            return view
+        issue = await self._issues.issue(candidate.number)
+        free = candidate.number in await self._backlog.entries() or await self._places() > 0
+        wish = await self._work.intent(issue, view.fence, free=free)
+        return await self._claims.claim(view, wish)
+
+    def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
+        """The planner's."""
+        return self._planner.hold(lease)
+
+    async def step(self, held: Held) -> Step:
+        """The proposal of an issue, or a step of a story."""
+        return await self._work.step(held) if begun(held.fence) else await self._planner.step(held)
+
+    async def revoked(self, number: int) -> str | None:
+        """The planner's: an issue without a label shows no order but a command."""
+        return await self._planner.revoked(number)
+
+    async def stop(self, held: Held, reason: str) -> None:
+        """End it on a person's order."""
+        await (self._work.stop(held, reason) if begun(held.fence) else self._planner.stop(held, reason))
+
+    async def wait(self, held: Held, sentence: str) -> None:
+        """A story's wait is told; a proposal is not awaited by anybody."""
+        if not begun(held.fence):
+            await self._planner.wait(held, sentence)
+
+    async def fail(self, held: Held, error: Blocked) -> None:
+        """No proposal comes about; a story goes to a person."""
+        await (self._work.fail(held, error) if begun(held.fence) else self._planner.fail(held, error))

@@ -1,0 +1,118 @@
+"""What people say of proposals: `/approve` sets the label, `/reject` leaves the issue as it is.
+
+Nothing is claimed for an answer: adding a label that is there changes nothing, so two planners that hear the same word
+do the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planner_agent.decide import Phase
+from planner_agent.triage import proposal_comments
+from planner_agent.triage.backlog import OpenIssues
+from planner_agent.triage.proposal import Proposal, TriageKind, is_decided, of_record
+from shared.commands.command import Command, Verb
+from shared.commands.command_loop import Record as Records
+from shared.commands.command_loop import entry, refusals
+from shared.commands.command_reader import CommandReader, NewCommands
+from shared.commands.start_signals import NewIssues
+from shared.github.ports import LabelBoard
+from shared.lock.codec import ItemKey
+from shared.lock.port import Port, ReadFence
+from shared.lock.record import Fence
+from shared.lock.write_permit import Notice, OperatorPermit
+from shared.models import Issue
+from shared.workflow import Role
+from shared.workflow.labels import Labels
+
+VERBS = frozenset({Verb.APPROVE, Verb.REJECT})
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where answers are read, and where they lead to."""
+
+    issues: OpenIssues
+    changed: NewIssues
+    reader: CommandReader
+    labels: LabelBoard
+    status: Records
+    port: Port
+    names: Labels
+
+
+class Answers:
+    """Reads the decisions on proposals and carries them out."""
+
+    def __init__(self, sources: Sources, labels: Mapping[TriageKind, str]) -> None:
+        self._from = sources
+        self._labels = labels
+
+    def waiting(self, triaged: Collection[int]) -> tuple[Issue, ...]:
+        """Issues with a proposal in whose threads somebody may have spoken; asks nobody."""
+        listed = self._from.changed.unread(self._from.names)
+        return tuple(one for n, one in listed.items() if n in triaged and self._from.reader.has_news(one))
+
+    async def attend(self, listed: Issue) -> str:
+        """Carry out what people with write access say of a proposal; what was done, or nothing. Raises `Transient`."""
+        try:
+            return await self._attended(listed)
+        except BaseException:
+            self._from.reader.forget(listed.number)
+            raise
+
+    async def _attended(self, listed: Issue) -> str:
+        number = listed.number
+        heard = await self._from.reader.hear(listed, None)
+        orders = [one for one in heard.orders if one.verb in VERBS]
+        ignored = [{"id": id, "why": why} for id, why in heard.ignored]
+        told: list[dict[str, Any]] = []
+        if orders:
+            fence = (await self._from.port.request(ReadFence(ItemKey(Role.PLANNER, number)))).value
+            if fence is not None and fence.phase == Phase.TRIAGE:
+                self._from.reader.forget(number)  # the proposal is about to be posted
+                return ""
+            told = [entry(order, await self._carry_out(order, fence)) for order in orders]
+        if told or ignored:
+            await self._note(number, told, ignored, heard)
+        return "; ".join(f"{one['command']}: {one['outcome']}" for one in told)
+
+    async def _note(
+        self, number: int, told: list[dict[str, Any]], ignored: list[dict[str, Any]], heard: NewCommands
+    ) -> None:
+        edited = [one for one in refusals(heard) if one["command"] in {f"/{verb}" for verb in VERBS}]
+        await self._from.status.note(number, Notice(number, "commands"), commands=[*told, *edited], ignored=ignored)
+
+    async def _carry_out(self, order: Command, fence: Fence | None) -> str:
+        if fence is None or fence.phase != Phase.TRIAGED or not _is_later(order, fence):
+            return proposal_comments.NO_PROPOSAL
+        number = fence.key.number
+        record = (await self._from.status.data(number)).get("triage")
+        proposal = of_record(record)
+        if proposal is None:
+            return proposal_comments.NO_PROPOSAL
+        if is_decided(record):
+            return proposal_comments.DECIDED
+        return await (self._accept if order.verb is Verb.APPROVE else self._reject)(number, order, proposal)
+
+    async def _accept(self, number: int, order: Command, proposal: Proposal) -> str:
+        label, login = self._labels[proposal.kind], order.author.login
+        if not (await self._from.issues.issue(number)).open:
+            return "the issue is closed"
+        await self._from.labels.add(number, [label], OperatorPermit(str(order)))
+        told = proposal_comments.accepted(proposal, label, login)
+        await self._from.status.revise(number, told, Notice(number, "triage"))
+        return f"labelled `{label}`"
+
+    async def _reject(self, number: int, order: Command, proposal: Proposal) -> str:
+        told = proposal_comments.rejected(proposal, order.author.login)
+        await self._from.status.revise(number, told, Notice(number, "triage"))
+        return "left as it is"
+
+
+def _is_later(order: Command, fence: Fence) -> bool:
+    """Whether the command came after the proposal."""
+    return order.comment_id > fence.position and (order.at is None or order.at >= fence.at.replace(microsecond=0))

@@ -1,0 +1,90 @@
+"""Which issues may get a proposal, and how many of them today."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Protocol
+
+from planner_agent.decide import Phase
+from planner_agent.triage.register import Entry, Register, places
+from shared.clock import Clock
+from shared.lock.hold import Held
+from shared.lock.record import Fence
+from shared.models import Account, Issue
+from shared.scheduling.order import assigned
+
+LOOK_SECONDS = 600.0
+"""How often all open issues are listed while a proposal may be made today."""
+
+TRIES = 3
+"""Attempts to write a line of the register when other planners write at the same time."""
+
+
+class OpenIssues(Protocol):
+    """The issues of a repository."""
+
+    async def open(self) -> tuple[Issue, ...]: ...
+
+    async def issue(self, number: int) -> Issue: ...
+
+
+def unfit(issue: Issue, account: Account) -> str:
+    """Why an issue gets no proposal, as a part of a sentence; empty when it may get one."""
+    if issue.is_pull_request:
+        return "it is a pull request"
+    if not issue.open or issue.locked:
+        return "it is closed or locked"
+    if issue.labels:
+        return "it has a label"
+    if issue.author == account:
+        return "it is the engine's own"
+    return assigned(issue, lambda one: one == account)
+
+
+def begun(fence: Fence | None) -> bool:
+    """Whether a planner has begun with a proposal, and has not come to its end."""
+    return fence is not None and fence.phase == Phase.TRIAGE
+
+
+class Backlog:
+    """The open issues without a label, and the places of the day."""
+
+    def __init__(self, issues: OpenIssues, register: Register, account: Account, per_day: int, clock: Clock) -> None:
+        self._issues, self._register, self._account, self._per_day = issues, register, account, per_day
+        self._clock = clock
+        self._listed: tuple[Issue, ...] = ()
+        self._next = float("-inf")
+
+    async def entries(self) -> Mapping[int, Entry]:
+        """What was triaged, by the number of the issue. Raises `Transient`, `Outdated`."""
+        return {one.issue: one for one in await self._register.read()}
+
+    async def places(self, now: datetime) -> int:
+        """How many issues may be triaged yet. Raises `Transient`, `Outdated`."""
+        return places(await self._register.read(), self._per_day, now)
+
+    async def fitting(self) -> tuple[Issue, ...]:
+        """The issues that seem to need a proposal, oldest first; lists only hint."""
+        return tuple(one for one in await self.listed() if not unfit(one, self._account))
+
+    async def listed(self) -> tuple[Issue, ...]:
+        """All open issues, as they were listed at most `LOOK_SECONDS` ago."""
+        if self._clock.boot() >= self._next:
+            self._listed = await self._issues.open()
+            self._next = self._clock.boot() + LOOK_SECONDS
+        return self._listed
+
+    async def take(self, held: Held, nonce: Callable[[], str] = lambda: secrets.token_hex(16)) -> bool:
+        """Whether the held issue has one of the places of the day: its own from before, or one that it gets now."""
+        number = held.fence.key.number
+        for _ in range(TRIES):
+            now = held.server_now()
+            if number in await self.entries():
+                return True
+            if not await self.places(now):
+                return False
+            if await self._register.append(Entry(number, held.fence.agent, nonce(), now)):
+                return True
+        return False

@@ -1,0 +1,90 @@
+"""What a proposal is: the schema by which a backend answers, and the strict reading of its answer (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from planner_agent.plan import Line, NoPlan, decode
+
+ANSWER_LIMIT = 20_000
+"""Characters of an answer that are looked at."""
+
+
+class TriageKind(StrEnum):
+    """What an issue seems to be."""
+
+    BUG = "bug"
+    FEATURE = "feature"
+    QUESTION = "question"
+    DUPLICATE = "duplicate"
+    VAGUE = "vague"
+
+
+class NoProposal(NoPlan):
+    """An answer that is no proposal."""
+
+
+class Proposal(BaseModel):
+    """What an issue seems to be, and why; which issue it repeats, or what it does not say."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+    kind: TriageKind
+    reason: Line
+    duplicate_of: int | None = None
+    missing: Line | None = None
+
+
+def schema() -> Mapping[str, Any]:
+    """What a backend is given."""
+    return Proposal.model_json_schema()
+
+
+def read(text: str, shown: Collection[int]) -> Proposal:
+    """The proposal in an answer; `shown` are the issues that it may name as repeated. Raises `NoProposal`."""
+    if len(text) > ANSWER_LIMIT:
+        raise NoProposal([f"it has {len(text):,} characters, {ANSWER_LIMIT:,} are allowed"])
+    decode(text)
+    try:
+        proposal = Proposal.model_validate_json(text)
+    except ValidationError as error:
+        places = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors(include_url=False))
+        raise NoProposal([f"{place or 'the answer'}: {message}" for place, message in places]) from None
+    faults = list(_contradictions(proposal, shown))
+    if faults:
+        raise NoProposal(faults)
+    return proposal
+
+
+def recorded(proposal: Proposal) -> dict[str, object]:
+    """What a status comment says of a proposal to programs; none of a model's words."""
+    duplicate = {"duplicate_of": proposal.duplicate_of} if proposal.duplicate_of is not None else {}
+    return {"kind": proposal.kind, **duplicate}
+
+
+def of_record(data: object) -> Proposal | None:
+    """The proposal, without its words, that was `recorded`; None for anything else."""
+    if not isinstance(data, Mapping) or data.get("kind") not in set(TriageKind):
+        return None
+    kind, duplicate = TriageKind(data["kind"]), data.get("duplicate_of")
+    if (kind is TriageKind.DUPLICATE) != (type(duplicate) is int):
+        return None
+    return Proposal(kind=kind, reason="as it was posted", duplicate_of=duplicate)
+
+
+def is_decided(data: object) -> bool:
+    """Whether a person has accepted or rejected what was `recorded`."""
+    return isinstance(data, Mapping) and "decided" in data
+
+
+def _contradictions(proposal: Proposal, shown: Collection[int]) -> Iterator[str]:
+    if (proposal.kind is TriageKind.DUPLICATE) != (proposal.duplicate_of is not None):
+        yield "'duplicate_of' stands with the kind 'duplicate', and with no other"
+    elif proposal.duplicate_of is not None and proposal.duplicate_of not in shown:
+        yield f"'duplicate_of' is {proposal.duplicate_of}, which is none of the issues in the list"
+    if (proposal.kind is TriageKind.VAGUE) != (proposal.missing is not None):
+        yield "'missing' stands with the kind 'vague', and with no other"

@@ -1,0 +1,79 @@
+"""The register of triaged issues: a git ref that planners advance by compare-and-swap, so that a day has its limit.
+
+Each commit of `refs/ack/triage` is one JSON line: `{"v": 1, "issue", "agent", "run", "at"}`, there before the call is
+paid for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.errors import Outdated
+from shared.git.lines import History, Lines
+from shared.git.ports import Refs
+
+REF = "refs/ack/triage"
+
+VERSION = 1
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An issue that somebody is about to triage, or has; `at` is server time, `run` unlike any other."""
+
+    issue: int
+    agent: str
+    run: str
+    at: datetime
+
+
+def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
+    """How many issues may be triaged yet, so that no 24 hours see more than `per_day`."""
+    return max(0, per_day - sum(now - one.at < DAY for one in entries))
+
+
+class Register:
+    """Which issues of one repository were triaged, or are about to be."""
+
+    def __init__(self, fences: Refs, history: History) -> None:
+        self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
+
+    async def read(self) -> tuple[Entry, ...]:
+        """All entries, oldest first, as the server has them now.
+
+        Raises `Transient`, and `Outdated` when a line cannot be read: the limit of the day could be passed.
+        """
+        await self._lines.renew()
+        if self._lines.newer:
+            raise Outdated(
+                f"The register of triaged issues ({REF}) has lines of version {self._lines.newer}, and this agent "
+                f"reads version {VERSION}: it triages nothing. Upgrade this agent."
+            )
+        return tuple(self._lines.entries)
+
+    async def append(self, entry: Entry) -> bool:
+        """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""
+        return await self._lines.append(write(entry), entry)
+
+
+def write(entry: Entry) -> str:
+    """One line."""
+    line = {"v": VERSION, "issue": entry.issue, "agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}
+    return json.dumps(line, sort_keys=True)
+
+
+def read(text: str) -> Entry | None:
+    """The entry that a line spells; None for anything else."""
+    try:
+        line = json.loads(text)
+        at = datetime.fromisoformat(line["at"])
+        if int(line["v"]) != VERSION or at.tzinfo is None:
+            return None
+        return Entry(int(line["issue"]), str(line["agent"]), str(line["run"]), at)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        return None

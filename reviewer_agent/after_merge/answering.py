@@ -1,0 +1,221 @@
+"""Answers a merge that turned its base red: one issue or one pull request that takes it back, and one sentence.
+
+The record is moved before anything is opened, together with the branch of a revert; what was opened by somebody who
+did not come to note it is found by its hidden line or its branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from reviewer_agent.after_merge import merge_commit, messages
+from reviewer_agent.after_merge.merge_commit import MergeCommit
+from reviewer_agent.after_merge.messages import Voice
+from reviewer_agent.after_merge.record import Answer, Record, Records
+from reviewer_agent.links import revert_branch
+from shared.ci.logs import Logs, failures
+from shared.ci.triage import OURS, Failure, triage
+from shared.errors import Blocked, EngineError, UnknownOutcome
+from shared.git.command import Identity
+from shared.git.mirror import Mirror
+from shared.github.errors import NothingToPull, NotShown
+from shared.github.ports import Replies
+from shared.lock.port import RefUpdate
+from shared.lock.write_permit import RegisterPermit, WritePermit
+from shared.models import Check, Issue, PullRequest
+
+log = structlog.get_logger()
+
+SEND_SECONDS = 60.0
+"""Something is opened only so long after its record: much shorter than `LOST`, so that two are never sent."""
+
+LOST = timedelta(minutes=10)
+"""Another reviewer takes over a record that has been unfinished for so long."""
+
+SLACK = timedelta(minutes=5)
+"""An issue is looked for from so long before its record."""
+
+
+EXCERPT_BYTES = 8_000
+"""How much of what the failed checks say is quoted."""
+
+
+class Issues(Protocol):
+    """Where issues are found and opened."""
+
+    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
+
+    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
+
+
+class Pulls(Protocol):
+    """Where pull requests are found and opened."""
+
+    async def of_branch(self, branch: str) -> tuple[PullRequest, ...]: ...
+
+    async def open(self, title: str, body: str, head: str, base: str, permit: WritePermit) -> PullRequest: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """The GitHub side of one repository, as answers use it."""
+
+    issues: Issues
+    pulls: Pulls
+    replies: Replies
+    logs: Logs
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who answers, how, and by which clocks: `reverts` is whether a merge is to be taken back where that goes."""
+
+    login: str
+    identity: Identity
+    voice: Voice
+    reverts: bool
+    server_time: Callable[[], datetime]
+    boot: Callable[[], float]
+
+
+class Answering:
+    """The answers to the merges of one repository; with any number of reviewers each is given once."""
+
+    def __init__(self, forge: Forge, mirror: Mirror, records: Records, writer: Writer) -> None:
+        self._forge = forge
+        self._mirror = mirror
+        self._records = records
+        self._writer = writer
+        self._excused: dict[int, tuple[Check, ...]] = {}
+        """Pull request -> failed checks of which the machines are the cause, so that their logs are read once."""
+        self._unsent: dict[int, str] = {}
+        """Pull request -> the record of an answer of this process of which nothing was sent."""
+
+    async def answer(self, merge: MergeCommit, checks: tuple[Check, ...]) -> bool:
+        """Whether nothing is left to do about `checks`, which a merge has turned red: open something, and tell it.
+
+        Raises `Transient` and `Blocked`; after `LOST` whoever looks goes on where this has ended.
+        """
+        number = merge.pull_request.number
+        if self._excused.get(number) == checks:
+            return False
+        expected, known = await self._records.read(number)
+        if known is not None and known.over:
+            return True
+        if known is not None and self._is_somebody_s(expected, known):
+            return False
+        red = triage(await failures(self._forge.logs, checks, EXCERPT_BYTES), again=True).of(*OURS)
+        if not red:
+            self._excused[number] = checks
+            return False
+        return await self._answered(merge, red, expected, known)
+
+    def _is_somebody_s(self, expected: str | None, known: Record) -> bool:
+        """Whether another reviewer may be at work on it; False for a record of this process that sent nothing."""
+        begun_here = self._unsent.get(known.pull_request) == expected
+        return not begun_here and self._writer.server_time() - known.at < LOST
+
+    async def _answered(
+        self, merge: MergeCommit, red: Sequence[Failure], expected: str | None, known: Record | None
+    ) -> bool:
+        number, begun = merge.pull_request.number, self._writer.boot()
+        commit = await self._commit(merge, red, known)
+        if commit == "":
+            return True  # somebody has taken it back already
+        answer = Answer.REVERT if commit else Answer.ISSUE
+        record = Record(number, merge.oid, answer, self._writer.login, self._writer.server_time())
+        moved = await self._begin(record, expected, commit)
+        if moved is None:
+            return False
+        permit = RegisterPermit(f"after the merge of #{number}", begun + SEND_SECONDS, self._writer.boot)
+        try:
+            done = await self._opened(merge, red, moved[1], known, permit)
+            await self._tell(merge, red, done)
+        except UnknownOutcome:
+            raise
+        except EngineError:
+            self._unsent[number] = moved[0]
+            raise
+        await self._records.move(done, moved[0])
+        log.info("merge_answered", outcome="completed", pr=number, answer=str(done.answer), number=done.number)
+        return True
+
+    async def _commit(self, merge: MergeCommit, red: Sequence[Failure], known: Record | None) -> str | None:
+        """The commit of a revert; None where an issue is opened instead: by configuration, or where it cannot be."""
+        if not self._writer.reverts or (known is not None and known.answer is Answer.ISSUE):
+            return None
+        there = await self._mirror.refresh(_ref(merge))
+        if known is not None and there is not None:
+            return there  # pushed together with the record
+        if there is not None:
+            return None  # somebody else's branch
+        message = messages.revert_message(merge, red)
+        return await merge_commit.taken_back(self._mirror, merge, self._writer.identity, message)
+
+    async def _begin(self, record: Record, expected: str | None, commit: str | None) -> tuple[str, Record] | None:
+        """The record as it stands now, and its commit; None when somebody was first."""
+        if commit:
+            ref = f"refs/heads/{revert_branch(record.pull_request)}"
+            known = await self._mirror.sha(ref)
+            updates = () if known == commit else (RefUpdate(ref, None, commit),)
+            try:
+                moved = await self._records.move(record, expected, updates)
+                return None if moved is None else (moved, record)
+            except Blocked as error:  # a rule, or a workflow file that this token may not push
+                log.warning("revert_refused", outcome="skipped", pr=record.pull_request, error=str(error))
+                record = replace(record, answer=Answer.ISSUE)
+        moved = await self._records.move(record, expected)
+        return None if moved is None else (moved, record)
+
+    async def _opened(
+        self, merge: MergeCommit, red: Sequence[Failure], record: Record, known: Record | None, permit: WritePermit
+    ) -> Record:
+        """The record of what is open now, found where it was opened before."""
+        if record.answer is Answer.REVERT:
+            try:
+                return replace(record, over=True, number=await self._revert(merge, red, permit))
+            except NothingToPull as error:  # the branch was pushed just now, with a commit that the base lacks
+                raise NotShown(revert_branch(record.pull_request), SEND_SECONDS) from error
+            except Blocked as error:
+                log.warning("revert_refused", outcome="skipped", pr=record.pull_request, error=str(error))
+        number = await self._found(merge, known or record) or await self._issue(merge, red, permit)
+        return replace(record, answer=Answer.ISSUE, over=True, number=number)
+
+    async def _revert(self, merge: MergeCommit, red: Sequence[Failure], permit: WritePermit) -> int:
+        branch = revert_branch(merge.pull_request.number)
+        if found := await self._forge.pulls.of_branch(branch):
+            return found[0].number
+        title, body = messages.revert_title(merge), messages.revert_body(merge, red, self._writer.voice)
+        return (await self._forge.pulls.open(title, body, branch, merge.pull_request.base_branch, permit)).number
+
+    async def _found(self, merge: MergeCommit, record: Record) -> int:
+        number = merge.pull_request.number
+        for issue in await self._forge.issues.created_by(record.login, record.at - SLACK):
+            if not issue.is_pull_request and messages.is_about(issue.body, number, self._writer.voice.keys):
+                return issue.number
+        return 0
+
+    async def _issue(self, merge: MergeCommit, red: Sequence[Failure], permit: WritePermit) -> int:
+        title, body = messages.issue_title(merge), messages.issue_body(merge, red, self._writer.voice)
+        try:
+            return (await self._forge.issues.create(title, body, (), permit)).number
+        except Blocked as error:  # such as a repository without issues
+            log.warning("issue_refused", outcome="skipped", pr=merge.pull_request.number, error=str(error))
+            return 0
+
+    async def _tell(self, merge: MergeCommit, red: Sequence[Failure], done: Record) -> None:
+        number = merge.pull_request.number
+        said = messages.told(merge, red, done.answer, done.number, self._writer.voice)
+        try:
+            await self._forge.replies.once(number, messages.PURPOSE, said)
+        except Blocked as error:  # such as a thread that was locked
+            log.warning("merge_answer_not_told", outcome="skipped", pr=number, error=str(error))
+
+
+def _ref(merge: MergeCommit) -> str:
+    return f"refs/heads/{revert_branch(merge.pull_request.number)}"

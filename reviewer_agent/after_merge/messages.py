@@ -1,0 +1,135 @@
+"""What is posted when the checks of a base fail since a merge: an issue or a pull request, and a sentence (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reviewer_agent.after_merge.merge_commit import MergeCommit
+from reviewer_agent.after_merge.record import Answer
+from reviewer_agent.comments import TITLE_LIMIT, merge_title
+from shared.ci.triage import Failure
+from shared.specification import Criterion, Specification, content
+from shared.text import comment_signatures, hosts, neutralise, one_line
+from shared.text.comment_signatures import CommentSignatures, Keyring
+from shared.workflow import Stage
+from shared.workflow.labels import Labels
+
+NAME = "engine-after-merge"
+"""The hidden line of what is opened, by which it is found again."""
+
+PURPOSE = "after-merge"
+
+NAME_CHARS = 100
+"""Characters of a check's name that are shown."""
+
+MOST_NAMED = 20
+"""So many checks are named at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How labels are spelled, what signs, and the address of the repository for people."""
+
+    names: Labels
+    keys: Keyring
+    page: str
+
+
+def issue_title(merge: MergeCommit) -> str:
+    """The title of the issue."""
+    return neutralise(one_line(f"Checks of {merge.pull_request.base_branch} fail since {_named(merge)}", TITLE_LIMIT))
+
+
+def issue_body(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str:
+    """A specification: what fails, where it comes from, and that it passes when the work is done."""
+    then = f"Nobody works on this yet: a maintainer sets `{voice.names.of(Stage.READY)}` here to have it repaired."
+    specification = Specification(
+        goal="\n\n".join([_why(merge, red, voice), then, _said(red)]),
+        criteria=tuple(Criterion(f"AC{n}", f"{name} passes.") for n, name in enumerate(_listed(red), 1)),
+        out_of_scope=("Skipping, deleting or weakening what fails.",),
+    )
+    return _marked(content(specification, hosts(voice.page)), merge, voice.keys)
+
+
+def revert_title(merge: MergeCommit) -> str:
+    """The title of the pull request."""
+    return neutralise(one_line(f"Revert: {merge.pull_request.title}", TITLE_LIMIT))
+
+
+def revert_body(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str:
+    """Why it is opened, and who decides about it."""
+    then = "This takes the change back as a whole. The engine does not merge it: a maintainer merges or closes it."
+    return _marked(
+        neutralise("\n\n".join([_why(merge, red, voice), then, _said(red)]), hosts(voice.page)), merge, voice.keys
+    )
+
+
+def revert_message(merge: MergeCommit, red: Sequence[Failure]) -> str:
+    """The message of the commit that takes a merge back, in git's own form."""
+    failing = f"because checks of {_base(merge)} fail since then: {', '.join(_listed(red))}."
+    return f'Revert "{merge_title(merge.pull_request)}"\n\nThis reverts commit {merge.oid},\n{neutralise(failing)}\n'
+
+
+def told(merge: MergeCommit, red: Sequence[Failure], answer: Answer, number: int, voice: Voice) -> str:
+    """The sentence in the thread of the merged pull request; `number` is what was opened, 0 where nothing could be."""
+    listed = ", ".join(f"`{name}`" for name in _listed(red))
+    why = f"Checks of `{_base(merge)}` fail since this was merged: {listed}; "
+    if not number:
+        return why + "GitHub refused to open an issue about it."
+    if answer is Answer.REVERT:
+        return why + f"#{number} takes it back when a maintainer merges that."
+    return (
+        why
+        + f"#{number} says what fails, and is worked on when a maintainer sets `{voice.names.of(Stage.READY)}` there."
+    )
+
+
+def is_about(body: str, number: int, keys: Keyring) -> bool:
+    """Whether a body is the engine's own about the merge of a pull request."""
+    mark = comment_signatures.find(body)
+    ours = mark is not None and mark.name == NAME and mark.fields.get("pr") == str(number)
+    return ours and keys.verify(PURPOSE, number, body) is CommentSignatures.VALID
+
+
+def _marked(text: str, merge: MergeCommit, keys: Keyring) -> str:
+    number = merge.pull_request.number
+    line = comment_signatures.render(NAME, {"pr": str(number), "merge": merge.oid})
+    return keys.sign(PURPOSE, number, f"{text}\n\n{line}")
+
+
+def _why(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str:
+    listed = "\n".join(f"- `{name}`" for name in _listed(red))
+    return (
+        f"These checks of `{_base(merge)}` passed at {merge.before[:12]} and fail at {merge.oid[:12]}, which is "
+        f"the merge of {voice.page}/pull/{merge.pull_request.number}:\n\n{listed}"
+    )
+
+
+def _said(red: Sequence[Failure]) -> str:
+    """What each check says, in a code block that its own text cannot close."""
+    blocks = []
+    for one in red[:MOST_NAMED]:
+        said = one.said.strip() or "(It says nothing.)"
+        fence = "```"
+        while fence in said:
+            fence += "`"
+        blocks.append(f"What `{_check(one)}` says:\n\n{fence}text\n{said}\n{fence}")
+    return "\n\n".join(blocks)
+
+
+def _named(merge: MergeCommit) -> str:
+    pull_request = merge.pull_request
+    return f"the merge of #{pull_request.number} ({one_line(pull_request.title, NAME_CHARS)})"
+
+
+def _listed(red: Sequence[Failure]) -> list[str]:
+    return list(dict.fromkeys(_check(one) for one in red))[:MOST_NAMED]
+
+
+def _check(failure: Failure) -> str:
+    return one_line(failure.check.name, NAME_CHARS).replace("`", "'") or "check"
+
+
+def _base(merge: MergeCommit) -> str:
+    return one_line(merge.pull_request.base_branch, NAME_CHARS)

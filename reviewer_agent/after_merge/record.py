@@ -1,0 +1,102 @@
+"""What was done about a merge that turned its base red: a ref for each pull request, moved by compare-and-swap.
+
+It is written before anything is opened and once more after it, so that any number of reviewers open one thing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from shared.git.ports import Refs
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.port import ForeignFence, RefUpdate
+
+PREFIX = f"{FENCE_NAMESPACE}/after-merge/"
+"""Below this is a ref for each pull request whose merge was answered."""
+
+_VERSION = "1"
+
+
+class Answer(StrEnum):
+    """What is opened."""
+
+    ISSUE = "issue"
+    REVERT = "revert"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Who answers the merge of a pull request, and how; `at` is server time, `login` the account that opens it.
+
+    `over`: it is done; `number` is what was opened then, 0 where GitHub refused it.
+    """
+
+    pull_request: int
+    merge: str
+    answer: Answer
+    login: str
+    at: datetime
+    over: bool = False
+    number: int = 0
+
+    def write(self, nonce: str) -> str:
+        """The commit message; `nonce` makes it unlike any other."""
+        return (
+            f"after the merge of #{self.pull_request}\n\nEngine-After-Merge: {_VERSION}\nPr: {self.pull_request}\n"
+            f"Merge: {self.merge}\nAnswer: {self.answer}\nLogin: {self.login}\nAt: {self.at.isoformat()}\n"
+            f"Nonce: {nonce}\n" + (f"Over: {self.number}\n" if self.over else "")
+        )
+
+    @classmethod
+    def read(cls, message: str) -> Record | None:
+        """The record that a commit message spells; None when it is none of this version."""
+        lines = (line.partition(": ") for line in message.splitlines())
+        trailers = {name: value.strip() for name, _, value in lines if value}
+        if trailers.get("Engine-After-Merge") != _VERSION:
+            return None
+        try:
+            at, answer = datetime.fromisoformat(trailers["At"]), Answer(trailers["Answer"])
+            over, number = "Over" in trailers, int(trailers.get("Over", "0"))
+            found = cls(int(trailers["Pr"]), trailers["Merge"], answer, trailers["Login"], at, over, number)
+        except (KeyError, ValueError):
+            return None
+        return found if at.tzinfo is not None else None
+
+
+class Records:
+    """The answers of one repository."""
+
+    def __init__(self, refs: Refs) -> None:
+        self._refs = refs
+
+    async def read(self, number: int) -> tuple[str | None, Record | None]:
+        """The commit that the ref of a pull request is at, and its record; None twice where nothing was done.
+
+        Raises `Transient`, and `ForeignFence` for what only a newer engine can read.
+        """
+        found = await self._refs.read(_ref(number))
+        if found is None:
+            return None, None
+        record = Record.read(found[1])
+        if record is None:
+            raise ForeignFence(_ref(number), found[0])
+        return found[0], record
+
+    async def move(self, record: Record, expected: str | None, updates: Sequence[RefUpdate] = ()) -> str | None:
+        """Write it in place of `expected`, together with `updates`; the new commit, None when somebody was first."""
+        message = record.write(secrets.token_hex(8))
+        return await self._refs.advance(_ref(record.pull_request), message, expected, (), updates)
+
+
+def answered(refs: Iterable[str]) -> frozenset[int]:
+    """The pull requests whose merge was answered, by the names of all refs."""
+    named = (ref.removeprefix(PREFIX) for ref in refs if ref.startswith(PREFIX))
+    return frozenset(int(name) for name in named if name.isdecimal())
+
+
+def _ref(number: int) -> str:
+    return f"{PREFIX}{number}"

@@ -1,0 +1,112 @@
+"""Watches the base's CI for an hour after each merge, as the fences of merged pull requests tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from reviewer_agent.after_merge import merge_commit
+from reviewer_agent.after_merge.answering import Answering
+from reviewer_agent.after_merge.decision import WATCHED, ours, watched
+from reviewer_agent.after_merge.merge_commit import MergeCommit
+from reviewer_agent.after_merge.record import Records
+from reviewer_agent.links import is_revert
+from shared.errors import EngineError
+from shared.git.mirror import Mirror
+from shared.github.ports import Checks, SinglePulls
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.record import Fence, read_fences
+from shared.process import CommandFailed
+from shared.workflow import Role
+
+log = structlog.get_logger()
+
+LOOK_SECONDS = 60.0
+"""Seconds between two looks; a look that finds nothing changed is not charged."""
+
+PREFIX = f"{FENCE_NAMESPACE}/{Role.REVIEWER}/"
+
+
+class FenceList(Protocol):
+    """All fences of one repository."""
+
+    async def read_all(self, prefix: str = ...) -> Mapping[str, tuple[str, str]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the watch reads, and its clocks; `patience` is how long it waits for checks that still run after a merge."""
+
+    fences: FenceList
+    records: Records
+    pulls: SinglePulls
+    checks: Checks
+    mirror: Mirror
+    server_time: Callable[[], datetime]
+    boot: Callable[[], float]
+    patience: timedelta
+
+
+class AfterMerge:
+    """The merges of one repository within the last hour."""
+
+    def __init__(self, sources: Sources, answering: Answering) -> None:
+        self._sources = sources
+        self._answering = answering
+        self._next = float("-inf")
+        self._merges: dict[int, MergeCommit] = {}
+        self._over: dict[int, str] = {}
+        """Pull requests that need no further look, each with the fence that it had then."""
+
+    async def look(self) -> None:
+        """Look at each merge of the last hour when it is time; what goes wrong with one is tried again.
+
+        Raises `Transient` and `Blocked` when it is not known what was merged.
+        """
+        if self._sources.boot() < self._next:
+            return
+        self._next = self._sources.boot() + LOOK_SECONDS
+        fences, now = await self._fences(), self._sources.server_time()
+        found = {fence.key.number: fence for fence in watched(fences, now)}
+        self._over = {number: oid for number, oid in self._over.items() if number in found}
+        self._merges = {number: merge for number, merge in self._merges.items() if number in found}
+        for number, fence in found.items():
+            if self._over.get(number) == fence.oid:
+                continue
+            try:
+                if await self._is_over(fence, now):
+                    self._over[number] = fence.oid
+            except (EngineError, CommandFailed) as error:
+                log.warning("merge_not_watched", outcome="retrying", pr=number, error=str(error))
+
+    async def _fences(self) -> Sequence[Fence]:
+        return read_fences(Role.REVIEWER, await self._sources.fences.read_all(PREFIX))
+
+    async def _is_over(self, fence: Fence, now: datetime) -> bool:
+        """Whether this merge needs no further look: its hour is over, or it was answered."""
+        number, age = fence.key.number, now - fence.at
+        if age >= WATCHED and not await self._is_begun(number):
+            return True
+        merge = self._merges.get(number)
+        if merge is None:
+            pull_request = await self._sources.pulls.pull_request(number)
+            if is_revert(pull_request):
+                return True
+            merge = await merge_commit.find(self._sources.mirror, pull_request)
+            if merge is None:
+                return False
+            self._merges[number] = merge
+        checks = self._sources.checks
+        merged = await checks.of(merge.oid)
+        before = await checks.of(merge.before) if merged else ()
+        red = ours(before, merged, patient=age < self._sources.patience)
+        return bool(red) and await self._answering.answer(merge, red)
+
+    async def _is_begun(self, number: int) -> bool:
+        """Whether somebody has begun to answer it and not come to an end; that is asked of git alone."""
+        _, record = await self._sources.records.read(number)
+        return record is not None and not record.over

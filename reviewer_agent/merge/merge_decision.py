@@ -1,0 +1,75 @@
+"""Whether an approved pull request may be merged now: the order in which the reasons against it are asked (pure)."""
+
+from __future__ import annotations
+
+from reviewer_agent.links import is_revert
+from reviewer_agent.merge.blockers import OF_CARE, Blocker
+from reviewer_agent.review.verdict import Judgement, PersonOnly
+from reviewer_agent.snapshot import Merge, Snapshot
+from shared.ci.verdict import CiVerdict, is_green
+from shared.workflow.labels import Flag
+
+
+def first_blocker(s: Snapshot) -> Blocker | None:
+    """The first reason not to merge the head that the fence names; None when it may be merged, once it has cooled.
+
+    Nothing is merged without our own approval of exactly this commit and without green checks.
+    """
+    if s.merge is Merge.NEVER:
+        return Blocker.NEVER
+    if is_revert(s.pull_request):
+        return Blocker.REVERT
+    if s.flags:
+        return Blocker.RESOLVED if s.flags == {Flag.HAD_CONFLICT} else Blocker.FLAGGED
+    if s.barred:
+        return Blocker.BARRED
+    if s.opinion is None or s.opinion.sha != s.fence.work_head or s.opinion.judgement is not Judgement.APPROVED:
+        return Blocker.UNSEEN
+    if s.requested:
+        return Blocker.REQUESTED
+    if s.first:
+        return Blocker.TURN
+    missing = _missing_order(s, s.opinion.care)
+    conflict = s.held_up or Blocker.CONFLICT if s.pull_request.out_of_step else None
+    remarked = Blocker.REMARKED if s.remarked_by else None
+    return missing or conflict or _ci(s) or _required(s) or s.held_up or remarked or _unread(s)
+
+
+def _unread(s: Snapshot) -> Blocker | None:
+    """A text that no review is left for."""
+    return Blocker.REWORDED if s.reworded and s.fence.attempt + 1 >= s.bounds.reviews else None
+
+
+def _required(s: Snapshot) -> Blocker | None:
+    """What GitHub would refuse the merge for."""
+    if s.unmet:
+        return Blocker.REQUIRED
+    if s.outside is not None and s.outside.held:
+        return Blocker.TAKEN_OUT
+    return Blocker.REFUSED if s.refused else None
+
+
+def _missing_order(s: Snapshot, care: PersonOnly) -> Blocker | None:
+    if s.ordered or not s.needs_order:
+        return None
+    if s.own_order:
+        return Blocker.OWN_ORDER
+    if not s.pull_request.from_own_branch:
+        return Blocker.FORK
+    large = Blocker.LARGE if s.large and s.merge is Merge.AUTO else Blocker.NOT_ORDERED
+    return OF_CARE.get(care, large)
+
+
+def _ci(s: Snapshot) -> Blocker | None:
+    if s.checks is CiVerdict.RED:
+        return Blocker.CHECKS_RED
+    if s.checks in {CiVerdict.RUNNING, CiVerdict.UNKNOWN}:
+        return Blocker.CHECKS_AWAITED if s.awaited else Blocker.CHECKS_RUNNING
+    if not is_green(s.checks, none_is_green=s.bounds.none_is_green):
+        if not s.no_ci:
+            return Blocker.CHECKS_MISSING
+        if not s.ordered:
+            return Blocker.OWN_ORDER if s.own_order else Blocker.NO_CI
+    if s.base_checks is CiVerdict.RED:
+        return Blocker.BASE_RED
+    return Blocker.BASE_RUNNING if s.settling else None

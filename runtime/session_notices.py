@@ -1,0 +1,84 @@
+"""What a person at a terminal hears of running agents: at their start, at Ctrl-C, and when they have ended."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from config.settings import Settings
+from runtime.output import on_terminal, show
+from shared.workflow import Role
+
+if TYPE_CHECKING:  # `workflow-engine run` says what begins before it loads what is large
+    from runtime.signals import Orders
+
+MOST_NAMES = 4
+"""So many repositories or items are named; of the rest the number is told."""
+
+
+def announce(roles: Sequence[Role], settings: Settings) -> None:
+    """Say on a terminal what begins, and for which repositories."""
+    if on_terminal(sys.stderr):
+        show(opening(roles, settings), error=True)
+
+
+def opening(roles: Sequence[Role], settings: Settings) -> str:
+    """What begins, in two sentences (pure)."""
+    who = _listed([str(role) for role in roles])
+    names = _some([one.name for one in settings.repositories])
+    intervals = {one.poll_interval for one in settings.repositories}
+    often = f" every {min(intervals):g} s" if len(intervals) == 1 else ""
+    return f"{who[:1].upper()}{who[1:]} for {names}: looking for work{often}, until Ctrl-C. Signing in ..."
+
+
+class Holder(Protocol):
+    """Whoever works on items."""
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What is in work or waits, as `owner/repo#3`."""
+        ...
+
+
+class Interruption:
+    """What is told of a stop by Ctrl-C; where `told` is false, nothing is."""
+
+    def __init__(self, orders: Orders, *, told: bool) -> None:
+        self._orders, self._told = orders, told
+        self.holders: list[Holder] = []
+        """They are asked when the stop begins, because it releases what they hold."""
+        self._left: Sequence[str] = ()
+        orders.on_stop.append(self._begin)
+
+    def _begin(self) -> None:
+        self._left = tuple(one for holder in self.holders for one in holder.held)
+        if self._told and self._orders.stopped_by == signal.SIGINT:
+            show("Stopping, and releasing what is in work. Ctrl-C again ends it at once.", error=True)
+
+    def end(self) -> None:
+        """Say what is left, and how to go on."""
+        if self._told and self._orders.stopped_by == signal.SIGINT:
+            show(left(self._left), error=True)
+
+
+def left(items: Sequence[str]) -> str:
+    """What an interruption leaves, in one sentence (pure)."""
+    if not items:
+        return "Interrupted; nothing was in work: the same command goes on."
+    several = len(items) > 1
+    keeps, them = ("keep", "them") if several else ("keeps", "it")
+    return (
+        f"Interrupted; {_some(items)} {keeps} what was built, and any agent may take {them} up: "
+        "the same command goes on."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return _listed(names) if more <= 1 else _listed([*names[:MOST_NAMES], f"{more} more"])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -1,0 +1,252 @@
+"""Orders on issues that no agent follows yet: a comment there, an assignment to the engine, a start label.
+
+A comment is found by the repository's newest ones, and is left to the command loop. The others are read as `/start`
+by whoever gave them, and count once: a signal that is older than the last time that `status:ready` was set or removed,
+or than the last move of the fence, has been answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from shared.commands.command import Command, Verb, commands, mentions
+from shared.commands.command_rules import Effect
+from shared.commands.command_target import CommandTarget, CommandTargets
+from shared.commands.one_time_replies import Replies, untrusted_label
+from shared.commands.recovery import Recovery
+from shared.commands.text_unchanged import TextUnchanged
+from shared.commands.untrusted_comments import spoken
+from shared.errors import Gone
+from shared.github.ports import LabelEvents, People
+from shared.lock.write_permit import OperatorPermit
+from shared.models import Account, Assignment, Comment, Issue, LabelEvent
+from shared.scheduling.items import Candidate
+from shared.scheduling.order import excluded
+from shared.text import one_line
+from shared.workflow import HALTED, TERMINAL, Role, Stage
+from shared.workflow.labels import Flag, Labels
+
+log = structlog.get_logger()
+
+ASKED = "asked "
+"""Begins the version of a candidate that is only looked at because of a signal."""
+
+EDITED_SINCE = (
+    "The text of this issue may have been edited after the work was asked for: read it, then comment `/start` to begin."
+)
+
+_KEEPS_BACK = frozenset({Flag.PAUSED, Flag.SPEC_REVIEW_NEEDED})
+
+
+class Events(LabelEvents, Protocol):
+    """What happened to an item."""
+
+    async def assignments(self, number: int) -> tuple[Assignment, ...]: ...
+
+
+class NewComments(Protocol):
+    """The newest comments of the repository, whatever they are about."""
+
+    async def newest(self) -> tuple[Comment, ...]: ...
+
+
+class Lists(Protocol):
+    """The items that the agent follows."""
+
+    @property
+    def known(self) -> Mapping[int, Issue]: ...
+
+    def follow(self, listed: Issue) -> None: ...
+
+
+class NewIssues:
+    """Open items with comments and without a stage, as the list of changed items showed them last."""
+
+    def __init__(self) -> None:
+        self._listed: Mapping[int, Issue] = {}
+        self._read: dict[int, int] = {}
+
+    def note(self, listed: Iterable[Issue]) -> None:
+        """What the list shows; the items that it showed before are forgotten."""
+        self._listed = {one.number: one for one in listed if one.comments and one.open}
+        self._read = {number: count for number, count in self._read.items() if number in self._listed}
+
+    @property
+    def commented(self) -> Mapping[int, Issue]:
+        """Open items with comments, whatever their stage, as the list showed them last."""
+        return self._listed
+
+    def unread(self, names: Labels) -> Mapping[int, Issue]:
+        """Those whose newest comments nobody has looked at."""
+        new = {number: one for number, one in self._listed.items() if one.comments > self._read.get(number, 0)}
+        return {number: one for number, one in new.items() if _is_new(names, one)}
+
+    def were_read(self, issues: Mapping[int, Issue]) -> None:
+        """The comments that these issues count have been looked at."""
+        self._read |= {number: one.comments for number, one in issues.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class StartSources:
+    """Where orders are read."""
+
+    events: Events
+    comments: NewComments
+    people: People
+    new_issues: NewIssues
+    lists: Lists
+    role: Role = Role.WORKER
+    """Whose: the reviewer's are pull requests, the worker's are issues."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartRules:
+    """What asks for work beside `status:ready`. Labels in any case; `assignee` is the engine's account, or nobody."""
+
+    labels: frozenset[str] = frozenset()
+    assignee: Account | None = None
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
+    login: str = ""
+    """By which the engine is mentioned; empty where its account is a person's."""
+
+    def shown(self, item: Issue, names: Labels) -> bool:
+        """Whether an open issue that is at no stage shows a signal; who gave it, and when, is not known yet."""
+        read = names.read(item.labels)
+        if item.is_pull_request or not item.open or item.locked or read.stages or read.story:
+            return False
+        if read.flags & _KEEPS_BACK or excluded(item.labels, self.exclude):
+            return False
+        carried = _folded(item.labels)
+        if self.include and not carried & _folded(self.include):
+            return False
+        return bool(carried & _folded(self.labels)) or any(map(self.is_ours, item.assignees))
+
+    def is_ours(self, account: Account) -> bool:
+        """Whether an assignment to this account begins the work."""
+        return self.assignee is not None and account.id == self.assignee.id
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Who asked for the work, when (server time), and by which label; empty for an assignment."""
+
+    actor: Account
+    at: datetime
+    label: str = ""
+
+    def __str__(self) -> str:
+        what = f"the label `{one_line(self.label, 60)}`" if self.label else "an assignment"
+        return f"{what} by {one_line(self.actor.login, 60)}"
+
+
+def newest(
+    rules: StartRules, labels: Iterable[LabelEvent], assignments: Iterable[Assignment], ready: str
+) -> Signal | None:
+    """The newest signal, unless the label `ready` was set or removed since."""
+    wanted, labels = _folded(rules.labels), tuple(labels)
+    found = [Signal(one.actor, one.at, one.label) for one in labels if one.added and one.label.casefold() in wanted]
+    found += [Signal(one.actor, one.at) for one in assignments if rules.is_ours(one.assignee)]
+    answered = max((one.at for one in labels if one.label.casefold() == ready.casefold()), default=None)
+    last = max(found, key=lambda one: one.at, default=None)
+    return last if last is not None and (answered is None or last.at > answered) else None
+
+
+class StartSignals:
+    """Carries out the signals of one repository's issues, for its workers."""
+
+    def __init__(
+        self,
+        rules: StartRules,
+        sources: StartSources,
+        targets: CommandTargets,
+        recovery: Recovery,
+        answers: tuple[TextUnchanged, Replies],
+    ) -> None:
+        self._rules = rules
+        self._role = sources.role
+        self._events, self._people = sources.events, sources.people
+        self._comments, self._new_issues, self._lists = sources.comments, sources.new_issues, sources.lists
+        self._targets = targets
+        self._recovery = recovery
+        self._unedited, self._replies = answers
+        self._ready = recovery.names.of(Stage.READY)
+
+    async def look(self) -> None:
+        """Follow the issues on which somebody who may write has spoken to the engine. Raises `Transient`."""
+        unread = {n: one for n, one in self._new_issues.unread(self._recovery.names).items() if self._concerns(one)}
+        if not unread:
+            return
+        for comment in spoken(await self._comments.newest()):
+            issue = unread.get(comment.number)
+            if issue is None or not self._is_order(comment):
+                continue
+            if (await self._people.permission(comment.author.login)).may_write:
+                self._lists.follow(issue)
+        self._new_issues.were_read(unread)
+
+    def _concerns(self, issue: Issue) -> bool:
+        return issue.is_pull_request == (self._role is Role.REVIEWER) and issue.number not in self._lists.known
+
+    def _is_order(self, comment: Comment) -> bool:
+        called = bool(self._rules.login) and mentions(comment.body, self._rules.login)
+        return called or any(one.verb is Verb.START for one in commands([comment]))
+
+    def candidates(self, known: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
+        """Issues that show a signal; each is looked at once for each of its changes."""
+        for item in known.values():
+            if item.number not in busy and self._rules.shown(item, self._recovery.names):
+                yield Candidate(item.number, f"{ASKED}{item.updated_at.isoformat()}")
+
+    async def attend(self, number: int, free: Callable[[], Awaitable[bool]]) -> str:
+        """What a signal began; empty when nothing new asks for it. Raises `Transient`, `Blocked`."""
+        try:
+            target = await self._targets.matter(number)
+        except Gone:
+            return ""
+        if target.owner is not Role.WORKER or not self._rules.shown(target.case.thread, self._recovery.names):
+            return ""
+        effect = _effect(target)
+        signal = await self._signal(target) if effect is not None else None
+        if effect is None or signal is None or not await free():
+            return ""
+        if not (await self._people.permission(signal.actor.login)).may_write:
+            if signal.label:
+                await self._replies.once(number, *untrusted_label(signal.label, signal.actor.login))
+            return ""
+        order = Command(0, signal.actor, Verb.START, str(signal), signal.at)
+        if await self._unedited.doubt(order, effect, target.case):
+            await self._replies.once(number, "edited-before-start", EDITED_SINCE)
+            return ""
+        done = await self._recovery.carry_out(effect, target.case, OperatorPermit(str(signal)))
+        log.info("start_signal_carried_out", outcome="completed", signal=str(signal), did=done)
+        return f"{signal}: {done}"
+
+    async def _signal(self, target: CommandTarget) -> Signal | None:
+        number, fence = target.case.thread.number, target.case.fence
+        labels = await self._events.label_events(number)
+        assignments = await self._events.assignments(number) if self._rules.assignee is not None else ()
+        found = newest(self._rules, labels, assignments, self._ready)
+        return found if found is not None and (fence is None or found.at > fence.at) else None
+
+
+def _effect(target: CommandTarget) -> Effect | None:
+    """What a signal does to an issue without a stage; None for one whose labels lag behind its fence."""
+    fence = target.case.fence
+    if fence is None:
+        return Effect.START
+    return Effect.RETRY if fence.stage in HALTED | TERMINAL else None
+
+
+def _is_new(names: Labels, issue: Issue) -> bool:
+    read = names.read(issue.labels)
+    return not read.stages and not read.story
+
+
+def _folded(labels: Iterable[str]) -> frozenset[str]:
+    return frozenset(label.casefold() for label in labels)

@@ -1,0 +1,68 @@
+"""Reading one file somewhere below a directory into which a hostile child may have written: no step is a link.
+
+Each directory is opened from the one above it, so that nothing that is swapped meanwhile leads elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from re import Pattern
+
+MOST_NAMES = 1000
+"""Names of one directory that are looked at: whoever hides a file behind more has none."""
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file by the names of the steps to it, and all that it holds."""
+
+    steps: tuple[str, ...]
+    content: bytes
+
+
+def only(root: Path, steps: Sequence[Pattern[str]], *, most: int) -> FoundFile | None:
+    """The one file below `root` whose path fits `steps`, name by name.
+
+    None without one, with several, and for what is no plain file with one name and at most `most` bytes.
+    """
+    try:
+        top = os.open(root, _DIRECTORY)
+    except OSError:
+        return None
+    found = list(islice(_found(top, (), steps, most), 2))
+    return found[0] if len(found) == 1 else None
+
+
+def _found(directory: int, before: tuple[str, ...], steps: Sequence[Pattern[str]], most: int) -> Iterator[FoundFile]:
+    """All of them; closes `directory`."""
+    step, *further = steps
+    try:
+        with os.scandir(directory) as entries:
+            names = sorted(entry.name for entry in islice(entries, MOST_NAMES) if step.fullmatch(entry.name))
+        for name in names:
+            with suppress(OSError):
+                if further:
+                    inside = os.open(name, _DIRECTORY, dir_fd=directory)
+                    yield from _found(inside, (*before, name), further, most)
+                elif (content := _content(os.open(name, _FILE, dir_fd=directory), most)) is not None:
+                    yield FoundFile((*before, name), content)
+    finally:
+        os.close(directory)
+
+
+def _content(descriptor: int, most: int) -> bytes | None:
+    with os.fdopen(descriptor, "rb") as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_size > most:
+            return None
+        content = file.read(most + 1)  # it may still grow
+    return content if len(content) <= most else None

@@ -1,0 +1,145 @@
+"""Objects that are written without a process, byte for byte as git writes them: commits, trees, texts of the engine.
+
+Files that a stranger may have written are left to git, which knows a forged SHA-1 when it computes one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+Kind = Literal["tree", "blob"]
+"""What `write` takes; a commit is made of its words, which its caller has cleaned of secrets."""
+
+SPEED = 1
+"""How hard a loose object is packed: git's `core.looseCompression`."""
+
+READ_ONLY = 0o444
+"""The mode of an object's file, which is never changed again."""
+
+_CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
+"""What git takes off both ends of names and addresses."""
+
+_DELIMITERS = str.maketrans("", "", "\n<>")
+"""What it takes out of them anywhere."""
+
+_PLANE_ENDS = "".join(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF))
+
+_NO_CHARACTER = re.compile(f"[\udc80-\udcff\ufdd0-\ufdef{_PLANE_ENDS}]")
+"""What git does not take for UTF-8: other bytes, which Python shows as surrogates, and what is never a character."""
+
+
+class Unwritable(ValueError):
+    """What git makes no commit of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A commit without its time: whose it is, and what it says."""
+
+    tree: str
+    parents: Sequence[str]
+    name: str
+    email: str
+    message: bytes
+
+    def at(self, seconds: int) -> bytes:
+        """The commit as `git commit-tree` makes it at this time, in UTC; raises `Unwritable`."""
+        name, email = (text.strip(_CRUD).translate(_DELIMITERS) for text in (self.name, self.email))
+        if not name or "\0" in name + email or b"\0" in self.message:
+            raise Unwritable("a commit has the name of who made it, and no NUL byte.")
+        lines = [f"tree {self.tree}", *(f"parent {parent}" for parent in dict.fromkeys(self.parents))]
+        lines += [f"{role} {name} <{email}> {seconds} +0000" for role in ("author", "committer")]
+        head = "\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
+        return _NO_CHARACTER.sub(_as_latin, (head + self.message).decode("utf-8", "surrogateescape")).encode()
+
+
+def write(git_dir: Path, kind: Kind, content: bytes) -> str:
+    """Write an object unless it is there, and return its id; raises `OSError`."""
+    return _written(git_dir, kind, lambda seconds: content)
+
+
+def commit(git_dir: Path, words: Words, at: int | None = None) -> str:
+    """Write a commit and return its id; without `at` it is made now, by the disk's clock. `Unwritable`, `OSError`."""
+    return _written(git_dir, "commit", lambda now: words.at(now if at is None else at))
+
+
+class TreeEntry(NamedTuple):
+    """One line of a tree."""
+
+    mode: str
+    name: str
+    oid: str
+
+
+def tree(entries: Iterable[TreeEntry]) -> bytes:
+    """The content of a tree without directories."""
+    ordered = sorted((entry.name.encode(), entry) for entry in entries)
+    return b"".join(f"{entry.mode} ".encode() + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in ordered)
+
+
+def entries(content: bytes, oid_bytes: int) -> tuple[TreeEntry, ...]:
+    """The lines of a tree; raises ValueError for what is none."""
+    found, at = [], 0
+    while at < len(content):
+        end = content.index(b"\0", at) + 1
+        mode, _, name = content[at : end - 1].partition(b" ")
+        at = end + oid_bytes
+        oid = content[end:at].hex()
+        if len(oid) != 2 * oid_bytes:
+            raise ValueError("a tree that ends too early")
+        found.append(TreeEntry(mode.decode("ascii"), name.decode("utf-8", "surrogateescape"), oid))
+    return tuple(found)
+
+
+def _written(git_dir: Path, kind: Kind | Literal["commit"], content: Callable[[int], bytes]) -> str:
+    """git syncs no loose object to the disk either: what counts has been pushed."""
+    objects = git_dir / "objects"
+    with _fresh(objects) as (descriptor, path):
+        body = content(int(os.fstat(descriptor).st_mtime))
+        whole = f"{kind} {len(body)}\0".encode() + body
+        oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+        place = objects / oid[:2] / oid[2:]
+        with suppress(FileNotFoundError):
+            os.utime(place)  # packing drops what nothing leads to and nobody wrote for days
+            return oid
+        with os.fdopen(descriptor, "wb", closefd=False) as file:
+            file.write(zlib.compress(whole, SPEED))
+        place.parent.mkdir(exist_ok=True)
+        _named(path, place)
+    return oid
+
+
+def _named(path: Path, place: Path) -> None:
+    """Give the file its name, unless somebody else has written the object meanwhile."""
+    try:
+        os.link(path, place)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without links
+        path.rename(place)
+
+
+@contextmanager
+def _fresh(objects: Path) -> Iterator[tuple[int, Path]]:
+    """A new file of the name by which `git prune` knows what a killed writer left; gone at the end of the block."""
+    path = objects / f"tmp_obj_{secrets.token_hex(8)}"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, READ_ONLY)
+    try:
+        yield descriptor, path
+    finally:
+        os.close(descriptor)
+        path.unlink(missing_ok=True)
+
+
+def _as_latin(found: re.Match[str]) -> str:
+    """git takes each such byte for one of Latin-1."""
+    return found[0].encode("utf-8", "surrogateescape").decode("latin-1")

@@ -1,0 +1,261 @@
+"""The `git cat-file` processes that stay open: one for each git directory that is read just now, few at a time.
+
+Each is a task of its own that ends with its process when nobody asks for a while. Whatever goes wrong with one, its
+caller asks git anew and gets the answer, or the error, of a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from shared.git.failures import TooMuchOutput
+from shared.git.settled_answers import standing
+
+COMMAND = ("cat-file", "--batch-command", "-z")
+"""Without `--buffer`, so that each question is answered at once."""
+
+IDLE_SECONDS = 10.0
+"""How long a process stays that nobody asks."""
+
+MOST = 4
+"""How many processes are open at once; the one that was asked longest ago goes first."""
+
+QUESTION_BYTES = 32 * 2**10
+"""So much is asked before the answers are read: a pipe takes it all, so neither side waits for the other."""
+
+LINE_BYTES = 64 * 2**10
+"""No first line of an answer is longer: it repeats the question."""
+
+_FOUND = re.compile(rb"([0-9a-f]{40,64}) [a-z]+ ([0-9]{1,19})")
+
+_DEAD = (
+    *(OSError, ValueError, anyio.BrokenResourceError, anyio.ClosedResourceError),
+    *(anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound),
+)
+"""How it shows that a process has ended, or says what nobody expects."""
+
+Start = Callable[[], AbstractAsyncContextManager[Process]]
+"""Starts the process, and ends it when the block is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of objects: their kinds and sizes, or their `contents` too; at most `cap` bytes in all."""
+
+    names: Sequence[bytes]
+    contents: bool
+    cap: int
+
+
+class ObjectReaders:
+    """The open readers of one agent; `opened` closes them."""
+
+    def __init__(self, *, idle_seconds: float = IDLE_SECONDS, most: int = MOST) -> None:
+        self._idle_seconds = idle_seconds
+        self._most = most
+        self._open: dict[Path, _Reader] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def ask(self, git_dir: Path, start: Start, question: Question) -> bytes | None:
+        """What `git cat-file --batch` (or `--batch-check`) prints; None: it has to be asked.
+
+        Raises `TooMuchOutput` before anything of it is read.
+        """
+        if any(len(name) > QUESTION_BYTES or b"\0" in name for name in question.names):
+            return None
+        reader = self._of(git_dir, start)
+        return None if reader is None else await reader.ask(question)
+
+    async def leave(self, git_dir: Path) -> None:
+        """End the reader of a directory that is about to go; returns when its process is gone."""
+        if reader := self._open.pop(git_dir, None):
+            await _ended([reader])
+
+    async def close(self) -> None:
+        """End all of them, for good."""
+        self._most = 0
+        readers, self._open = list(self._open.values()), {}
+        await _ended(readers)
+        if self._tasks:  # those that were let go of just now
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait(self._tasks)
+
+    def _of(self, git_dir: Path, start: Start) -> _Reader | None:
+        """The reader of the directory that stands there now; None when there is none, or no room for one."""
+        self._open = {place: one for place, one in self._open.items() if one.is_open}
+        made, known = standing(git_dir), self._open.pop(git_dir, None)
+        if known is not None and known.made != made:
+            known.shut()
+            known = None
+        if known is None and made is not None and self._has_room():
+            known = _Reader(start, made, self._idle_seconds)
+            self._tasks.add(known.task)
+            known.task.add_done_callback(self._tasks.discard)
+        if known is not None:
+            self._open[git_dir] = known
+        return known
+
+    def _has_room(self) -> bool:
+        """Whether one more may be open; one that nobody waits for gives way."""
+        resting = [place for place, one in self._open.items() if not one.is_asked]
+        if len(self._open) >= self._most and resting:
+            self._open.pop(resting[0]).shut()
+        return len(self._open) < self._most
+
+
+async def _ended(readers: Sequence[_Reader]) -> None:
+    for reader in readers:
+        reader.shut()
+    if readers:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([reader.task for reader in readers])
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[ObjectReaders]:
+    """Readers that end with the block."""
+    readers = ObjectReaders()
+    try:
+        yield readers
+    finally:
+        await readers.close()
+
+
+Asked = asyncio.Queue[tuple[Question, asyncio.Future[bytes | None]]]
+"""What a reader has still to answer, and to whom."""
+
+
+class _Reader:
+    """One process and the task that talks to it."""
+
+    def __init__(self, start: Start, made: tuple[int, int], idle_seconds: float) -> None:
+        self.made = made
+        self.is_open = True
+        self._asked: Asked = asyncio.Queue()
+        self._unanswered: set[asyncio.Future[bytes | None]] = set()
+        self._scope = anyio.CancelScope()  # its cancellation, unlike a task's, leaves the end of a process undisturbed
+        self.task = asyncio.create_task(self._live(start, idle_seconds))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return bool(self._unanswered)
+
+    async def ask(self, question: Question) -> bytes | None:
+        """The answer, or None. Who stops waiting ends the reader: nobody else is to get the rest of an answer."""
+        answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+        self._unanswered.add(answer)
+        self._asked.put_nowait((question, answer))
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            self.shut()
+            raise
+        finally:
+            self._unanswered.discard(answer)
+
+    def shut(self) -> None:
+        """Begin to end the process; who waits for an answer gets none."""
+        self.is_open = False
+        self._scope.cancel()
+
+    async def _live(self, start: Start, idle_seconds: float) -> None:
+        try:
+            with self._scope:
+                async with start() as process:
+                    await _Talk(process).answer_all(self._asked, idle_seconds)
+        except _DEAD:
+            return  # whoever asked does so again, of a process of its own, whose error is told
+        finally:
+            self.is_open = False
+            for answer in self._unanswered:
+                if not answer.done():
+                    answer.set_result(None)
+
+
+class _Talk:
+    """What is said between us and one process."""
+
+    def __init__(self, process: Process) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("a reader is asked and answers by pipes")
+        self._to, self._from = process.stdin, BufferedByteReceiveStream(process.stdout)
+
+    async def answer_all(self, asked: Asked, idle_seconds: float) -> None:
+        """Answer one question after the other until none comes for a while."""
+        while True:
+            with anyio.move_on_after(idle_seconds) as patience:
+                question, answer = await asked.get()
+            if patience.cancelled_caught:
+                return
+            try:
+                found = await self._answered(question)
+            except TooMuchOutput as error:
+                if not answer.done():
+                    answer.set_exception(error)
+                continue
+            if not answer.done():
+                answer.set_result(found)
+
+    async def _answered(self, question: Question) -> bytes:
+        told: list[bytes] = []
+        for some in _portions(question.names):
+            await self._send(b"info", some)
+            told += [await self._line(name + b" missing") for name in some]
+        sizes = {match[1]: int(match[2]) for line in told if (match := _FOUND.fullmatch(line))}
+        whole = sum(sizes.get(line.partition(b" ")[0], -1) + 1 for line in told) if question.contents else 0
+        if sum(len(line) + 1 for line in told) + whole > question.cap:
+            raise TooMuchOutput(f"git cat-file printed more than {question.cap // 2**20} MiB.")
+        return await self._with_contents(told, sizes) if question.contents else b"".join(one + b"\n" for one in told)
+
+    async def _with_contents(self, told: Sequence[bytes], sizes: Mapping[bytes, int]) -> bytes:
+        output = bytearray()
+        for some in _portions(told):
+            here = [oid for line in some if (oid := line.partition(b" ")[0]) in sizes]
+            if here:
+                await self._send(b"contents", here)
+            for line in some:
+                output += line + b"\n"
+                if (oid := line.partition(b" ")[0]) in sizes:
+                    if await self._line(b"") != line:
+                        raise ValueError("another object than was asked for")
+                    output += await self._from.receive_exactly(sizes[oid] + 1)
+        return bytes(output)
+
+    async def _send(self, verb: bytes, names: Sequence[bytes]) -> None:
+        await self._to.send(b"".join(verb + b" " + name + b"\0" for name in names))
+
+    async def _line(self, missing: bytes) -> bytes:
+        """The first line of an answer; that a name is missing may take more lines, because it is repeated whole."""
+        line = await self._from.receive_until(b"\n", LINE_BYTES)
+        if _FOUND.fullmatch(line):
+            return line
+        if len(line) < len(missing):
+            line += b"\n" + (await self._from.receive_exactly(len(missing) - len(line)))[:-1]
+        if line != missing:
+            raise ValueError("an answer that is none")
+        return line
+
+
+def _portions(names: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """The names in portions that may be asked at once."""
+    portion: list[bytes] = []
+    left = QUESTION_BYTES
+    for name in names:
+        cost = len(b"contents " + name + b"\0")
+        if portion and cost > left:
+            yield portion
+            portion, left = [], QUESTION_BYTES
+        portion.append(name)
+        left -= cost
+    if portion:
+        yield portion

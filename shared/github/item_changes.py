@@ -1,0 +1,193 @@
+"""Changes of items in as few requests as possible: several at once by GraphQL, else one by one by REST.
+
+REST's `PUT` of all labels would lose what a person sets at the same moment. GraphQL carries the changes out in
+their order, not as a transaction: what is left of one that failed in between, REST does once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from shared.errors import Blocked, Gone, NotAllowed
+from shared.github import wire
+from shared.github.address import segment
+from shared.github.client import GitHub
+from shared.github.errors import NotFound, Refused
+from shared.github.fresh import LABEL, YOUNG_SECONDS
+from shared.github.graphql import ask
+from shared.lock.write_permit import WritePermit
+
+REFUSED_SECONDS = 3600.0
+"""So long after a refusal REST does everything: a server without GraphQL, its own limit, a token that it refuses."""
+
+NOBODY = "nobody"
+"""The id of no item: who may use GraphQL is told so."""
+
+_NAME = "ChangeItems"
+_LABELS = "labelable { labels(first: 100) { nodes { name } } }"
+_UNKNOWN = "could not resolve to a node"
+
+log = structlog.get_logger()
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChange:
+    """What is changed of an issue or a pull request, in the order of the fields; nothing else of it changes."""
+
+    number: int
+    body: str | None = None
+    close: bool = False
+    on: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+
+    @property
+    def requests(self) -> int:
+        """How many REST needs."""
+        return bool(self.fields) + bool(self.on) + len(self.off)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """What REST changes by one PATCH."""
+        body = {} if self.body is None else {"body": self.body}
+        return body | ({"state": "closed"} if self.close else {})
+
+
+class ItemChanges:
+    """The changes of the items of one repository."""
+
+    def __init__(self, github: GitHub, repository: str) -> None:
+        self._github = github
+        self._root = f"/repos/{repository}"
+        self._listed = False
+        self._refused_until = 0.0
+
+    async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None:
+        """Make all of them, in this order. What GitHub refuses of one keeps none of the others from being made.
+
+        Raises the first refusal, after the last change; `Transient` and `UnknownOutcome` at once.
+        """
+        if await self.at_once(changes, permit) is not None:
+            return
+        refused: list[Blocked] = []
+        for request in (one for change in changes for one in self._one_by_one(change, permit)):
+            try:
+                await request
+            except Blocked as error:
+                refused.append(error)
+        if refused:
+            raise refused[0]
+
+    async def at_once(
+        self, changes: Sequence[ItemChange], permit: WritePermit
+    ) -> tuple[tuple[Names, Names], ...] | None:
+        """All of them in one request; all labels of each item after adding and at the end, as far as it has changed.
+
+        None where REST has to do it, be it that it takes no more requests. Raises `Transient` and `UnknownOutcome`.
+        """
+        if sum(one.requests for one in changes) < 2 or self._github.clock.boot() < self._refused_until:
+            return None
+        variables = await self._variables(changes)
+        if variables is None:
+            return None
+        try:
+            reply = await ask(self._github, _NAME, document(changes), variables, permit)
+        except (Refused, NotAllowed, Gone) as error:
+            log.info("graphql_refused", outcome="skipped", error=str(error))
+            for one in changes:
+                self._github.ids.forget(self._root, one.number)
+            self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
+            return None
+        for one in changes:
+            self._github.note_labels(f"{self._root}/issues/{one.number}", one.on, one.off)
+        return wire.reply(lambda value: tuple(_shown(value["data"], place) for place in range(len(changes))), reply)
+
+    async def add_labels(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
+        """Add labels in one request; return all labels of the item."""
+        path = f"{self._root}/issues/{number}/labels"
+        return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, permit))
+
+    async def remove_label(self, number: int, name: str, permit: WritePermit) -> None:
+        """Remove a label that was read there, or that a fence shows: one that is not there after a second is fine."""
+        label = f"{number}/labels/{segment(name)}"
+        self._github.know(self._root, LABEL, label, YOUNG_SECONDS)
+        try:
+            await self._github.write("DELETE", f"{self._root}/issues/{label}", None, permit)
+        except NotFound:
+            return
+
+    def _one_by_one(self, change: ItemChange, permit: WritePermit) -> Iterator[Awaitable[Any]]:
+        if change.fields:
+            yield self._github.write("PATCH", f"{self._root}/issues/{change.number}", change.fields, permit)
+        if change.on:
+            yield self.add_labels(change.number, change.on, permit)
+        for name in change.off:
+            yield self.remove_label(change.number, name, permit)
+
+    async def _variables(self, changes: Sequence[ItemChange]) -> dict[str, Any] | None:
+        """The values of `document`; None when an item or a label has an id that is not known."""
+        found: dict[str, Any] = {}
+        for place, one in enumerate(changes):
+            item = self._github.ids.item(self._root, one.number)
+            if item is None or (ids := await self._ids((*one.on, *one.off))) is None:
+                return None
+            on, off = list(ids[: len(one.on)]), list(ids[len(one.on) :])
+            values = {"item": item, "body": one.body, "on": on or None, "off": off or None}
+            found |= {f"{name}{place}": value for name, value in values.items() if value is not None}
+        return found
+
+    async def _ids(self, names: Sequence[str]) -> tuple[str, ...] | None:
+        """The ids of labels; the repository's own list is read once for those that no item has shown."""
+        found = self._github.ids.labels(self._root, names)
+        if found is None and not self._listed:
+            self._listed = True
+            await self._github.pages(f"{self._root}/labels")
+            found = self._github.ids.labels(self._root, names)
+        return found
+
+
+def document(changes: Sequence[ItemChange]) -> str:
+    """The mutation that makes all changes, in their order; names end in the place of the item."""
+    parts = [part for place, one in enumerate(changes) for part in _parts(place, one)]
+    types = {name: kind for types, _ in parts for name, kind in types.items()}
+    declared = ", ".join(f"${name}: {kind}" for name, kind in types.items())
+    return f"mutation {_NAME}({declared}) {{\n" + "".join(f"  {field}\n" for _, field in parts) + "}\n"
+
+
+def _parts(n: int, change: ItemChange) -> Iterator[tuple[Mapping[str, str], str]]:
+    """The variables that each field needs, and the field."""
+    item = {f"item{n}": "ID!"}
+    if change.body is not None:
+        field = f"body{n}: updateIssue(input: {{id: $item{n}, body: $body{n}}}) {{ issue {{ id }} }}"
+        yield item | {f"body{n}": "String!"}, field
+    if change.close:
+        yield item, f"close{n}: closeIssue(input: {{issueId: $item{n}, stateReason: COMPLETED}}) {{ issue {{ id }} }}"
+    for name, mutation in (("on", "addLabelsToLabelable"), ("off", "removeLabelsFromLabelable")):
+        if getattr(change, name):
+            given = f"{{labelableId: $item{n}, labelIds: ${name}{n}}}"
+            yield item | {f"{name}{n}": "[ID!]!"}, f"{name}{n}: {mutation}(input: {given}) {{ {_LABELS} }}"
+
+
+async def refusal(github: GitHub, permit: WritePermit) -> str:
+    """What keeps items from being changed so, in GitHub's words; empty where nothing does. It changes nothing."""
+    try:
+        await ask(github, _NAME, document([ItemChange(0, off=(NOBODY,))]), {"item0": NOBODY, "off0": []}, permit)
+    except (Refused, NotAllowed, Gone) as error:
+        return "" if _UNKNOWN in str(error).casefold() else str(error)
+    return ""
+
+
+def _shown(data: Any, place: int) -> tuple[Names, Names]:
+    """GitHub carries out the parts of a mutation in their order, and answers each before the next."""
+    on, off = data.get(f"on{place}"), data.get(f"off{place}")
+    left = _names(off or on)
+    return (_names(on), left) if on else (left, left)
+
+
+def _names(done: Any) -> Names:
+    return frozenset(str(one["name"]) for one in done["labelable"]["labels"]["nodes"]) if done else frozenset()

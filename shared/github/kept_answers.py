@@ -1,0 +1,141 @@
+"""GitHub's answers kept on disk over a restart, each to be confirmed by a free 304 before it is believed.
+
+It is a cache: a file that is busy, broken or gone costs full readings and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import structlog
+
+from shared.clock import Clock
+
+if TYPE_CHECKING:  # else imported when used
+    import sqlite3
+
+MAX_BYTES = 2**20
+"""Of a larger answer nothing is kept."""
+
+MAX_ANSWERS = 10_000
+"""So many answers stay at a start; those that were asked for longest ago go first."""
+
+KEPT_SECONDS = 30 * 86_400.0
+"""What nobody asked for in this time is removed at a start (wall clock)."""
+
+BUSY_SECONDS = 0.05
+"""How long another process's transaction is waited for, in the event loop."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS answers (
+  who TEXT NOT NULL, url TEXT NOT NULL, etag TEXT NOT NULL, next TEXT, body BLOB NOT NULL, used REAL NOT NULL,
+  PRIMARY KEY (who, url)
+) WITHOUT ROWID
+"""
+_FIND = "SELECT etag, next, body FROM answers WHERE who = ? AND url = ?"
+_USED = "UPDATE answers SET used = ? WHERE who = ? AND url = ?"
+_KEEP = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)"
+_OLD = "DELETE FROM answers WHERE used < ?"
+_MANY = "DELETE FROM answers WHERE used < (SELECT used FROM answers ORDER BY used DESC LIMIT 1 OFFSET ?)"
+
+T = TypeVar("T")
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """The body of an answer with its ETag, and the next page that its Link header named."""
+
+    etag: str
+    body: bytes
+    next: str | None
+
+
+class KeptAnswers:
+    """What one caller was told. Other agents of the machine may use the same file."""
+
+    def __init__(self, path: Path, who: str, clock: Clock, *, most: int = MAX_ANSWERS) -> None:
+        """`who` is what tells the caller, such as its token: its answers are given to it alone.
+
+        A digest of it is all that is written down. `path` is made when there is something to keep, and its directory
+        holds nothing else.
+        """
+        self._who = hashlib.sha256(who.encode()).hexdigest()[:32]
+        self._path, self._clock, self._most = path, clock, most
+        self._open: sqlite3.Connection | None = None
+        self._usable = True
+
+    def find(self, url: str) -> KeptAnswer | None:
+        """What was answered last; None when nothing is kept."""
+
+        def read(connection: sqlite3.Connection) -> KeptAnswer | None:
+            found = connection.execute(_FIND, (self._who, url)).fetchone()
+            if found is None:
+                return None
+            connection.execute(_USED, (self._clock.now(), self._who, url))
+            return KeptAnswer(found[0], zlib.decompress(found[2]), found[1])
+
+        return self._carried_out(read)
+
+    def keep(self, url: str, answer: KeptAnswer) -> None:
+        """Keep an answer in the place of an older one, unless it has no ETag or is too large."""
+        if not answer.etag or len(answer.body) > MAX_BYTES:
+            return
+        row = (self._who, url, answer.etag, answer.next, zlib.compress(answer.body, 1), self._clock.now())
+        self._carried_out(lambda connection: connection.execute(_KEEP, row))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._open is not None:
+            connection, self._open = self._open, None
+            connection.close()
+
+    def _carried_out(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What `work` gives, in a transaction of its own; None where the file cannot be used, or not now."""
+        if not self._usable:
+            return None
+        import sqlite3
+
+        try:
+            connection = self._open = self._open or self._opened()
+            with connection:
+                return work(connection)
+        except (sqlite3.Error, OSError, zlib.error) as error:
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+                self._give_up(error)
+            return None
+
+    def _opened(self) -> sqlite3.Connection:
+        import sqlite3
+
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            with connection:
+                connection.execute(_TABLE)
+                connection.execute(_OLD, (self._clock.now() - KEPT_SECONDS,))
+                connection.execute(_MANY, (self._most - 1,))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _give_up(self, error: Exception) -> None:
+        """Use it no more; one that is broken is removed, so that the next start begins another."""
+        import sqlite3
+
+        log.warning("answers_not_kept", outcome="skipped", path=str(self._path), error=str(error))
+        self._usable = False
+        self.close()
+        if isinstance(error, sqlite3.DatabaseError | zlib.error) and not isinstance(error, sqlite3.OperationalError):
+            for one in (self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))):
+                one.unlink(missing_ok=True)

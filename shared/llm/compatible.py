@@ -1,0 +1,31 @@
+"""The server of backends that speak OpenAI's chat completions: whichever a person names, with its key."""
+
+from __future__ import annotations
+
+from shared.errors import Misconfigured, MissingCredentials
+from shared.llm.backend import Environment
+from shared.llm.endpoint import Endpoint
+
+KEY, URL = "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL"
+"""Variables of a person's environment; Codex has its own, so that both can be used beside each other."""
+
+COMPANY = "the model server"
+
+CALL_KEY = "ENGINE_MODEL_KEY"
+"""The variable of a program that has the token of its call."""
+
+
+def server(environment: Environment, backend: str) -> Endpoint:
+    """The server and its key; raises `MissingCredentials`, and `Misconfigured` where no server is named.
+
+    The address is what stands before `/chat/completions`; without any path it is that before `/v1`.
+    """
+    key, url = (environment.get(name, "").strip() for name in (KEY, URL))
+    if not key:
+        raise MissingCredentials(
+            f"The {backend} backend has no key: set {KEY} to that of a server that speaks OpenAI's chat completions "
+            f"(any word where it asks for none), and {URL} to its address."
+        )
+    if not url:
+        raise Misconfigured(f"The {backend} backend has no server: set {URL}, as in https://openrouter.ai/api/v1.")
+    return Endpoint(url.rstrip("/"), key)

@@ -1,0 +1,252 @@
+"""Qwen Code as a coding backend: its arguments, its settings, its versions, the server that it talks to.
+
+Measured on 0.24.4. Nothing of the target repository configures it: `--bare` reads no hooks, servers, extensions,
+skills or instruction files, and a folder that nobody declared trusted has neither settings nor an `.env`. It repeats
+a failed request for minutes, and nothing configures that: the model proxy ends it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from shared.errors import Misconfigured
+from shared.llm import compatible
+from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
+from shared.llm.cli import probe
+from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.directory import CallDirectory, opened
+from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.stream import Event
+from shared.llm.continuation import FoundSession
+from shared.llm.endpoint import Endpoint
+from shared.llm.port import Ending, Request, RunOutcome
+from shared.llm.proxy.vendors import Vendor
+from shared.llm.qwen_events import Transcript, verdict
+from shared.llm.structured import as_text, fitted, strict
+
+log = structlog.get_logger()
+
+PROMPT_BYTES = 8 * 10**6
+"""Qwen Code cuts off what is longer on standard input."""
+
+_NEEDED = (
+    *("--bare", "--approval-mode", "--allowed-tools", "--exclude-tools", "--json-schema", "--max-session-turns"),
+    *("--auth-type", "--output-format"),
+)
+"""What a version has to know so that it can be bounded and kept apart from the repository."""
+
+SETTINGS: Mapping[str, Any] = {
+    "security": {"folderTrust": {"enabled": True}},
+    "general": {"enableAutoUpdate": False, "checkpointing": {"enabled": False}},
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+}
+"""In the home of the call: no folder is trusted, and nothing is sent anywhere but to the model."""
+
+ENVIRONMENT: Mapping[str, str] = {
+    "QWEN_CODE_DISABLE_CRON": "1",
+    "QWEN_CODE_NO_RELAUNCH": "true",
+    "QWEN_USAGE_STATISTICS_ENABLED": "false",
+    "NO_PROXY": "127.0.0.1",
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "core.hooksPath",
+    "GIT_CONFIG_VALUE_1": "/dev/null",
+}
+"""One process less, no statistics to the vendor (a trace shows no look-up), and no git programs of the repository."""
+
+_PLACE = "node_modules/@qwen-code/qwen-code"
+
+EDITING = ("run_shell_command", "edit")
+_WRITING = ("run_shell_command", "edit", "notebook_edit", "write_file")
+_UNUSED = ("get_goal", "update_goal")
+
+
+@dataclass(slots=True)
+class Qwen:
+    """The dialect of one `qwen` program."""
+
+    program: Path
+    launcher: Launcher
+    version: str = field(default="", init=False)
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return "qwen"
+
+    @property
+    def company(self) -> str:
+        """The vendor."""
+        return compatible.COMPANY
+
+    async def ready(self) -> None:
+        """Find out the version and what it knows, once. Raises `Misconfigured` naming what is missing."""
+        if self.version:
+            return
+        async with opened(self.launcher.calls) as call:
+            version, text = await self._says(call, "--version"), await self._says(call, "--help")
+        found = re.match(r"\d+\.\d+\.\d+", version)
+        if found is None or "Qwen Code" not in text:
+            raise Misconfigured(f"{self.program} (qwen_cli) is not Qwen Code: it calls itself '{version[:80]}'.")
+        if missing := [flag for flag in _NEEDED if flag not in text]:
+            raise Misconfigured(
+                f"Qwen Code {found[0]} ({self.program}) is too old: it does not know {', '.join(missing)}. "
+                f"Run `workflow-engine install-cli qwen`."
+            )
+        self.version = found[0]
+        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+
+    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> QwenSession:
+        """A new call; `ready` was awaited before."""
+        return QwenSession(self, request, endpoint, call)
+
+    async def _says(self, call: CallDirectory, argument: str) -> str:
+        environment = {**self.launcher.environment, "HOME": str(call.home), "TMPDIR": str(call.temporary)}
+        return await probe.said((str(self.program), argument), "qwen_cli", environment)
+
+
+class QwenSession:
+    """One call."""
+
+    def __init__(self, cli: Qwen, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        self._cli = cli
+        self._request = request
+        self._endpoint = endpoint
+        self._call = call
+        self._transcript = Transcript()
+
+    def resume(self, found: FoundSession) -> None:
+        """Its sessions are not kept, so there is none to go on with."""
+        raise OSError(errno.ENOTSUP, f"Qwen Code goes on in no session ({found.id})")
+
+    def command(self) -> Command:
+        """argv, environment, and the prompt on standard input."""
+        prompt = self._request.prompt.encode("utf-8", "replace")
+        if not prompt.strip():
+            raise Impossible("The prompt is empty.")
+        if len(prompt) > PROMPT_BYTES:
+            raise Impossible(f"The prompt has {len(prompt):,} bytes; Qwen Code reads at most {PROMPT_BYTES:,}.")
+        home = self._call.home / ".qwen"
+        home.mkdir(mode=0o700)
+        (home / "settings.json").write_text(json.dumps(SETTINGS), "utf-8")
+        argv = (str(self._cli.program), *self._arguments())
+        return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
+
+    def take(self, event: Event) -> None:
+        """One event."""
+        self._transcript.take(event)
+
+    def outcome(self, ran: Ran) -> RunOutcome:
+        """The verdict on a run that ended by itself."""
+        usage = self._transcript.spent
+        found = verdict(self._transcript, code=ran.code, structured=self._request.schema is not None)
+        if ran.signalled:
+            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
+        if found is None:
+            said = ran.complaint or "it said nothing at all"
+            ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
+            return RunOutcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
+        answer: Any = found.answer
+        if answer is not None and self._request.schema is not None:
+            answer = fitted(answer, self._request.schema)
+        return RunOutcome(found.ending, found.text, answer, usage, notes=found.notes)
+
+    def spent(self) -> RunOutcome:
+        """What is known of a run that we ended."""
+        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
+
+    def reused(self) -> int:
+        """Nothing: it goes on in no session."""
+        return 0
+
+    def left(self) -> FoundSession | None:
+        """None: its sessions are not kept."""
+        return None
+
+    def close(self) -> None:
+        """It leaves nothing in the tree."""
+
+    def _arguments(self) -> Iterator[str]:
+        request, turns = self._request, self._request.limits.max_turns
+        yield from ("--bare", "--output-format", "stream-json", "--auth-type", "openai", "--approval-mode", "default")
+        if request.call.edits:
+            denied = (*_UNUSED, *(f"Edit(/{pattern})" for pattern in request.protected))
+            for tool in EDITING:
+                yield from ("--allowed-tools", tool)
+        else:
+            denied = (*_UNUSED, *_WRITING) if request.tree else (*_UNUSED, *_WRITING, "read_file")
+        for tool in denied:
+            yield from ("--exclude-tools", tool)
+        if request.schema is not None:
+            schema = self._call.path / "schema.json"
+            schema.write_text(as_text(strict(request.schema)), "utf-8")
+            yield from ("--json-schema", f"@{schema}")
+            turns += 1  # the answer itself takes one
+        yield from ("--max-session-turns", str(max(turns, 1)))
+
+    def _environment(self) -> dict[str, str]:
+        request, endpoint = self._request, self._endpoint
+        if request.model is None:
+            raise Impossible("Qwen Code has no model of its own: name one under `llm.models.qwen`.")
+        address = {"OPENAI_API_KEY": endpoint.token, "OPENAI_BASE_URL": f"{endpoint.base_url}/v1"}
+        return {**ENVIRONMENT, **address, "OPENAI_MODEL": request.model}
+
+
+def build(setup: Setup) -> CliCoder:
+    """The backend for the program that was found; raises `Misconfigured` without one."""
+    if setup.program is None:
+        raise Misconfigured("The qwen backend needs the Qwen Code program: run `workflow-engine install-cli qwen`.")
+    made = dialect(setup.program.path, setup.program.launcher)
+    return CliCoder(made, made.launcher, setup.program.endpoints, setup.program.model)
+
+
+def dialect(program: Path, launcher: Launcher) -> Qwen:
+    """How the program that was found is talked to; a sandbox shows the Node that it runs on."""
+    node = shutil.which("node", path=launcher.environment.get("PATH"))
+    shown = () if node is None else (Path(node).resolve(),)
+    return Qwen(program, replace(launcher, readable=(*launcher.readable, *shown)))
+
+
+def server(environment: Environment) -> Endpoint:
+    """The server that a person names."""
+    return compatible.server(environment, "qwen")
+
+
+async def examined(probe: Probe) -> Probed:
+    """What the adapter itself asks before its first call."""
+    async with probe.launcher() as launcher:
+        qwen = dialect(probe.program, launcher)
+        await qwen.ready()
+    return Probed(f"{qwen.program} {qwen.version}.")
+
+
+SPEC = BackendSpec(
+    build,
+    CliSpec(
+        vendor=Vendor.COMPATIBLE,
+        company=compatible.COMPANY,
+        package=Package("@qwen-code/qwen-code", "0.24.4", "", f"{_PLACE}/cli-entry.js", npm=True),
+        keys=(compatible.KEY,),
+        url=compatible.URL,
+        key_shape="",
+        beginnings={},
+        subscription="",
+        not_enforced="",
+        endpoint=server,
+        examine=examined,
+        reports_cost=False,
+        needs_model=True,
+    ),
+)
+"""All that the rest of the engine knows of this backend."""

@@ -1,0 +1,145 @@
+"""What Qwen Code says of a run, as it streams, and what a run has led to (pure).
+
+`--output-format stream-json` prints one event per line; unknown kinds and keys are ignored. A run that used up its
+turns ends without a `result`. A failed request is a `result` whose only class is the status in its words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shared.llm.cli.stream import Event
+from shared.llm.port import DISABLED, Ending, Usage
+from shared.llm.prices import MOST_TOKENS
+
+TURNS_USED_UP = 53
+"""The exit code of a run that used up its turns."""
+
+_WORDS = tuple(
+    (re.compile(words, re.IGNORECASE), ending)
+    for words, ending in (
+        (r"instead of calling the structured_output tool|structured_output .*(?:fail|invalid)", Ending.MALFORMED),
+        (r"ended with empty response text", Ending.EMPTY),
+        (r"API Error: (?:\d+ )?(?:Content|prompt) .*(?:flagged|filter)", Ending.REFUSED),
+        (DISABLED, Ending.AUTH),
+        (
+            r"insufficient_quota|exceeded your current quota|credit balance|insufficient balance",
+            Ending.BILLING,
+        ),
+        (r"usage limit", Ending.USAGE_LIMIT),
+        (r"API Error: 40[13]\b|invalid (?:api|x-api)[- ]key", Ending.AUTH),
+        (r"API Error: 402\b", Ending.BILLING),
+        (r"API Error: 404\b|model_not_found|\bmodel\b.* (?:does not exist|not found)", Ending.CONFIG),
+        (r"API Error: (?:429|529)\b|rate limit", Ending.OVERLOADED),
+        (
+            r"API Error: (?:408|5\d\d)\b|connection|ended without a finish reason|time?d? ?out",
+            Ending.TRANSIENT,
+        ),
+        (r"API Error: 4\d\d\b", Ending.PERSISTENT),
+    )
+)
+"""The words of a failed run, the first that fits."""
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The few facts of a run that decide, however much it says."""
+
+    result: Event | None = None
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    """Of the requests so far, for a run that does not live to its result."""
+
+    def take(self, event: Event) -> None:
+        """Note what one event says."""
+        match event:
+            case {"type": "result"}:
+                self.result = event
+            case {"type": "system", "subtype": "init", "model": str(model)}:
+                self.usage = replace(self.usage, model=model)
+            case {"type": "assistant", "message": dict(message)}:
+                self._heard(message)
+            case _:
+                return  # of no consequence, or of a newer version
+
+    def _heard(self, message: Mapping[str, Any]) -> None:
+        content, counted = message.get("content"), message.get("usage")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "text":
+                self.text = str(block.get("text", ""))
+        if isinstance(counted, dict):
+            seen, known = _usage(counted, self.usage.model), self.usage
+            self.usage = replace(
+                known,
+                input_tokens=known.input_tokens + seen.input_tokens,
+                output_tokens=known.output_tokens + seen.output_tokens,
+                cached_tokens=known.cached_tokens + seen.cached_tokens,
+            )
+
+    @property
+    def spent(self) -> Usage:
+        """Tokens of the run: the result's where there is one, else what was seen; nobody says the price."""
+        counted = None if self.result is None else self.result.get("usage")
+        return _usage(counted, self.usage.model) if isinstance(counted, dict) else self.usage
+
+
+@dataclass(frozen=True, slots=True)
+class QwenResult:
+    """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
+
+    ending: Ending
+    text: str
+    answer: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def verdict(transcript: Transcript, *, code: int, structured: bool) -> QwenResult | None:
+    """What the run has led to; None when it ended without a result, so that only its exit and stderr are left."""
+    result = transcript.result
+    if result is None:
+        return QwenResult(Ending.MAX_TURNS, transcript.text) if code == TURNS_USED_UP else None
+    notes = _denials(result)
+    if result.get("is_error"):
+        error = result.get("error")
+        text = str(error.get("message") if isinstance(error, dict) else error or "the run failed")
+        ending = next((ending for words, ending in _WORDS if words.search(text)), Ending.UNKNOWN)
+        return QwenResult(ending, _sentence(text) if ending is not Ending.MALFORMED else transcript.text, notes=notes)
+    text = str(result.get("result") or "")
+    if structured:
+        answer = result.get("structured_result")
+        if not isinstance(answer, dict):
+            return QwenResult(Ending.MALFORMED, text, notes=notes)
+        return QwenResult(Ending.COMPLETED, json.dumps(answer), answer, notes)
+    if not text.strip():
+        return QwenResult(Ending.EMPTY, "it ended without saying anything", notes=notes)
+    return QwenResult(Ending.COMPLETED, text, notes=notes)
+
+
+def _sentence(text: str) -> str:
+    """A failure without the brackets around it."""
+    found = re.fullmatch(r"\[API Error: (.*)\]", text, re.DOTALL)
+    return found[1] if found else text
+
+
+def _denials(result: Event) -> tuple[str, ...]:
+    """A run goes on after a tool call was denied; that it was says why something may be missing."""
+    denied = result.get("permission_denials")
+    listed = denied if isinstance(denied, list) else []
+    tools = {str(one.get("tool_name", "?")) for one in listed if isinstance(one, dict)}
+    return (f"denied tool calls: {', '.join(sorted(tools))}",) if tools else ()
+
+
+def _usage(counted: Mapping[str, Any], model: str) -> Usage:
+    """What came from the cache is counted as input too."""
+    cached = _count(counted, "cache_read_input_tokens")
+    fresh = max(_count(counted, "input_tokens") - cached, 0)
+    return Usage(fresh, _count(counted, "output_tokens"), cached, model=model)
+
+
+def _count(part: Mapping[str, Any], key: str) -> int:
+    value = part.get(key)
+    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0

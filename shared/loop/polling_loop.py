@@ -1,0 +1,272 @@
+"""The polling loop: ticks, stop and drain; the only place that waits."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from shared.clock import Clock
+from shared.errors import EngineError, Transient
+from shared.lock.lease import Lease
+from shared.loop.claiming import BROKEN_ITEM_SECONDS, Claiming
+from shared.loop.first_event import first_of
+from shared.loop.item_task import ItemTask
+from shared.loop.log_once import LogOnce
+from shared.scheduling.admission import Admission
+from shared.scheduling.items import Agent, Candidate, Ended, Rest, Result
+from shared.scheduling.slots import Slots
+
+log = structlog.get_logger()
+
+POKED_SECONDS = 3.0
+"""However often somebody knows of news, there is so much time between two ticks."""
+
+AGAIN_SECONDS = 20.0
+"""So long after news there is another look: what told of them may know more than GitHub's replicas do yet."""
+
+JITTER = 0.1
+"""The part of the interval by which a poll may be late, so that agents do not poll in step."""
+
+
+Beside = Callable[[Callable[[], str]], Coroutine[Any, Any, None]]
+"""Runs until it is cancelled; it is given what says why nothing new is begun, empty when something may be."""
+
+
+class Loop:
+    """Drives one agent: wake what rests, stop what is revoked, claim what is free.
+
+    Used as `async with loop.open():`; `tick` may be called by hand, `run` calls it for ever and
+    `once` until one item has ended.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        clock: Clock,
+        *,
+        slots: Slots | None = None,
+        interval_seconds: float = 30.0,
+        cooldown_seconds: float = 0.0,
+        admission: Admission | None = None,
+    ) -> None:
+        """`cooldown_seconds` pass between the end of an item and the next claim; `admission` says when to hold back."""
+        self._agent, self._clock = agent, clock
+        self._slots = slots or Slots(1)
+        self._slots.join(self)
+        self._interval = interval_seconds
+        self._cooldown = cooldown_seconds
+        self._admission = admission or Admission()
+        self._admission.join(self._note_change)
+        self._complaints = LogOnce()
+        self._items: dict[int, ItemTask] = {}
+        self._claiming = Claiming(agent, clock, self._admission, interval_seconds)
+        self._changed, self._poked = anyio.Event(), anyio.Event()
+        self._look_again = math.inf
+        self._group: TaskGroup | None = None
+        self.ended: list[Ended] = []
+
+    @asynccontextmanager
+    async def open(self, beside: Sequence[Beside] = ()) -> AsyncIterator[Loop]:
+        """The block in which items live, and `beside` runs; leaving it stops them and releases their leases."""
+        failure: Exception | None = None
+        async with anyio.create_task_group() as group:
+            self._group = group
+            for one in beside:
+                group.start_soon(one, lambda: self._admission.holding_back)
+            try:
+                yield self
+            except Exception as error:  # carried past the group, which would wrap it
+                failure = error
+            group.cancel_scope.cancel()
+        self._group = None
+        if failure is not None:
+            raise failure
+
+    @property
+    def busy(self) -> int:
+        """How many items of this loop are being worked on just now."""
+        return sum(item.resting is None for item in self._items.values())
+
+    @property
+    def resting(self) -> tuple[Rest, ...]:
+        """What the held items wait for."""
+        return tuple(item.resting for item in self._items.values() if item.resting)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What is in work or waits, as `owner/repo#3`."""
+        return tuple(f"{self._agent.repository}#{number}" for number in self._items)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Which candidates were not claimed, and why: a sentence for each."""
+        return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._claiming.skipped.reasons.items())
+
+    async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
+        """One look at everything; returns how many items are in work. Errors of one item stay there.
+
+        At most `claims` items are begun; None means as many as there are slots. `Unauthorized` is
+        raised out of a claim; with `strict`, `NotAllowed` and `Misconfigured` are too.
+        """
+        if self._admission.leaving:
+            self._let_go()
+        candidates = await self._agent.discover()
+        for item in tuple(self._items.values()):
+            await self._look_after(item)
+        await self._claim(candidates, len(candidates) if claims is None else claims, strict)
+        return len(self._items)
+
+    async def quiet(self) -> None:
+        """Return when every held item rests or has ended."""
+        while any(item.active for item in self._items.values()):
+            await self._changed.wait()
+
+    async def run(self, stop: anyio.Event, *, most_ticks: int = 0) -> None:
+        """Tick until `stop`, until nothing is held after the admission was shut, or `most_ticks` times.
+
+        A bad tick is logged and the loop goes on.
+        """
+        ticks = 0
+        while not self._over(stop) and (not most_ticks or ticks < most_ticks):
+            ticks += 1
+            began = anyio.current_time()
+            try:
+                await self.tick()
+                self._complaints.settled()
+            except EngineError as error:
+                self._slots.leave(self)
+                self._complaints.hear(error)
+            except Exception:
+                self._slots.leave(self)
+                log.exception("tick_failed", outcome="retrying")
+            await self._pause(stop, began)
+        if not stop.is_set():
+            await self.quiet()  # the last look may have begun what is paid for
+
+    async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
+        """Work on exactly one item; None when there was nothing to do, and `skipped` says why.
+
+        With `wait` false, or when a person has to act, it returns at the first wait. Errors of the
+        process itself are raised: `NotAllowed`, `Unauthorized`, `Misconfigured`, `Transient`.
+        """
+        while not stop.is_set():
+            try:
+                await self.tick(claims=0 if self._items or self.ended else 1, strict=True)
+            except Transient as error:
+                if not self._items:
+                    raise
+                log.warning("tick_failed", outcome="retrying", error=str(error))
+            if not self._items and not self.ended:
+                failure = self._claiming.skipped.failure
+                return Ended(Result.FAILED, failure) if failure else None
+            await self.quiet()
+            if self.ended:
+                return self.ended[0]
+            if refusal := next((item.refusal for item in self._items.values() if item.refusal), None):
+                raise refusal
+            if not wait and self.resting:
+                return self.resting[0]
+            await self._pause(stop)
+        return Ended(Result.LOST, "stopped by a signal")
+
+    @property
+    def due(self) -> float:
+        """When an item has to be woken although nobody polls (boot clock); infinite while none has."""
+        return min((item.due for item in self._items.values()), default=math.inf)
+
+    def poke(self) -> None:
+        """There is something to look at: do not wait for the end of the interval."""
+        self._poked.set()
+
+    def hear_of_news(self) -> None:
+        """Somebody outside knows of news: look at once, and again when every replica knows of them too."""
+        self._look_again = self._clock.boot() + AGAIN_SECONDS
+        self.poke()
+
+    def _over(self, stop: anyio.Event) -> bool:
+        return stop.is_set() or (self._admission.final and not self._items)
+
+    async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
+        longest = min(self._interval * (1 + JITTER * random.random()), self._claiming.due_in_seconds())
+        with anyio.move_on_after(longest):
+            is_due = await self._due_or_told(stop)
+            if began is not None and not is_due:
+                with anyio.move_on_at(began + POKED_SECONDS):
+                    while not self._over(stop):  # the end of the last item is not waited upon
+                        await first_of(stop, self._changed)
+        self._poked = anyio.Event()
+
+    async def _due_or_told(self, stop: anyio.Event) -> bool:
+        """Whether something has to be looked at although nobody told of it; False as soon as somebody does.
+
+        Never at once: what is due stays so when the look fails.
+        """
+        earliest = self._clock.boot() + POKED_SECONDS
+        while not stop.is_set() and not self._poked.is_set():
+            due = max(earliest, min(self._look_again, self.due))
+            with anyio.move_on_after(max(0.0, due - self._clock.boot())) as waiting:
+                await first_of(stop, self._poked, self._changed)
+            if waiting.cancelled_caught:
+                if self._clock.boot() >= self._look_again:
+                    self._look_again = math.inf
+                return True
+        return False
+
+    async def _look_after(self, item: ItemTask) -> None:
+        """Stop or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
+        try:
+            reason = await self._agent.revoked(item.number)
+        except EngineError as error:
+            log.warning("look_failed", outcome="retrying", issue=item.number, error=str(error))
+            reason = None
+        if reason:
+            item.revoke(reason)
+        item.wake()
+
+    async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
+        waits = await self._claiming.look(
+            candidates, self._items, most, lambda: self._slots.free(self), self._begin, strict=strict
+        )
+        if not waits:
+            self._slots.leave(self)
+
+    def _begin(self, number: int, lease: Lease) -> None:
+        if self._group is None:
+            raise RuntimeError("tick() belongs inside `async with loop.open()`")
+        pursuit = ItemTask(number, self._agent, self._clock, self._interval, self._note_change, self._leaving)
+        self._items[number] = pursuit
+        self._group.start_soon(self._pursue, pursuit, lease)
+
+    async def _pursue(self, pursuit: ItemTask, lease: Lease) -> None:
+        try:
+            ended = await pursuit.run(lease)
+        finally:
+            del self._items[pursuit.number]
+            self._claiming.hold_off(self._cooldown)
+            self._note_change()
+        if pursuit.broken:
+            self._claiming.skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)
+        self.ended.append(ended)
+
+    def _leaving(self) -> str:
+        return self._admission.leaving
+
+    def _note_change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+        self._slots.vacated()
+        if self._admission.final:
+            self._let_go()
+            self.poke()
+
+    def _let_go(self) -> None:
+        """End every wait, without GitHub, which may be away: for what is leaving it has no answer worth waiting for."""
+        for item in self._items.values():
+            item.let_go()

@@ -1,0 +1,84 @@
+"""What was known at the last stop costs nothing at the next start, and is never believed unconfirmed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from github_bench import EVERYTHING, NAME, Bench, bench
+
+from shared.github.client import GitHub
+from shared.github.issues import Issues
+from shared.github.kept_answers import KeptAnswer, KeptAnswers
+from shared.github.labels import LabelBoard
+from shared.github.people import People
+from shared.workflow.labels import Labels
+
+
+def started(b: Bench, directory: Path, token: str) -> GitHub:
+    """A client as a new process would make it."""
+    return b.client_of(token, KeptAnswers(directory / "answers" / "answers.db", token, b.clock))
+
+
+async def look(github: GitHub) -> tuple[object, ...]:
+    """What an agent reads at its start."""
+    return (
+        await People(github, NAME).me(),
+        await People(github, NAME).repository(),
+        await LabelBoard(github, NAME, Labels()).missing(),
+        await Issues(github, NAME).recent(),
+        await Issues(github, NAME).open(),
+    )
+
+
+async def test_a_start_after_a_stop_is_not_charged(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        for number in range(130):  # two pages
+            b.lab.issue(NAME, f"T{number}", "B", author="ada", labels=("bug",))
+        first = await look(started(b, tmp_path, token))
+        before = b.charged
+        assert await look(started(b, tmp_path, token)) == first
+        assert b.charged == before
+        assert len(b.lab.exchanges) == 2 * before, "all of it was asked again"
+
+
+async def test_what_has_changed_meanwhile_is_seen(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        issue = b.lab.issue(NAME, "T", "B", author="ada", labels=("bug",))
+        await look(started(b, tmp_path, token))
+        b.lab.at(NAME).issues.edit(issue.number, "ada", title="U")
+        before = b.charged
+        for start in (1, 2):
+            recent = await Issues(started(b, tmp_path, token), NAME).recent()
+            assert recent is not None
+            assert [one.title for one in recent] == ["U"], start
+        assert b.charged == before + 1, "once, and the second start knows it"
+
+
+async def test_another_token_is_told_nothing_of_it(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        b.lab.issue(NAME, "T", "B", author="ada")
+        await look(started(b, tmp_path, b.lab.token("engine", EVERYTHING)))
+        before = b.charged
+        await look(started(b, tmp_path, b.lab.token("reviewer", EVERYTHING)))
+        assert b.charged == before + 5
+
+
+async def test_what_another_version_has_kept_is_read_anew(tmp_path: Path) -> None:
+    async with bench(tmp_path / "lab") as b:
+        token = b.lab.token("engine", EVERYTHING)
+        b.lab.issue(NAME, "T", "B", author="ada")
+        await look(started(b, tmp_path, token))
+        kept = KeptAnswers(tmp_path / "answers" / "answers.db", token, b.clock)
+        (url,) = {one for one in urls(b) if "sort=updated" in one}
+        for body in (b"no JSON", b'[{"number": 1}]', b""):
+            kept.keep(url, KeptAnswer('W/"of-before"', body, None))
+            recent = await Issues(started(b, tmp_path, token), NAME).recent()
+            assert recent is not None
+            assert [one.title for one in recent] == ["T"]
+
+
+def urls(b: Bench) -> list[str]:
+    """Every address that was asked."""
+    return [f"{b.lab.url}{one.path}?{one.query}" for one in b.lab.exchanges]

@@ -1,0 +1,79 @@
+"""What a machine does not allow is told in one sentence with the exit code of a wrong configuration."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from console.history.repository_reader import unreadable
+from console.machine_faults import as_engine_error
+from shared.errors import Transient
+
+ROOT = Path(__file__).parents[3]
+
+NO_FILE = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+from console.__main__ import main
+main()
+"""
+"""The program on a machine where no file can be written, neither in /tmp nor elsewhere."""
+
+READ_ONLY = OSError(errno.EROFS, os.strerror(errno.EROFS), "/state/mirrors/a.git.lock")
+
+
+def ended(directory: Path, *argv: str) -> tuple[int, str]:
+    """The exit code of a program that has little of an environment, and what it says on standard error."""
+    env = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "HOME": str(directory), "GITHUB_TOKEN": "none"}
+    done = subprocess.run(
+        [sys.executable, *argv], env=env, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.parametrize("words", ["init a/b --dry-run", "status a/b", "replay .", "uninstall a/b --yes"])
+def test_no_temporary_directory(tmp_path: Path, words: str) -> None:
+    code, said = ended(tmp_path, "-c", NO_FILE, *words.split())
+    (sentence,) = said.splitlines()
+    assert sentence.startswith("No temporary directory can be used")
+    assert "set TMPDIR to a directory" in sentence
+    assert code == 2
+
+
+def test_a_program_cannot_be_installed_where_nothing_can_be_written(tmp_path: Path) -> None:
+    code, said = ended(tmp_path, "-m", "console", "install-cli", "claude", "--state-dir", "/proc/x")
+    (sentence,) = said.splitlines()
+    assert sentence.startswith("Nothing can be installed there: /proc/x")
+    assert sentence.endswith("Give another place with --state-dir.")
+    assert code == 2
+
+
+def test_what_is_no_fault_of_the_machine_stays_a_bug() -> None:
+    assert as_engine_error(ValueError("no")) is None
+    assert as_engine_error(FileNotFoundError(errno.ENOENT, "No such file", "x")) is None
+    assert as_engine_error(ExceptionGroup("", [READ_ONLY, ValueError("no")])) is None
+
+
+def test_a_fault_in_groups_is_found() -> None:
+    told = as_engine_error(ExceptionGroup("", [ExceptionGroup("", [READ_ONLY])]))
+    assert "a.git.lock: Read-only file system" in str(told)
+    lost = Transient("GitHub did not answer.")
+    assert as_engine_error(ExceptionGroup("", [lost])) is lost
+
+
+def test_the_real_error_of_tempfile_is_known(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        tempfile.mkdtemp(dir=tmp_path / "gone")
+    assert as_engine_error(caught.value) is None, "a directory that somebody named is another matter"
+
+
+def test_a_state_directory_that_cannot_be_written_is_told_with_what_to_do() -> None:
+    said = str(unreadable("a/b", READ_ONLY))
+    assert said.startswith("a/b cannot be read on this machine: the state directory cannot be used: /state/mirrors/")
+    assert said.endswith("Make it writable for this account, or give another state_dir.")

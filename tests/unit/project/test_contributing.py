@@ -1,0 +1,33 @@
+"""What CONTRIBUTING.md and AGENTS.md name exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PATH = re.compile(r"`((?:[a-z_]+/)+(?:[a-z_]+\.(?:py|yml|md))?|(?:[a-z_]+/)+[a-z_]+\.(?:py|yml|md))`")
+BELOW = (".", "worker_agent/tdd", "lab/github", "shared/llm", "console", "planner_agent")
+"""Where a list of steps stands that shortens its paths."""
+
+
+def named(text: str) -> list[str]:
+    """Every path in backquotes, without those with a placeholder or a pattern."""
+    return PATH.findall(text)
+
+
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "AGENTS.md"])
+def test_every_path_that_is_named_exists(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    paths = named(text)
+    assert len(paths) > {"CONTRIBUTING.md": 60, "AGENTS.md": 3}[document]
+    assert [path for path in paths if not any((ROOT / place / path).exists() for place in BELOW)] == []
+
+
+def test_a_path_that_is_gone_would_be_noticed() -> None:
+    assert named("see `config/no_such.py`, `lab/trouble/` and `<name>_runner.py`") == [
+        "config/no_such.py",
+        "lab/trouble/",
+    ]

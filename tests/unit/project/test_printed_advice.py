@@ -1,0 +1,112 @@
+"""What the programs print leads on without a checkout: pages by their address, and no command of the tree alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from console import manual
+from console.app import app
+from console.init.files import Blanks, configuration, example
+
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGES = ("planner_agent", "worker_agent", "reviewer_agent", "shared", "config", "runtime", "console")
+SOURCES = [file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py"))]
+TARGETS = "|".join(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+PRINTERS = {"config/documentation.py", "config/health.py"}
+"""What writes the files of the tree, and what only a container calls by itself."""
+
+_FILE = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)+\.[a-z]+(?:#[\w-]+)?")
+_COMMAND = re.compile(
+    rf"(?:^|[`'\s])make (?:{TARGETS})(?=$|[`'\s.,;])|\.venv/bin|python3? -m (?:{'|'.join(PACKAGES)}|lab)\b"
+)
+
+
+def of_tree(text: str) -> list[str]:
+    """What a text names that there is in a checkout alone: files of the tree, and commands."""
+    files = [found for found in _FILE.findall(text) if (ROOT / found.partition("#")[0]).is_file()]
+    return files + [found.strip("`' ") for found in _COMMAND.findall(text)]
+
+
+def strings(source: str) -> Iterator[str]:
+    """Every text of a source file but those that only its reader sees."""
+    tree = ast.parse(source)
+    read = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in read:
+            yield node.value
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Each text that is nothing but the path of a file of the tree, which `manual.link` is given."""
+    for file in SOURCES:
+        name = str(file.relative_to(ROOT))
+        for text in strings(file.read_text(encoding="utf-8")):
+            if name not in PRINTERS and of_tree(text) == [text]:
+                yield name, text
+
+
+def test_no_sentence_names_what_only_a_checkout_has() -> None:
+    whole = set(pages())
+    found = [
+        (name, wrong)
+        for file in SOURCES
+        if (name := str(file.relative_to(ROOT))) not in PRINTERS
+        for text in strings(file.read_text(encoding="utf-8"))
+        if (name, text) not in whole
+        for wrong in of_tree(text)
+    ]
+    assert found == []
+
+
+def test_a_page_that_is_named_is_made_a_link() -> None:
+    named = list(pages())
+    assert len(named) >= 5
+    unlinked = [name for name, _ in named if "from console.manual import link" not in (ROOT / name).read_text("utf-8")]
+    assert unlinked == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See docs/security.md, or choose another mode.",
+        "copy config/repos.yml.example to config/repos.yml",
+        "a model of the list in shared/llm/prices.yml",
+        "Run `make setup` first.",
+        "then .venv/bin/workflow-engine doctor",
+        "it is written by python -m config",
+    ],
+)
+def test_advice_for_a_checkout_alone_would_be_seen(sentence: str) -> None:
+    assert of_tree(sentence) != []
+
+
+def test_no_help_names_what_only_a_checkout_has() -> None:
+    commands = getattr(typer.main.get_command(app), "commands", {})
+    told = [
+        text
+        for command in commands.values()
+        for text in (command.help, *(getattr(one, "help", None) for one in command.params))
+        if text
+    ]
+    assert len(told) > 50
+    assert [wrong for text in told for wrong in of_tree(text)] == []
+
+
+def test_links_begin_with_the_address_that_the_package_names() -> None:
+    source = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Source"]
+    assert manual.link("docs/security.md#limits") == f"{source}/blob/main/docs/security.md#limits"
+    assert manual.linked("as in docs/budgets.md.") == f"as in {source}/blob/main/docs/budgets.md."
+
+
+def test_the_configuration_that_init_writes_links_its_pages() -> None:
+    written = configuration(example(), Blanks("ada/directory", Path("/keys/lock.key")))
+    assert of_tree(re.sub(r"https://\S+", "", written)) == []
+    assert manual.link("docs/configuration.md") in written

@@ -1,0 +1,102 @@
+"""How much the engine has in work or under review at once, over all its agents, by their fences.
+
+There is no coordinator: whoever is about to begin an issue reads the fences first. Agents that begin in the same
+second may go beyond a ceiling by one each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from shared.git.fences import AgentSeen
+from shared.lock.codec import FENCE_NAMESPACE
+from shared.lock.record import Fence, read_fences
+from shared.scheduling.account_work import AccountWork
+from shared.scheduling.items import Skip
+from shared.workflow import Role, Stage
+from worker_agent.decide import WORKING
+
+AGAIN_SECONDS = 60.0
+"""How often an issue that a ceiling keeps back is looked at again."""
+
+UNDER_REVIEW = WORKING | {Stage.REVIEWING}
+"""Stages of an issue whose pull request, once there is one, waits for the engine or for its review."""
+
+_PREFIX = f"{FENCE_NAMESPACE}/{Role.WORKER}/"
+
+
+class FenceList(Protocol):
+    """All fences of one repository."""
+
+    async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
+
+    async def traces(self) -> tuple[AgentSeen, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ceilings:
+    """The most that there may be at once; None for any number."""
+
+    in_work: int | None = None
+    open_pull_requests: int | None = None
+
+    def reached(self, others: Iterable[Fence]) -> str:
+        """Why nothing more may begin beside `others`, in one sentence; empty when something may."""
+        fences = tuple(others)
+        working = sum(fence.stage in WORKING for fence in fences)
+        proposed = sum(bool(fence.pr) and fence.stage in UNDER_REVIEW for fence in fences)
+        if self.in_work is not None and working >= self.in_work:
+            return f"{working} issues are in work, as many as `ceilings.in_work` allows"
+        if self.open_pull_requests is not None and proposed >= self.open_pull_requests:
+            return f"{proposed} pull requests are open, as many as `ceilings.open_pull_requests` allows"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountCeiling:
+    """The most issues that an account may have in work over all repositories of the process."""
+
+    most: int
+    account: int
+    repository: str
+    work: AccountWork
+
+
+class CeilingCheck:
+    """Asks the git server before something new is begun; where no ceiling is configured, nobody is asked."""
+
+    def __init__(self, ceilings: Ceilings, fences: FenceList, of_account: AccountCeiling | None = None) -> None:
+        self._ceilings = ceilings
+        self._fences = fences
+        self._of_account = of_account
+        if of_account is not None:
+            of_account.work.join(of_account.repository, self._own)
+
+    async def skip(self, number: int) -> Skip | None:
+        """Why issue `number` is not begun now; None when it may be. Raises `Transient`."""
+        if self._ceilings == Ceilings() and self._of_account is None:
+            return None
+        others = [fence for fence in await self._read() if fence.key.number != number]
+        why = self._ceilings.reached(others) or await self._reached_by_account(others)
+        return Skip(why, AGAIN_SECONDS) if why else None
+
+    async def _reached_by_account(self, others: Iterable[Fence]) -> str:
+        if (limit := self._of_account) is None:
+            return ""
+        working = await limit.work.beside(limit.repository, await self._working(others, limit.account), limit.most)
+        if working < limit.most:
+            return ""
+        return f"this account has {working} issues in work, as many as `in_work_per_account` allows"
+
+    async def _own(self) -> int:
+        return 0 if self._of_account is None else await self._working(await self._read(), self._of_account.account)
+
+    async def _read(self) -> tuple[Fence, ...]:
+        return tuple(read_fences(Role.WORKER, await self._fences.read_all(_PREFIX)))
+
+    async def _working(self, fences: Iterable[Fence], account: int) -> int:
+        """How many of these are in work under `account`: a fence names the agent, its commit the account."""
+        agents = {one.agent for one in await self._fences.traces() if one.account == account}
+        return sum(fence.stage in WORKING and fence.agent in agents for fence in fences)

@@ -1,0 +1,47 @@
+"""One command of a repository's maintainers, run confined: with network, without a secret, within a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from shared import process
+from shared.sandbox.confinement import Confinement
+
+TAIL_BYTES = 3000
+"""So much of its output is shown where it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfinedCommand:
+    """What is run: `argv` in the directory `inside`, which may write below `writable`; all that it says goes to `log`.
+
+    `environment` is all that it knows; `seconds` is how long it may take.
+    """
+
+    argv: tuple[str, ...]
+    inside: Path
+    writable: Sequence[Path]
+    environment: Mapping[str, str]
+    log: Path
+    seconds: float
+
+    async def run(self, confinement: Confinement) -> str:
+        """Why it did not succeed, as in "exit code 1"; empty when it did. Raises OSError when it cannot be started."""
+        await confinement.hand_over(self.writable)
+        watch = confinement.watch(self.writable)
+        wrapped = watch.argv(confinement.argv(self.argv, self.writable, network=True))
+        why = f"it did not end within {self.seconds:.0f} seconds"
+        with anyio.move_on_after(self.seconds):
+            async with process.started(wrapped, cwd=self.inside, env=self.environment, log=self.log) as child:
+                limit = await watch.over(child)
+            why = f"limit {limit}" if limit else f"exit code {child.returncode}"
+        await confinement.take_back(self.writable)
+        return "" if why == "exit code 0" else why
+
+    def tail(self) -> str:
+        """The end of what it said."""
+        return self.log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").strip() if self.log.is_file() else ""
