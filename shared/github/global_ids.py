@@ -45,6 +45,10 @@ class GlobalIds:
     def forget(self, root: str, number: int) -> None:
         """Forget an item and the repository's labels: one of them is not what it was."""
         self._items.pop((root.casefold(), number), None)
+        self.forget_labels(root)
+
+    def forget_labels(self, root: str) -> None:
+        """Forget the repository's labels."""
         self._labels.pop(root.casefold(), None)
 
     def _item(self, root: str, item: Mapping[str, Any]) -> None:
@@ -58,5 +62,10 @@ class GlobalIds:
             self._label(root, label)
 
     def _label(self, root: str, label: Any) -> None:
+        """A label that was renamed keeps its id, which stands for its old name no more."""
         if isinstance(label, Mapping) and isinstance(label.get("name"), str) and isinstance(label.get("node_id"), str):
-            self._labels.setdefault(root, {})[label["name"].casefold()] = label["node_id"]
+            name, known = label["name"].casefold(), self._labels.setdefault(root, {})
+            if known.get(name) != label["node_id"]:
+                for old in [old for old, id_ in known.items() if id_ == label["node_id"]]:
+                    del known[old]
+                known[name] = label["node_id"]

@@ -103,9 +103,15 @@ class ItemChanges:
                 self._github.ids.forget(self._root, one.number)
             self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
             return None
+        shown = wire.reply(lambda value: tuple(_shown(value["data"], place) for place in range(len(changes))), reply)
+        if renamed := _renamed(changes, shown):
+            log.info("labels_renamed", outcome="retrying", labels=renamed)
+            self._github.ids.forget_labels(self._root)
+            self._listed = False
+            return None
         for one in changes:
             self._github.note_labels(f"{self._root}/issues/{one.number}", one.on, one.off)
-        return wire.reply(lambda value: tuple(_shown(value["data"], place) for place in range(len(changes))), reply)
+        return shown
 
     async def add_labels(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
         """Add labels in one request; return all labels of the item."""
@@ -187,6 +193,16 @@ def _shown(data: Any, place: int) -> tuple[Names, Names]:
     on, off = data.get(f"on{place}"), data.get(f"off{place}")
     left = _names(off or on)
     return (_names(on), left) if on else (left, left)
+
+
+def _renamed(changes: Sequence[ItemChange], shown: Sequence[tuple[Names, Names]]) -> tuple[str, ...]:
+    """The labels that were added by their ids, and are called otherwise by now: their old names are still missing."""
+    return tuple(
+        name
+        for one, (after, _) in zip(changes, shown, strict=True)
+        for name in one.on
+        if name.casefold() not in {label.casefold() for label in after}
+    )
 
 
 def _names(done: Any) -> Names:

@@ -100,6 +100,22 @@ async def test_where_graphql_is_refused_rest_does_it_from_then_on(tmp_path: Path
         assert not any("graphql" in call for call in here.calls)
 
 
+async def test_a_label_that_was_renamed_is_not_taken_for_the_one_of_its_old_name(tmp_path: Path) -> None:
+    """A label keeps its id when a person calls it something else; set by that id, it would be that something."""
+    async with scene(tmp_path) as here:
+        labels = here.lab.at(NAME).labels
+        labels.change("status:testing", "in the lab", None, None)
+        shown = await here.relabel()
+        assert shown == {*AFTER, "in the lab"}
+        assert here.labels == shown
+        assert {one.name for one in labels.values()} >= {"in the lab", "status:testing"}, "adding by name defines it"
+        here.calls.clear()
+        await here.board.show(here.issue.number, Stage.IMPLEMENTING, PERSON, known=frozenset(here.labels))
+        await here.board.show(here.issue.number, Stage.TESTING, PERSON, known=frozenset(here.labels))
+        assert here.labels == shown, "its new id is known"
+        assert here.calls.count("POST /graphql") == 2
+
+
 async def test_a_label_that_was_defined_anew_is_found_by_rest(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         labels = here.lab.at(NAME).labels

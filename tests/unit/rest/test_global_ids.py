@@ -1,0 +1,30 @@
+"""The ids of GraphQL, as REST's answers tell them."""
+
+from __future__ import annotations
+
+from shared.github.global_ids import GlobalIds
+
+ROOT = "/repos/ada/directory"
+
+
+def test_a_label_that_was_renamed_is_known_by_its_new_name_alone() -> None:
+    ids = GlobalIds()
+    ids.learn(f"{ROOT}/labels", [{"name": "a", "node_id": "1"}, {"name": "b", "node_id": "2"}])
+    ids.learn(f"{ROOT}/issues/7", {"number": 7, "node_id": "I", "labels": [{"name": "C", "node_id": "1"}]})
+    assert ids.labels(ROOT, ["c", "b"]) == ("1", "2")
+    assert ids.labels(ROOT, ["a"]) is None
+
+
+def test_a_label_that_was_defined_anew_has_its_new_id() -> None:
+    ids = GlobalIds()
+    for id_ in ("1", "2"):
+        ids.learn(f"{ROOT}/labels", [{"name": "a", "node_id": id_}])
+    assert ids.labels(ROOT, ["a"]) == ("2",)
+
+
+def test_what_is_forgotten_is_one_item_and_all_labels() -> None:
+    ids = GlobalIds()
+    ids.learn(f"{ROOT}/labels", [{"name": "a", "node_id": "1"}])
+    ids.learn(f"{ROOT}/issues", [{"number": one, "node_id": f"I{one}"} for one in (7, 8)])
+    ids.forget(ROOT, 7)
+    assert (ids.item(ROOT, 7), ids.item(ROOT, 8), ids.labels(ROOT, ["a"])) == (None, "I8", None)
