@@ -110,6 +110,7 @@ class Sweep:
                 await self._settle(fence)
             except (EngineError, CommandFailed) as error:
                 log.warning("orphan_not_settled", outcome="retrying", lock=fence.key.ref, error=str(error))
+                self._next = min(self._next, self._clock.boot() + RETRY_SECONDS)
 
     async def _fetch(self, known: Mapping[int, Issue]) -> None:
         prefix = f"{FENCE_NAMESPACE}/{self._rules.role}/"

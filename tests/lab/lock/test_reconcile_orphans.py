@@ -12,8 +12,9 @@ from orphan_scene import charged, forget_comments, issue, merge, merge_unseen, o
 from structlog.testing import capture_logs
 from worker_scene import CODE, branch, claims, comments, labels
 
+from lab.github.fault_injection.faults import Fault, FaultKind
 from shared.lock.record import write_fence
-from shared.reconcile.sweep import DOUBT_SECONDS
+from shared.reconcile.sweep import DOUBT_SECONDS, RETRY_SECONDS
 from shared.workflow import Role, Stage
 
 pytestmark = pytest.mark.long
@@ -213,6 +214,25 @@ async def test_a_sweep_is_over_after_one_look_and_costs_no_request_after_it(engi
         assert swept > 0
         assert len(fetches) == swept
     assert await stage(engine, Role.WORKER, number) is Stage.FAILED
+
+
+async def test_a_suspect_that_github_did_not_show_is_looked_at_a_minute_later(
+    engine: Engine, clock: QuickClock
+) -> None:
+    number = issue(engine, "status:reviewing")
+    pull = await pull_request(engine, number, "status:approved")
+    await orphan_scene.fence(engine, Role.WORKER, number, Stage.REVIEWING, pr=pull)
+    merge(engine, pull, number)
+    engine.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "GET", f"/issues/{number}$", times=3, status=500))
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.tick(worker)
+        assert await stage(engine, Role.WORKER, number) is Stage.REVIEWING
+        clock.skip(RETRY_SECONDS - 10)
+        await engine.tick(worker)
+        assert await stage(engine, Role.WORKER, number) is Stage.REVIEWING
+        clock.skip(10)
+        await engine.tick(worker)
+        assert await stage(engine, Role.WORKER, number) is Stage.DONE, "not by the next sweep, in ten minutes"
 
 
 async def test_a_specified_story_that_was_closed_is_done(engine: Engine) -> None:
