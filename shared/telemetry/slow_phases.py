@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.telemetry.events import Event, EventKind
+from shared.workflow import TERMINAL
 
 TIMES = 2.0
 """A phase that takes so many times the average is slow."""
@@ -44,13 +45,14 @@ class Pace:
         self._took: dict[str, tuple[int, float]] = {}
 
     def record(self, event: Event) -> None:
-        """A run has begun, moved to another phase, or ended."""
+        """A run has begun, moved to another phase, or ended, be it one of another agent whose fence was ended here."""
         if event.kind not in {EventKind.CLAIM, EventKind.PHASE, EventKind.ENDED} or not event.run:
             return
         before = self._running.get(event.run)
-        if before is not None and (event.kind is EventKind.ENDED or event.phase != before.event.phase):
+        over = event.kind is EventKind.ENDED or event.phase in TERMINAL
+        if before is not None and (over or event.phase != before.event.phase):
             self._learn(before.event.phase, (event.at - before.event.at).total_seconds(), event)
-        if event.kind is EventKind.ENDED:
+        if over:
             self._running.pop(event.run, None)
         elif before is None or event.phase != before.event.phase:
             self._running[event.run] = _Running(event)

@@ -58,6 +58,14 @@ def test_another_phase_counts_anew_and_an_end_ends_it() -> None:
     assert slow(pace, 9000) == []
 
 
+def test_the_end_of_another_agents_fence_is_no_phase_in_work() -> None:
+    """A reviewer ends the worker's fence of what it has merged; nobody tells the end of that run to it."""
+    pace = taught(10, 10, 10)
+    for number in range(4):
+        pace.record(event(EventKind.PHASE, 0, f"worker-{number}", "done"))
+    assert slow(pace, 9000) == []
+
+
 @pytest.mark.parametrize("status", ["stopped", "lost", "withdrawn"])
 def test_what_was_cut_short_says_nothing_about_the_usual(status: str) -> None:
     pace = taught(1, 1, 1, status=status)
