@@ -116,9 +116,14 @@ class StatusBoard:
             await self._comments.delete(twin.id, held)
 
     def _twins(self, held: Held, thread: Iterable[Comment]) -> list[tuple[Comment, Shown]]:
-        """Comments of this kind that show no lock: its holder alone knows that nobody will use them any more."""
+        """Comments of this kind that show no lock or an earlier epoch: its holder alone knows that nobody will use them
+        any more."""
         read = ((one, shown(one, self._role, self._accounts, self._keys)) for one in thread if one.id != held.ack.id)
-        return [(one, found) for one, found in read if held.ack.id and found is not None and found.ack is None]
+        return [
+            (one, found)
+            for one, found in read
+            if held.ack.id and found is not None and (found.ack is None or found.ack.epoch < held.fence.epoch)
+        ]
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """`show`, but only where a comment stands already: for news that GitHub itself shows to people."""
@@ -188,10 +193,11 @@ class StatusBoard:
         return self._pick(number, await self._comments.thread(number))
 
     def _pick(self, number: int, thread: Iterable[Comment]) -> tuple[Comment, Shown] | None:
-        """The comment of this kind with the lowest id, and what it says."""
+        """The comment of this kind that the lock was shown in last, else the one with the lowest id; what it says."""
         key = ItemKey(self._role, number)
         read = ((one, carried(one, key, self._accounts, self._keys)) for one in thread)
-        return next(((one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)), None)
+        told = [(one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)]
+        return max(told, key=lambda one: one[1].ack.epoch if one[1].ack else 0, default=None)
 
     async def _edit(self, number: int, found: Comment, shown: Shown, words: Words, permit: WritePermit) -> None:
         """Its text with other words. What is told to have ended is held by nobody."""

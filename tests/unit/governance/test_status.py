@@ -12,7 +12,7 @@ from fakes.lock_server import Server
 from status_thread import AT, BOT, KEYS, MALLORY, US, FakeThread, board
 
 from shared.github.status import Status, StatusBoard
-from shared.lock.codec import AckState, trusted
+from shared.lock.codec import AckState, trusted, write_ack
 from shared.lock.hold import Held, release
 from shared.lock.port import EditComment
 from shared.text import comment_signatures
@@ -202,6 +202,30 @@ async def test_what_an_agent_posted_that_was_not_shown_the_first_one_is_taken_aw
     assert set(thread.comments) == {2, foreign.id}
     assert trusted(agent.port.server.comments()[held.ack.id], {7001}, KEYS) is not None
     assert [entry["id"] for entry in (await one.data(42))["commands"]] == [7], "what it recorded stays known"
+
+
+@pytest.mark.parametrize(("epoch", "is_taken_away"), [(1, True), (2, False), (3, False)])
+async def test_the_comment_of_an_earlier_epoch_is_taken_away_by_the_holder_of_a_later_one(
+    epoch: int, is_taken_away: bool
+) -> None:
+    """The agent of epoch 1 died; the one after it was not shown its comment, and posted another."""
+    thread, agent = FakeThread(remembers=True), FakeAgent(Server(), "worker-a", keys=KEYS)
+    assert run(agent.port, release(agent.win()))
+    one = board(thread)
+    held = as_held(agent, one)
+    assert held.fence.epoch == 2
+    thread.add(42, write_ack(replace(held.ack, epoch=epoch), KEYS), BOT)
+    run(agent.port, one.show(42, Status("It works."), held))
+    assert thread.writes == (["delete 1"] if is_taken_away else [])
+
+
+async def test_of_two_comments_the_one_of_the_later_epoch_is_gone_on_with() -> None:
+    thread, agent = FakeThread(), FakeAgent(Server(), "worker-a", keys=KEYS)
+    held = agent.win()
+    for epoch in (1, 3, 2):
+        thread.add(42, write_ack(replace(held.ack, epoch=epoch), KEYS), BOT)
+    await board(thread).show(42, Status("Merged in #9."), US)
+    assert thread.writes == ["edit 2"]
 
 
 async def test_who_does_not_hold_leaves_the_locks_lines_as_they_are() -> None:
