@@ -108,7 +108,10 @@ def _spell(layout: Layout, words: Words) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.replace(_OPEN, "").replace(_BEFORE_LOCK, "\n\n").strip("\n")
+    """A text without what divides the comment; also without what appears when something was taken out of it."""
+    while _OPEN in text or _BEFORE_LOCK in text:
+        text = text.replace(_OPEN, "").replace(_BEFORE_LOCK, "\n\n")
+    return text.strip("\n")
 
 
 def summed(body: str) -> str:

@@ -10,7 +10,7 @@ from lock_world import AN_ATTEMPT, TERMS, states
 from shared.errors import Blocked, Gone, NotAllowed, Transient, Unauthorized
 from shared.lock.announce import TRIES
 from shared.lock.claim import OLD_SECONDS, Intent, claim
-from shared.lock.codec import AckState
+from shared.lock.codec import AckState, read_ack
 from shared.lock.hold import begin
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, EditComment, PostComment, ReadComment, ReadComments
@@ -104,6 +104,18 @@ def test_an_edit_whose_reply_is_lost_is_tried_again_and_is_not_the_end(
     assert lease is not None
     assert bob.port.count(EditComment) == TRIES
     assert bob.port.count(PostComment) == 0
+
+
+def test_the_third_try_to_show_an_epoch_counts(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
+    alice.win()
+    server.seconds += TERMS.certain
+    bob.port.plan(ReadComment, Fault.FAILED, Fault.FAILED)
+    bob.port.plan(EditComment, Fault.LOST, Fault.LOST)
+    lease = bob.take_over()
+    assert lease is not None
+    (shown,) = (read_ack(one) for one in server.comments().values())
+    assert shown is not None
+    assert (shown.agent, shown.epoch) == ("worker-b", 2)
 
 
 def test_a_comment_that_cannot_be_read_is_not_written_over(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:

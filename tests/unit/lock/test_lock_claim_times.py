@@ -31,6 +31,30 @@ def test_death_needs_two_looks_a_minute_apart(server: Server, alice: FakeAgent, 
     assert bob.claim() is not None
 
 
+def test_a_comment_of_yesterday_evening_is_read_where_the_ref_is_gone(
+    server: Server, alice: FakeAgent, bob: FakeAgent
+) -> None:
+    """Held since ten to midnight; a person deletes the ref, and somebody looks at ten past."""
+    server.seconds += (timedelta(days=1, minutes=-10) - timedelta(hours=EPOCH.hour)).total_seconds()
+    held = alice.win()
+    server.seconds += 20 * 60
+    assert server.at.date() > held.fence.at.date()
+    del server.refs[held.fence.key.ref]
+    assert bob.observe().standing is LockStanding.HELD
+    assert bob.claim() is None
+
+
+def test_the_deadline_counts_from_before_the_push(server: Server, alice: FakeAgent) -> None:
+    attempt = alice.begin()
+    attempt.until(AdvanceFence)
+    sent = alice.port.boot()
+    server.seconds += 40
+    lease = attempt.finish()
+    assert lease is not None
+    assert lease.boot == sent
+    assert begin(alice.port, lease, alice.claimant).deadline == sent + TERMS.self_fence
+
+
 def test_a_sign_of_life_between_the_looks_begins_them_anew(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
     held = alice.win()
     server.seconds += TERMS.timeout

@@ -79,6 +79,24 @@ def test_no_text_in_it_can_pass_for_the_lock(text: str, keys: Keyring) -> None:
         assert read_ack(Comment(7, KEY.number, BOT, body, EPOCH, EPOCH)) == replace(ACK, id=7, updated_at=EPOCH)
 
 
+OPENING = "<details><summary>Details</summary><!-- folded -->"
+
+
+@pytest.mark.parametrize("dividing", [OPENING, "\n\n<!-- lock -->\n"], ids=["fold", "lock"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_an_agent_tells_divides_nothing(dividing: str, nested: bool) -> None:
+    """Nested, taking the inner one out makes an outer one."""
+    half = len(dividing) // 2
+    told = f"before {dividing[:half]}{dividing if nested else ''}{dividing[half:]} after"
+    told = f"{told}\n\n{told}\n\nend"
+    made = parse(write_ack(ACK, KEYS, Words(told, f"folded {told}")))
+    assert made is not None
+    assert "after" in made.words.said.splitlines()[-3]
+    assert made.words.said.endswith("end")
+    assert made.words.folded.startswith("folded before")
+    assert dividing.strip() not in made.words.said + made.words.folded
+
+
 def test_what_would_be_too_long_loses_its_folded_part_and_not_its_lock() -> None:
     body = write_ack(ACK, KEYS, Words("Short.", "x" * MOST_CHARACTERS))
     assert len(body) < MOST_CHARACTERS

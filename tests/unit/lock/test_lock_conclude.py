@@ -68,6 +68,11 @@ def standing(known: Evidence) -> LockStanding | Question:
         pytest.param(text(after(1900), None, seconds=200), LockStanding.HELD, id="edited by anybody"),
         pytest.param(text(after(1900), replace(ACK, nonce=OLDER), seconds=200), LockStanding.HELD, id="any nonce"),
         pytest.param(
+            text(after(1900), replace(ACK, state=AckState.RELEASED), seconds=200),
+            LockStanding.HELD,
+            id="released in the comment alone",
+        ),
+        pytest.param(
             text(after(1900), replace(ACK, epoch=5), seconds=200), LockStanding.HELD, id="the ref was put back"
         ),
         pytest.param(text(after(2001), replace(ACK, epoch=5), seconds=200), LockStanding.DEAD, id="put back, run out"),

@@ -153,6 +153,21 @@ def test_what_an_older_epoch_writes_late_is_written_over(server: Server, alice: 
     assert read_ack(server.comments()[held.ack.id]) == replace(held.ack, updated_at=server.at.replace(microsecond=0))
 
 
+def test_an_edit_of_ours_that_is_carried_out_late_takes_nothing_back(
+    server: Server, alice: FakeAgent, held: Held
+) -> None:
+    for sentence in ("first", "second", "third"):
+        server.seconds += 60
+        run(alice.port, tell(held, Words(sentence)))
+        if sentence == "first":
+            late = server.comments()[held.ack.id].body
+    server.seconds += 60
+    server.edit(held.ack.id, late)
+    run(alice.port, beat(held))
+    assert "third" in server.comments()[held.ack.id].body
+    assert held.words.said == "third"
+
+
 def test_what_a_newer_epoch_wrote_ends_this_one(server: Server, alice: FakeAgent, held: Held) -> None:
     server.seconds += 60
     newer = replace(held.ack, epoch=held.ack.epoch + 1, nonce="9" * 32, agent="worker-b")
