@@ -18,6 +18,7 @@ import structlog
 
 from benchmarks import (
     claims,
+    event_loop,
     fleet,
     idle,
     many_issues,
@@ -42,6 +43,7 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "crowd": ("requests", many_issues.measure),
     "workspace": ("workspace", workspace.measure),
     "process": ("process", process.measure),
+    "loop": ("process", event_loop.measure),
     "throughput": ("throughput", throughput.measure_with(throughput.WORKERS, throughput.ISSUES)),
     "proof": ("proof", proof.measure),
     "fleet": ("fleet", fleet.measure),

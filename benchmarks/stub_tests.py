@@ -1,6 +1,7 @@
-"""`python -m benchmarks.stub_tests`: a stub of a test runner that costs little: plain functions, one JUnit report.
+"""`python -m benchmarks.stub_tests [BYTES]`: a stub of a test runner that costs little: plain functions, one report.
 
-Run in a checkout; writes `report.xml` there. Only for benchmarks of the engine, where tests are in the way.
+Run in a checkout; prints so many bytes and writes `report.xml` there. Only for benchmarks of the engine, where tests
+are in the way.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ from xml.sax.saxutils import escape, quoteattr
 
 _TEST = re.compile(r"^def (test_\w+)\(\)", re.MULTILINE)
 
+_LINE = "x" * 99 + "\n"
+
 REPORT = "report.xml"
 
 
 def main() -> int:
     """Run every `tests/test_*.py` below the current directory; 1 when a test did not pass."""
     here = Path.cwd()
+    for _ in range(int(sys.argv[1]) // len(_LINE) if sys.argv[1:] else 0):
+        sys.stdout.write(_LINE)
     sys.path.insert(0, str(here))
     sys.dont_write_bytecode = True
     sys.modules["pytest"] = ModuleType("pytest")

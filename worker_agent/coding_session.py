@@ -185,7 +185,7 @@ class CodingSession:
 
     async def _conventions(self, space: Workspace, base: str, more: Sequence[str], paths: Sequence[str]) -> str:
         """The instruction files of the base, the usual ones first."""
-        wanted = [*CONVENTIONS, *(path for path in paths if any(matches(path, glob) for glob in more))]
+        wanted = [*CONVENTIONS, *(path for path in paths if matches(path, tuple(more)))]
         found = await texts(space, base, dict.fromkeys(wanted))
         told = [found[name].decode("utf-8", "replace") for name in dict.fromkeys(wanted) if name in found]
         return "\n\n".join(told)[:CONVENTIONS_CHARS]

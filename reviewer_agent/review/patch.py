@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.git.patch_policy import FLAGGED, MANIFESTS, PROTECTED, matches
@@ -45,7 +45,7 @@ class Patch:
     def sensitive(self) -> tuple[str, ...]:
         """Files that only a person's merge may change: CI, ownership, instructions, dependencies, code nobody calls."""
         patterns = (*PROTECTED, *MANIFESTS, *FLAGGED)
-        return tuple(sorted(path for path in self.paths if path == UNREADABLE or _any(path, patterns)))
+        return tuple(sorted(path for path in self.paths if path == UNREADABLE or matches(path, tuple(patterns))))
 
     def has(self, path: str, line: int | None) -> bool:
         """Whether a remark can stand on this line."""
@@ -128,7 +128,3 @@ def _lines(section: str) -> Iterator[tuple[str, frozenset[int]]]:
     for file in files:
         numbers = (line.target_line_no for hunk in file for line in hunk if line.is_added or line.is_context)
         yield file.path, frozenset(number for number in numbers if number is not None)
-
-
-def _any(path: str, patterns: Collection[str]) -> bool:
-    return any(matches(path, pattern) for pattern in patterns)

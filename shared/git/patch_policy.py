@@ -9,7 +9,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from shared.errors import Blocked
@@ -114,21 +115,44 @@ def judge(changes: Sequence[PathChange], *, policy: Policy) -> tuple[PatchRefusa
 def flagged(changes: Iterable[PathChange], *, policy: Policy) -> tuple[str, ...]:
     """Paths that may be published and that the reviewer must be shown."""
     watched = (*policy.flagged, *policy.manifests)
-    return tuple(change.path for change in changes if any(matches(change.path, p) for p in watched))
+    return tuple(change.path for change in changes if matches(change.path, watched))
 
 
-def matches(path: str, pattern: str) -> bool:
-    """Whether a path is meant by a pattern, letter case apart.
+def matches(path: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a path is meant by one of the patterns, letter case apart.
 
     `name*` means a file of that name in any directory, `dir/**` everything below a directory of that
     name anywhere, anything else with a slash the whole path.
     """
-    path, pattern = path.casefold(), pattern.casefold()
-    if pattern.endswith("/**"):
-        return any(fnmatchcase(part, pattern[:-3]) for part in PurePosixPath(path).parts[:-1])
-    if "/" in pattern:
-        return fnmatchcase(path, pattern)
-    return fnmatchcase(PurePosixPath(path).name, pattern)
+    meant, folded = _compiled(patterns), path.casefold()
+    parts = PurePosixPath(folded).parts
+    if meant.names and meant.names.match(parts[-1] if parts else ""):
+        return True
+    if meant.paths and meant.paths.match(folded):
+        return True
+    return meant.directories is not None and any(meant.directories.match(part) for part in parts[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """Patterns by what they are compared with; None where there are none."""
+
+    names: re.Pattern[str] | None
+    paths: re.Pattern[str] | None
+    directories: re.Pattern[str] | None
+
+
+@lru_cache(maxsize=64)
+def _compiled(patterns: tuple[str, ...]) -> _Compiled:
+    folded = [pattern.casefold() for pattern in patterns]
+    directories = [pattern[:-3] for pattern in folded if pattern.endswith("/**")]
+    others = [pattern for pattern in folded if not pattern.endswith("/**")]
+    paths = [pattern for pattern in others if "/" in pattern]
+    return _Compiled(_union([one for one in others if "/" not in one]), _union(paths), _union(directories))
+
+
+def _union(globs: Sequence[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(map(translate, globs))) if globs else None
 
 
 def names_git_directory(path: str) -> bool:
@@ -150,10 +174,10 @@ def _of_path(path: str, policy: Policy) -> Iterator[str]:
     if names_git_directory(path):
         yield "The path reaches into a git directory."
     plain = "/".join(map(_plain, parts))
-    if any(matches(plain, pattern) for pattern in policy.protected):
+    if matches(plain, policy.protected):
         if path not in policy.allowed:
             yield "Only a person may change this file."
-    elif path not in policy.planned and any(matches(plain, pattern) for pattern in policy.manifests):
+    elif path not in policy.planned and matches(plain, policy.manifests):
         yield "The approved specification does not list this file."
 
 
@@ -162,7 +186,7 @@ def _of_content(change: PathChange, policy: Policy) -> Iterator[str]:
         yield "Symbolic links are not published."
     if change.new_mode == GITLINK:
         yield "Submodules and embedded repositories are not published."
-    if change.new_mode == EXECUTABLE != change.old_mode and not _any(change.path, policy.executables):
+    if change.new_mode == EXECUTABLE != change.old_mode and not matches(change.path, policy.executables):
         yield "A new executable file is not published."
     if change.binary and change.size > policy.max_binary_bytes:
         yield f"A binary file of {change.size} bytes is larger than {policy.max_binary_bytes}."
@@ -183,10 +207,6 @@ def _of_all(changes: Sequence[PathChange], policy: Policy) -> Iterator[PatchRefu
         yield PatchRefusal("", f"{len(changes)} changed files are more than {policy.max_files}.")
     if size > policy.max_bytes:
         yield PatchRefusal("", f"{size} added bytes are more than {policy.max_bytes}.")
-
-
-def _any(path: str, patterns: Iterable[str]) -> bool:
-    return any(matches(path, pattern) for pattern in patterns)
 
 
 def _plain(part: str) -> str:

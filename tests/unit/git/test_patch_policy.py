@@ -188,7 +188,9 @@ def test_every_reason_is_named_in_order() -> None:
     ],
 )
 def test_patterns(path: str, pattern: str, expected: bool) -> None:
-    assert matches(path, pattern) is expected
+    assert matches(path, (pattern,)) is expected
+    assert matches(path, ("other.txt", pattern, "else/**", "a/whole/path")) is expected
+    assert not matches(path, ())
 
 
 def test_the_error_lists_every_refusal_for_a_person() -> None:

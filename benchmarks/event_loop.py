@@ -1,0 +1,93 @@
+"""For how long agents keep their event loop from other work: a usual story, a large log, a large change, many issues.
+
+While a loop is busy, no heartbeat is sent and no order of a person is heard. What counts is processor time, which
+other load on the machine does not change; the story is told by three agents in one process, as `run` starts them.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from benchmarks import watched
+from benchmarks.lab_host import OWNER, REPOSITORY, LabHost, house
+from benchmarks.many_issues import BODY
+from benchmarks.many_issues import ISSUES as THREADS
+from benchmarks.requests import Stuck, script
+from benchmarks.stub_tests import REPORT
+from benchmarks.table import Row
+from benchmarks.throughput import STUB
+from shared import process
+
+GOAL_SECONDS = 0.1
+
+SECONDS = 900.0
+"""After so long a story counts as stuck."""
+
+LOG_BYTES = 40_000_000
+
+FILES = 5_000
+
+NAME = "initial"
+
+_WRITING = f"import pathlib; [pathlib.Path(f'data_{{n}}.txt').write_text(str(n)) for n in range({FILES})]"
+_MANY_FILES = (sys.executable, "-c", _WRITING)
+"""A code generator that runs after the coder, who is scripted and would be what is measured."""
+
+
+async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+    """The longest turn of the loop in each of four stories."""
+    stories: dict[str, dict[str, Any]] = {
+        "a usual story": {},
+        f"tests that print {LOG_BYTES // 10**6} MB": {"test_command": f"{STUB} {LOG_BYTES}"},
+        f"a change of {FILES:,} files, which is refused": {"hooks": {"after_run": shlex.join(_MANY_FILES)}},
+        f"a repository with {THREADS:,} open issues": {"threads": THREADS},
+    }
+    rows: list[Row] = []
+    details: dict[str, object] = {}
+    for number, (what, given) in enumerate(stories.items()):
+        directory = root / str(number)
+        directory.mkdir()
+        longest = await _story(directory, **given)
+        rows.append(Row(f"the loop's longest turn: {what}", longest[0]["used"], "s", GOAL_SECONDS))
+        details[what] = longest
+    return rows, details
+
+
+async def _story(root: Path, *, threads: int = 0, **given: Any) -> list[dict[str, float]]:
+    """The ten longest turns from the start of the agents to the merge, or to the issue's failure; most first."""
+    log = root / "turns.txt"
+    settings = {"test_command": STUB, "test_report": REPORT} | given
+    async with house(root, script(NAME), check_command="true", **settings) as here:
+        for number in range(threads):
+            here.lab.issue(REPOSITORY, f"Story {number}", BODY, author=OWNER, labels=("bug",))
+        title = f"Count users by {NAME}"
+        issue = here.lab.issue(REPOSITORY, title, "It counts.", author=OWNER, labels=("status:ready",))
+        async with _agents(here, log):
+            with anyio.move_on_after(SECONDS) as limit:
+                while not _ended(here, issue.number):
+                    await here.clock.sleep(0.2)
+        if limit.cancelled_caught:
+            raise Stuck(f"The issue did not end within {SECONDS:.0f} s: see {here.root}.")
+    turns = sorted(watched.blocks(log), key=lambda turn: -turn["used"])[:10]
+    return [dict(turn) for turn in turns] or [{"used": 0.0, "gone": 0.0, "at": 0.0}]
+
+
+def _ended(here: LabHost, number: int) -> bool:
+    issue = here.lab.at(REPOSITORY).issues.require(number)
+    return not issue.open or "status:failed" in issue.labels
+
+
+@asynccontextmanager
+async def _agents(here: LabHost, log: Path) -> AsyncIterator[None]:
+    """Planner, worker and reviewer in one process, whose loop is watched."""
+    config = here.config("machine")
+    argv = (sys.executable, "-m", "benchmarks.watched", str(log), "console", "run", "--config", str(config))
+    async with process.started(argv, cwd=here.root, env=here.environment, log=here.log("agents")):
+        yield
