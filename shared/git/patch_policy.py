@@ -169,7 +169,7 @@ def _of_path(path: str, policy: Policy) -> Iterator[str]:
     parts = path.split("/")
     if path.startswith("/") or re.match(r"[A-Za-z]:", path) or not {"", ".", ".."}.isdisjoint(parts):
         yield "The path leads out of the repository."
-    if "\\" in path or any(not char.isprintable() for char in path):
+    if "\\" in path or not path.isprintable():
         yield "The path has characters that cannot be shown."
     if names_git_directory(path):
         yield "The path reaches into a git directory."
@@ -211,6 +211,8 @@ def _of_all(changes: Sequence[PathChange], policy: Policy) -> Iterator[PatchRefu
 
 def _plain(part: str) -> str:
     """A path's part as forgiving file systems read it: no invisible characters, dots or streams at the end."""
+    if part.isascii():
+        return part.partition(":")[0].rstrip(" .").casefold()
     folded = unicodedata.normalize("NFKC", part)
     visible = "".join(char for char in folded if unicodedata.category(char) != "Cf")
     return visible.partition(":")[0].rstrip(" .").casefold()
