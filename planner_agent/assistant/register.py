@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.errors import Outdated
 from shared.git.lines import History, Lines
 from shared.git.ports import Refs
 
@@ -61,13 +60,7 @@ class Register:
 
         Raises `Transient`, and `Outdated` when a line cannot be read: a question could be paid for twice.
         """
-        await self._lines.renew()
-        if self._lines.newer:
-            raise Outdated(
-                f"The register of questions ({REF}) has lines of version {self._lines.newer}, and this agent reads "
-                f"version {VERSION}: it answers nothing. Upgrade this agent."
-            )
-        return tuple(self._lines.entries)
+        return tuple(await self._lines.whole("questions", "answers nothing"))
 
     async def append(self, entry: Entry) -> bool:
         """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""

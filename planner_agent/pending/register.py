@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.errors import Outdated
 from shared.git.lines import History, Lines
 from shared.git.ports import Refs
 
@@ -42,14 +41,8 @@ class Register:
 
         Raises `Outdated` when a line cannot be read: the test that it names might get a second issue.
         """
-        await self._lines.renew()
-        if self._lines.newer:
-            raise Outdated(
-                f"The register of pending tests ({REF}) has lines of version {self._lines.newer}, and this agent reads "
-                f"version {VERSION}: it opens no issue for them. Upgrade this agent."
-            )
         known: dict[str, PendingTest] = {}
-        for line in self._lines.entries:
+        for line in await self._lines.whole("pending tests", "opens no issue for them"):
             if not (line.test in known and known[line.test].issue):
                 known[line.test] = line
         return known

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.errors import Outdated
 from shared.git.lines import History, Lines
 from shared.git.ports import Refs
 
@@ -48,13 +47,7 @@ class Register:
 
         Raises `Transient`, and `Outdated` when a line cannot be read: the limit of the day could be passed.
         """
-        await self._lines.renew()
-        if self._lines.newer:
-            raise Outdated(
-                f"The register of triaged issues ({REF}) has lines of version {self._lines.newer}, and this agent "
-                f"reads version {VERSION}: it triages nothing. Upgrade this agent."
-            )
-        return tuple(self._lines.entries)
+        return tuple(await self._lines.whole("triaged issues", "triages nothing"))
 
     async def append(self, entry: Entry) -> bool:
         """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""

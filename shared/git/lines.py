@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from shared.errors import UnknownOutcome
+from shared.errors import Outdated, UnknownOutcome
 from shared.git.ports import Refs
 
 E = TypeVar("E")
@@ -89,6 +89,19 @@ class Lines(Generic[E]):
             return False
         self.entries, self._tip = await self._from(tip), tip
         return True
+
+    async def whole(self, of: str, otherwise: str) -> Sequence[E]:
+        """Bring `entries` to what the server has now. Raises `Transient`.
+
+        Raises `Outdated` where a line is missing: a register of what (`of`) has it, and this agent does `otherwise`.
+        """
+        await self.renew()
+        if self.newer:
+            raise Outdated(
+                f"The register of {of} ({self._ref}) has lines of version {self.newer}, and this agent reads version "
+                f"{self._known}: it {otherwise}. Upgrade this agent."
+            )
+        return self.entries
 
     async def append(self, text: str, entry: E) -> bool:
         """Whether the line stands there now, next to what was read; False too when nobody knows."""
