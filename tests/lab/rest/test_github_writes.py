@@ -48,6 +48,19 @@ async def test_a_lost_lease_writes_nothing() -> None:
     assert script.calls == []
 
 
+async def test_a_heartbeat_does_not_wait_where_other_edits_do() -> None:
+    """Seventy-two writes in a minute leave room for eight that are urgent."""
+    async with scripted(*[Plan(body=comment(7))] * 74, interval=0.001) as (github, script):
+        comments = Comments(github, "ada/x")
+        for _ in range(72):
+            await comments.edit(7, "told", PERSON)
+        waited = sum(script.clock.slept)
+        await comments.edit(7, "alive", PERSON, urgent=True)
+        assert sum(script.clock.slept) < waited + 1
+        await comments.edit(7, "told again", PERSON)
+        assert sum(script.clock.slept) > waited + 50
+
+
 @pytest.mark.fault(8)
 async def test_writes_are_paced_and_the_lease_is_asked_after_that_wait() -> None:
     async with scripted(Plan(body={}), Plan(body={}), interval=1.0) as (github, script):

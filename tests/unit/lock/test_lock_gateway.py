@@ -130,6 +130,16 @@ async def test_a_fence_is_read_from_git() -> None:
     assert (await gateway(Comments(), Fences(None)).request(ReadFence(KEY))).value is None
 
 
+async def test_what_a_fence_names_is_known_once_it_is_read_or_moved() -> None:
+    named: list[Fence] = []
+    fences, port = Fences(("1" * 40, write_fence(FENCE))), FakeAgent(Server(), "worker-a").port
+    one = Gateway(Comments(), fences, port, lambda: EPOCH, named.append)
+    read = (await one.request(ReadFence(KEY))).value
+    moved = replace(FENCE, pr=9)
+    await one.request(AdvanceFence(moved, "1" * 40))
+    assert named == [read, moved]
+
+
 async def test_a_fence_that_cannot_be_read_is_not_absent() -> None:
     fences = Fences(("1" * 40, "Merge branch 'main'\n"))
     with pytest.raises(ForeignFence, match="refs/ack/worker/42") as raised:
