@@ -129,11 +129,13 @@ test-cli: $(CLIS) $(FOREIGN)
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal tests/cli
 
 # Two versions of Claude Code, as the vendor publishes them for Python: 2.1.330 and 2.1.202. Two of Codex:
-# 0.163 for Python, and 0.169, which there is for Node alone and of which the program itself is kept. Qwen Code is for Node.
+# 0.163 for Python, and 0.169, which there is for Node alone and of which the program itself is kept. Qwen Code is for Node,
+# mini-swe-agent for Python.
 $(CLIS): $(STAMP)
 	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools
 	@"$(BIN)/workflow-engine" install-cli claude --state-dir .tools --package-version 0.2.111
 	@"$(BIN)/workflow-engine" install-cli codex --state-dir .tools
+	@"$(BIN)/workflow-engine" install-cli mini --state-dir .tools
 	@if command -v npm >/dev/null; then "$(BIN)/workflow-engine" install-cli qwen --state-dir .tools; \
 	else echo "There is no npm: Qwen Code is not tried."; fi
 	@if command -v npm >/dev/null; then \

@@ -203,6 +203,8 @@ class EngineSettings(Section):
     """The Codex command."""
     qwen_cli: Text = "qwen"
     """The Qwen Code command."""
+    mini_cli: Text = "mini"
+    """The command of mini-swe-agent, in a virtual environment."""
     gh_cli: Text = "gh"
     """The GitHub command."""
     github: GitHubSettings = GitHubSettings()

@@ -193,7 +193,7 @@ def recover(
 
 @app.command()
 def install_cli(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which program: claude, codex or qwen.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which program: claude, codex, mini or qwen.")],
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Configuration file (for its state_dir).")] = None,
     state_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Install there instead.")] = None,
     package_version: Annotated[
@@ -260,7 +260,7 @@ def start(  # noqa: PLR0913 - each is an option of the command line
     ] = "",
     backend: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="claude, codex or qwen; else who has a key.", rich_help_panel=_ANSWERS),
+        typer.Option(metavar="NAME", help="claude, codex, mini or qwen; else who has a key.", rich_help_panel=_ANSWERS),
     ] = None,
     test_command: Annotated[
         str | None,

@@ -105,7 +105,8 @@ def _by_npm(package: Package, version: str, into: Path) -> tuple[str, ...]:
 
 
 def _by_pip(package: Package, version: str, into: Path) -> tuple[str, ...]:
-    return (*_installer(), "--no-deps", "--quiet", "--target", str(into), f"{package.requirement}=={version}")
+    wanted = (f"{package.requirement}=={version}", *package.needs)
+    return (*_installer(), "--no-deps", "--quiet", "--target", str(into), *wanted)
 
 
 def _installer() -> tuple[str, ...]:

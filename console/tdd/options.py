@@ -38,7 +38,9 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     ] = None,
     llm: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Coding backend: claude, codex, qwen or scripted.", rich_help_panel=_HOW),
+        typer.Option(
+            metavar="NAME", help="Coding backend: claude, codex, mini, qwen or scripted.", rich_help_panel=_HOW
+        ),
     ] = None,
     test_command: Annotated[
         str | None, typer.Option(metavar="COMMAND", help="What runs the tests; else detected.", rich_help_panel=_HOW)

@@ -16,6 +16,7 @@ BACKENDS = {
     "claude": "shared.llm.claude",
     "codex": "shared.llm.codex",
     "qwen": "shared.llm.qwen",
+    "mini": "shared.llm.mini",
     "scripted": "shared.llm.scripted",
 }
 """The module whose `SPEC` describes each backend, by the word that stands for it in the configuration."""

@@ -49,6 +49,8 @@ class Package:
     """The vendor's official package of the CLI, for Python, so that no Node is needed, or else for npm.
 
     `version` is the one that was tried, `directory` what has to be kept of it, `program` the executable in there.
+    `needs` are other packages that it does not run without, each with its version; those that it names itself are
+    left out.
     """
 
     requirement: str
@@ -56,6 +58,7 @@ class Package:
     directory: str
     program: str
     npm: bool = False
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,11 @@ class LoginFile:
     lease: Callable[[Endpoint, Path], Endpoints]
 
 
+def by_option(program: Path) -> tuple[str, ...]:
+    """What most programs are asked for their version by."""
+    return (str(program), "--version")
+
+
 @dataclass(frozen=True, slots=True)
 class CliSpec:
     """A backend that is a vendor's command-line program.
@@ -101,7 +109,8 @@ class CliSpec:
     another server. `key_shape` shows people what a key looks like; `beginnings` tells by how a pasted one begins
     which variable it belongs to, and `subscription` how to go without a key. `not_enforced` is what follows from
     a login, which passes by the model proxy. `endpoint` raises `MissingCredentials` naming what to set.
-    One that `needs_model` has no model of its own: the configuration names it.
+    One that `needs_model` has no model of its own: the configuration names it. `asked` is what tells the version of
+    an installed one; it raises `Misconfigured` for what cannot be this program.
     """
 
     vendor: Vendor
@@ -118,6 +127,7 @@ class CliSpec:
     reports_cost: bool = True
     login: LoginFile | None = None
     needs_model: bool = False
+    asked: Callable[[Path], tuple[str, ...]] = by_option
 
     def named(self, environment: Environment) -> bool:
         """Whether a key or a login stands in the environment itself."""

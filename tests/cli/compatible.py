@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ KEY = "sk-c4n4ry-the-real-key-0123456789"
 MODEL = "lab-model"
 PRICE = Price(input=10, output=30, cached=1, written=10)
 
-VERSIONS = [("qwen", "0.24.4")]
+VERSIONS = [("qwen", "0.24.4"), ("mini", "2.4.6")]
 """The backends and the versions that are tried."""
 
 Call = dict[str, Any]
@@ -29,16 +30,22 @@ Call = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tools:
-    """How one program's tools are called."""
+    """How one program's tools are called; `guarded` ones keep to the protected files, a shell is only told of them."""
 
     write: Callable[[str, str], Call]
     shell: Callable[[str], Call]
     read: Callable[[str], Call]
     answer: Callable[[dict[str, Any]], Call]
+    guarded: bool = True
 
 
 def _tool(name: str, **given: Any) -> Call:
     return {"tools": [{"name": name, "input": given}]}
+
+
+def _written(path: str, text: str) -> Call:
+    """A file written by a program that has a shell alone."""
+    return _tool("bash", command=f"cat > {shlex.quote(path)} <<'EOF'\n{text}EOF\n")
 
 
 TOOLS: Mapping[str, Tools] = {
@@ -47,6 +54,13 @@ TOOLS: Mapping[str, Tools] = {
         shell=lambda command: _tool("run_shell_command", command=command, is_background=False),
         read=lambda path: _tool("read_file", file_path=f"{{cwd}}/{path}"),
         answer=lambda answer: _tool("structured_output", **answer),
+    ),
+    "mini": Tools(
+        write=_written,
+        shell=lambda command: _tool("bash", command=command),
+        read=lambda path: _tool("read_file", path=path),
+        answer=lambda answer: _tool("structured_output", **answer),
+        guarded=False,
     ),
 }
 

@@ -73,6 +73,14 @@ async def proxied(root: Path, request: pytest.FixtureRequest, wrap: Wrap) -> Asy
         yield desk
 
 
+@pytest.fixture
+async def mini(root: Path, wrap: Wrap) -> AsyncIterator[ProxiedDesk]:
+    """mini-swe-agent alone, behind the proxy."""
+    executable = program("mini", dict(VERSIONS)["mini"])
+    async with _served(root, lambda server: ProxiedDesk(server, root, executable, "mini", wrap)) as desk:
+        yield desk
+
+
 @asynccontextmanager
 async def _served(root: Path, make: Callable[[ModelServer], D]) -> AsyncIterator[D]:
     """A desk; at the end every request was scripted and no call directory is left."""

@@ -43,9 +43,17 @@ QWEN = Other(
     compatible.URL,
     {"llm": {"models": {"qwen": "gpt-5"}}},
 )
+MINI = Other(
+    "mini",
+    "2.4.6",
+    TOOLS["mini"].write(PLACE, GREETS),
+    compatible.KEY,
+    compatible.URL,
+    {"llm": {"models": {"mini": "gpt-5"}}},
+)
 
 
-@pytest.mark.parametrize("backend", [CLAUDE, QWEN], ids=lambda one: one.name)
+@pytest.mark.parametrize("backend", [CLAUDE, QWEN, MINI], ids=lambda one: one.name)
 async def test_a_person_has_another_backend_go_on_from_the_same_tests(engine: Engine, backend: Other) -> None:
     engine.script(TESTS + WRONG)
     engine.repository_settings |= {"max_attempts": 1}

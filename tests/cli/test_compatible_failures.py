@@ -12,6 +12,8 @@ from shared.llm.port import Ending, RunLimits
 
 LATER = "You exceeded your current quota, please check your plan and billing details."
 
+LONG = "This model's maximum context length is 128000 tokens. However, your messages resulted in 200000 tokens."
+
 REFUSED = {
     "401": (refused(401, message="Incorrect API key provided"), Ending.AUTH),
     "403": (refused(403, message="no access"), Ending.AUTH),
@@ -19,6 +21,8 @@ REFUSED = {
     "no credit": (refused(429, type="insufficient_quota", message=LATER), Ending.BILLING),
     "unknown model": (refused(404, type="model_not_found", message="The model `x` does not exist"), Ending.CONFIG),
     "bad request": (refused(400, type="invalid_request_error", message="too many"), Ending.PERSISTENT),
+    "context window": (refused(400, type="context_length_exceeded", message=LONG), Ending.PERSISTENT),
+    "account closed": (refused(400, message="This organization has been disabled."), Ending.AUTH),
     "429": (refused(429), Ending.OVERLOADED),
     "429, an hour": (refused(429, retry_after=3600), Ending.USAGE_LIMIT),
     "500": (refused(500), Ending.TRANSIENT),
@@ -31,13 +35,17 @@ REFUSED = {
     "says nothing": ({"say": ""}, Ending.EMPTY),
 }
 
+OTHERWISE = {("mini", "declined"): Ending.REFUSED}
+"""Where a program tells more than the others."""
+
 PATIENT = RunLimits(max_turns=10, deadline_seconds=120, silence_seconds=90)
 
 
 @pytest.mark.fault(24)
 @pytest.mark.parametrize("name", REFUSED)
 async def test_a_failed_request_ends_the_run_with_its_word(proxied: ProxiedDesk, name: str) -> None:
-    turn, ending = REFUSED[name]
+    turn, usual = REFUSED[name]
+    ending = OTHERWISE.get((proxied.backend, name), usual)
     proxied.script(turn)
     outcome = await proxied.edit(limits=PATIENT)
     assert outcome.ending is ending, outcome

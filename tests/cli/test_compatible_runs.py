@@ -76,7 +76,9 @@ async def test_workflows_cannot_be_edited_unless_the_request_says_so(proxied: Pr
     (proxied.tree / ".github").mkdir()
     proxied.script(proxied.tools.write(".github/ci.yml", "on: push\n"), {"say": "Done."})
     assert (await proxied.edit()).ending is Ending.COMPLETED
-    assert list((proxied.tree / ".github").iterdir()) == []
+    written = list((proxied.tree / ".github").iterdir())
+    assert bool(written) is not proxied.tools.guarded, "a shell is held by the sandbox and the patch policy alone"
+    assert (".github/**" in json.dumps(proxied.server.journal[0].body)) is not proxied.tools.guarded
     assert (await proxied.edit(protected=())).ending is Ending.COMPLETED
     assert (proxied.tree / ".github" / "ci.yml").read_text() == "on: push\n"
 

@@ -83,9 +83,11 @@ async def newest(name: str, configured: str, state_dir: Path, environment: Mappi
 
 async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str:
     """The version that it says, or why it says none."""
+    spec = llm.cli_spec(name)
     try:
         with anyio.fail_after(ASK_SECONDS):
-            text = await probe.said((str(path), "--version"), f"{name}_cli", environment)
+            argv = spec.asked(path) if spec else (str(path), "--version")
+            text = await probe.said(argv, f"{name}_cli", environment)
     except (Misconfigured, TimeoutError):
         return "does not run"
     version = re.search(r"\d+(?:\.\d+){1,3}", text)

@@ -60,7 +60,7 @@ async def test_where_nothing_is_wrong_every_probe_passes(clinic: Clinic) -> None
     findings = await clinic.findings()
     others = {finding.subject: finding.status for finding in findings if finding.status is not Status.PASS}
     others.pop("state directory", None)  # it is below /tmp, or wherever tests are run
-    skipped = dict.fromkeys(("claude", "codex", "qwen", "test run"), Status.SKIP)
+    skipped = dict.fromkeys(("claude", "codex", "qwen", "mini", "test run"), Status.SKIP)
     expected = {"sandbox": Status.WARN, **skipped}
     assert others == expected
     passed = {finding.subject for finding in findings} - set(others)

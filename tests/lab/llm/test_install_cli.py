@@ -38,6 +38,22 @@ def wheel(place: Path, version: str, *, program: bool = True) -> None:
             archive.writestr(name, content)
 
 
+def empty_wheel(place: Path, requirement: str, files: Mapping[str, str] | None = None) -> None:
+    """A package with `files`, which needs another one that is nowhere."""
+    name, _, version = requirement.replace("-", "_").partition("==")
+    about = f"{name}-{version}.dist-info"
+    known = {
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: litellm\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/RECORD": "",
+        f"{name}.py": "",
+        **(files or {}),
+    }
+    with zipfile.ZipFile(place / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        for file, content in known.items():
+            archive.writestr(file, content)
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> Mapping[str, str]:
     """An environment in which packages come from a directory and from nowhere else."""
@@ -56,6 +72,26 @@ async def test_the_program_is_installed_once_and_found(tmp_path: Path, environme
     assert await install("claude", state, {"PATH": ""}) == place
     assert place.stat().st_ino == before.st_ino
     assert sorted(path.name for path in place.parent.parent.iterdir()) == [VERSION]
+
+
+async def test_what_a_program_needs_is_fetched_by_its_version_and_nothing_else_is(
+    tmp_path: Path, environment: Mapping[str, str]
+) -> None:
+    package, index, state = cli_backends()["mini"].package, tmp_path / "index", tmp_path / "state"
+    about = f"mini_swe_agent-{package.version}.dist-info/entry_points.txt"
+    script = {about: "[console_scripts]\nmini = mini_swe_agent:app\n"}
+    empty_wheel(index, f"{package.requirement}=={package.version}", script)
+    for needed in package.needs[1:]:
+        empty_wheel(index, needed)
+    with pytest.raises(NotInstalled, match=package.needs[0].partition("==")[0]):
+        await install("mini", state, environment)
+    assert list((state / "cli" / "mini").iterdir()) == []
+    empty_wheel(index, package.needs[0])
+    place = await install("mini", state, environment)
+    assert place == state / "cli" / "mini" / package.version / "bin" / "mini"
+    assert program("mini", "mini", state, "") == place
+    found = {one.name for one in place.parents[1].glob("*.py")}
+    assert found == {f"{name.partition('==')[0].replace('-', '_')}.py" for name in ("mini-swe-agent", *package.needs)}
 
 
 async def test_what_cannot_be_fetched_leaves_nothing_and_says_why(
@@ -79,4 +115,4 @@ async def test_a_version_is_a_version(tmp_path: Path, version: str) -> None:
 
 def test_the_command_says_what_is_wrong_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert installed(InstallOptions("gemini", state_dir=tmp_path)) == 2
-    assert capsys.readouterr() == ("", "There is no package for 'gemini'; there is claude, codex, qwen.\n")
+    assert capsys.readouterr() == ("", "There is no package for 'gemini'; there is claude, codex, mini, qwen.\n")

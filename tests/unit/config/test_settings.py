@@ -102,6 +102,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
         "claude_cli": "claude",
         "codex_cli": "codex",
         "qwen_cli": "qwen",
+        "mini_cli": "mini",
         "gh_cli": "gh",
         "github": {
             "token_env": "GITHUB_TOKEN",

@@ -40,6 +40,21 @@ async def test_the_newest_that_runs_is_used_and_said(tmp_path: Path, installed: 
     assert f"not {left} (" in chosen.sentence
 
 
+async def test_a_program_that_cannot_be_the_one_that_is_meant_is_not_run_and_not_used(tmp_path: Path) -> None:
+    """`mini` is a common name, and mini-swe-agent's has no option that tells its version."""
+    place = home(tmp_path, "mini") / "2.4.6"
+    ours = script(place / cli_backends()["mini"].package.program, f"touch '{tmp_path}/ran'")
+    script(tmp_path / "bin" / "mini", f"touch '{tmp_path}/ran'; echo 9.9.9")
+    (place / "minisweagent").mkdir()
+    about = place / "mini_swe_agent-2.4.6.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mini-swe-agent\nVersion: 2.4.6\n")
+    chosen = await newest("mini", "mini", tmp_path, {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"})
+    assert chosen.path == ours
+    assert f"is used: {ours} (2.4.6), not {tmp_path / 'bin' / 'mini'} (does not run)" in chosen.sentence
+    assert not (tmp_path / "ran").exists()
+
+
 async def test_what_is_named_is_used_unasked(tmp_path: Path) -> None:
     script(home(tmp_path, "claude") / "9.9.9" / cli_backends()["claude"].package.program, "touch asked")
     named = script(tmp_path / "mine", f"touch '{tmp_path}/asked'")

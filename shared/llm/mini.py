@@ -1,0 +1,312 @@
+"""mini-swe-agent as a coding backend: its packages, its Python, the order of a call, the server that it talks to.
+
+Measured on 2.4.6, of which the parts are used and not the command `mini`: that one has a shell for questions too, takes
+the end of a run from what commands print, and looks for its configuration in the work tree. `mini_entry` puts the parts
+together. Of the repository it reads what the model asks for, and nothing else.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from shared.errors import Misconfigured
+from shared.llm import compatible
+from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
+from shared.llm.cli import probe
+from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.directory import CallDirectory, opened
+from shared.llm.cli.launch import Command, Launcher, Ran
+from shared.llm.cli.stream import Event
+from shared.llm.continuation import FoundSession
+from shared.llm.endpoint import Endpoint
+from shared.llm.mini_events import Transcript, verdict
+from shared.llm.port import Ending, Request, RunOutcome
+from shared.llm.proxy.vendors import Vendor
+from shared.llm.structured import fitted, strict
+
+log = structlog.get_logger()
+
+ENTRY = Path(__file__).with_name("mini_entry.py")
+
+PROMPT_BYTES = 8 * 10**6
+"""No model reads more; the model proxy takes four times as much for a whole conversation."""
+
+COMMAND_SECONDS = 600
+"""How long one command may take; less where the call may not be silent for so long."""
+
+ENVIRONMENT: Mapping[str, str] = {
+    "MSWEA_SILENT_STARTUP": "1",
+    "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "6",
+    "MSWEA_COST_TRACKING": "ignore_errors",
+}
+"""No greeting; a failed request is repeated for about half a minute; the model proxy knows the cost."""
+
+NEEDS = (
+    *("annotated-types==0.8.0", "certifi==2026.10.18", "charset-normalizer==3.5.3", "idna==3.20", "Jinja2==3.1.6"),
+    *("markdown-it-py==4.3.0", "MarkupSafe==3.0.4", "mdurl==0.1.2", "platformdirs==4.14.8", "pydantic==2.14.4"),
+    *("pydantic_core==2.50.5", "Pygments==2.21.0", "python-dotenv==1.2.4", "requests==2.34.2", "rich==15.0.0"),
+    *("tenacity==9.2.1", "typing-inspection==0.4.5", "typing_extensions==4.16.0", "urllib3==2.8.0"),
+)
+"""Every package that its parts import, of some seventy that it asks for: litellm and what it needs take 700 MB more."""
+
+_VERSION = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from importlib.metadata import version; "
+    "print(version('mini-swe-agent'))"
+)
+
+_EDITS = """\
+You are a coding agent. Working directory: {where}
+You change its files by shell commands, which you give to the tool bash. Each command runs in a new shell in the
+working directory: another directory or a variable does not outlast it. A command is stopped after {seconds} seconds,
+and nobody can type into it. Of a long output you see the beginning and the end.
+{protected}When all is done, say in plain text what you did, without calling a tool: that ends your work.
+"""
+
+_READS = """\
+You answer a question about files. Working directory: {where}
+You read files and directories by the tool read_file; you can run and change nothing.
+"""
+
+_THINKS = "You answer a question. Everything that you need to know is in it.\n"
+
+_ANSWERS = "Give your answer by calling the tool structured_output, once: that ends your work.\n"
+
+
+@dataclass(slots=True)
+class Mini:
+    """The dialect of one installed mini-swe-agent; `python` begins the command that runs its parts."""
+
+    program: Path
+    launcher: Launcher
+    python: tuple[str, ...]
+    version: str = field(default="", init=False)
+
+    @property
+    def name(self) -> str:
+        """The configured word."""
+        return "mini"
+
+    @property
+    def company(self) -> str:
+        """The vendor."""
+        return compatible.COMPANY
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """What starts the entry script."""
+        return (*self.python, str(ENTRY), str(self.program))
+
+    async def ready(self) -> None:
+        """Find out the version, and whether its parts are there, once. Raises `Misconfigured`."""
+        if self.version:
+            return
+        async with opened(self.launcher.calls) as call:
+            environment = {**self.launcher.environment, **ENVIRONMENT, "HOME": str(call.home)}
+            try:
+                said = await probe.said((*self.argv, "--version"), "mini_cli", environment)
+            except Misconfigured as error:
+                raise Misconfigured(f"{error} {self._anew}") from None
+        found = re.fullmatch(r"mini-swe-agent (2\.\d+\.\d+)", said)
+        if found is None:
+            raise Misconfigured(f"{self.program} (mini_cli) is not mini-swe-agent 2: it is '{said[:80]}'. {self._anew}")
+        self.version = found[1]
+        log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
+
+    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> MiniSession:
+        """A new call; `ready` was awaited before."""
+        return MiniSession(self, request, endpoint, call)
+
+    @property
+    def _anew(self) -> str:
+        """What helps; packages fit the Python that has fetched them."""
+        place = self.program.parents[1]
+        return f"Remove {place} if install-cli has made it, and run `workflow-engine install-cli mini`."
+
+
+class MiniSession:
+    """One call."""
+
+    def __init__(self, cli: Mini, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        self._cli = cli
+        self._request = request
+        self._endpoint = endpoint
+        self._call = call
+        self._transcript = Transcript()
+
+    def resume(self, found: FoundSession) -> None:
+        """It keeps no sessions, so there is none to go on with."""
+        raise OSError(errno.ENOTSUP, f"mini-swe-agent goes on in no session ({found.id})")
+
+    def command(self) -> Command:
+        """argv, environment, and the order of the call on standard input, the token in it: no tool inherits that."""
+        prompt = self._request.prompt.encode("utf-8", "replace")
+        if not prompt.strip():
+            raise Impossible("The prompt is empty.")
+        if len(prompt) > PROMPT_BYTES:
+            raise Impossible(f"The prompt has {len(prompt):,} bytes; mini-swe-agent is given at most {PROMPT_BYTES:,}.")
+        where = self._request.tree or self._call.empty
+        order = json.dumps(self._order(prompt.decode(), where)).encode()
+        environment = {**ENVIRONMENT, "MSWEA_GLOBAL_CONFIG_DIR": str(self._call.home / "mini")}
+        return Command(self._cli.argv, environment, where, order)
+
+    def take(self, event: Event) -> None:
+        """One event."""
+        self._transcript.take(event)
+
+    def outcome(self, ran: Ran) -> RunOutcome:
+        """The verdict on a run that ended by itself."""
+        usage = self._transcript.usage
+        found = verdict(self._transcript, structured=self._request.schema is not None)
+        if ran.signalled:
+            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
+        if found is None:
+            said = ran.complaint or "it said nothing at all"
+            return RunOutcome(Ending.UNKNOWN, f"{said} (exit code {ran.code}, no result)", usage=usage)
+        answer: Any = found.answer
+        if answer is not None and self._request.schema is not None:
+            answer = fitted(answer, self._request.schema)
+        return RunOutcome(found.ending, found.text, answer, usage)
+
+    def spent(self) -> RunOutcome:
+        """What is known of a run that we ended."""
+        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage)
+
+    def reused(self) -> int:
+        """Nothing: it goes on in no session."""
+        return 0
+
+    def left(self) -> FoundSession | None:
+        """None: it keeps no sessions."""
+        return None
+
+    def close(self) -> None:
+        """It leaves nothing in the tree."""
+
+    def _order(self, prompt: str, where: Path) -> dict[str, Any]:
+        request, endpoint = self._request, self._endpoint
+        if request.model is None:
+            raise Impossible("mini-swe-agent has no model of its own: name one under `llm.models.mini`.")
+        seconds = int(max(min(COMMAND_SECONDS, request.limits.silence_seconds / 2), 1))
+        told = _EDITS if request.call.edits else _READS if request.tree else _THINKS
+        patterns = ", ".join(request.protected)
+        protected = f"Changes to these files are refused: {patterns}.\n" if patterns else ""
+        tools = [_BASH] if request.call.edits else [_READ] if request.tree else []
+        if request.schema is not None:
+            told += _ANSWERS
+            tools = [*tools, _tool("structured_output", "Give the answer.", strict(request.schema))]
+        return {
+            "instructions": told.format(where=where, seconds=seconds, protected=protected),
+            "task": prompt,
+            "model": request.model,
+            "url": f"{endpoint.base_url}/v1",
+            "token": endpoint.token,
+            "turns": max(request.limits.max_turns + (request.schema is not None), 1),  # the answer itself takes one
+            "command_seconds": seconds,
+            "tools": tools,
+            "answer": request.schema is not None,
+        }
+
+
+def _tool(name: str, about: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
+
+
+_BASH = _tool(
+    "bash",
+    "Run a shell command.",
+    {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+)
+
+_READ = _tool(
+    "read_file",
+    "Read the next lines of a file, numbered, or list a directory.",
+    {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "relative to the working directory"},
+            "offset": {"type": "integer", "description": "the first line, from 1"},
+        },
+        "required": ["path"],
+    },
+)
+
+
+def python_of(program: Path) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """What runs the parts that lie beside `program`, apart from all else that is installed, and where these are.
+
+    `install-cli` puts them into a directory for the engine's own Python; people have a virtual environment. Raises
+    `Misconfigured` for anything else.
+    """
+    place, python = program.parents[1], program.with_name("python")
+    if (place / "minisweagent").is_dir():
+        return (sys.executable, "-I", "-S", "-B"), (place,)
+    if (place / "pyvenv.cfg").is_file() and python.exists():
+        return (str(python), "-I", "-B"), (place, python.resolve().parents[1])
+    raise Misconfigured(
+        f"{program} (mini_cli) is not in a virtual environment: run `workflow-engine install-cli mini`, "
+        f"or name the `mini` of one."
+    )
+
+
+def asked(program: Path) -> tuple[str, ...]:
+    """What says the version: the command `mini` itself has no option for that."""
+    python, (place, *_) = python_of(program)
+    return (*python, "-c", _VERSION, str(place))
+
+
+def dialect(program: Path, launcher: Launcher) -> Mini:
+    """How the program that was found is talked to; a sandbox shows its packages. Raises `Misconfigured`."""
+    python, shown = python_of(program)
+    return Mini(program, replace(launcher, readable=(*launcher.readable, *shown, ENTRY)), python)
+
+
+def build(setup: Setup) -> CliCoder:
+    """The backend for the program that was found; raises `Misconfigured` without one."""
+    if setup.program is None:
+        raise Misconfigured("The mini backend needs mini-swe-agent: run `workflow-engine install-cli mini`.")
+    made = dialect(setup.program.path, setup.program.launcher)
+    return CliCoder(made, made.launcher, setup.program.endpoints, setup.program.model)
+
+
+def server(environment: Environment) -> Endpoint:
+    """The server that a person names."""
+    return compatible.server(environment, "mini")
+
+
+async def examined(probe: Probe) -> Probed:
+    """What the adapter itself asks before its first call."""
+    async with probe.launcher() as launcher:
+        mini = dialect(probe.program, launcher)
+        await mini.ready()
+    return Probed(f"{mini.program} {mini.version}.")
+
+
+SPEC = BackendSpec(
+    build,
+    CliSpec(
+        vendor=Vendor.COMPATIBLE,
+        company=compatible.COMPANY,
+        package=Package("mini-swe-agent", "2.4.6", "", "bin/mini", needs=NEEDS),
+        keys=(compatible.KEY,),
+        url=compatible.URL,
+        key_shape="",
+        beginnings={},
+        subscription="",
+        not_enforced="",
+        endpoint=server,
+        examine=examined,
+        asked=asked,
+        reports_cost=False,
+        needs_model=True,
+    ),
+)
+"""All that the rest of the engine knows of this backend."""

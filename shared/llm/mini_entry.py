@@ -1,0 +1,293 @@
+"""The entry script of mini-swe-agent: one task from standard input, its messages as JSON lines on standard output.
+
+The program's own Python runs it, apart from the engine, of which it imports nothing. The loop, its limits and the shell
+are mini-swe-agent's; what is said to the server, which tools there are and what ends a run is said here. Nothing that a
+command prints ends a run: mini-swe-agent takes the first line of any output for that, and a file can hold it.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+PLACE = Path(sys.argv[1]).parents[1]
+"""Where the packages are, beside the program: below an environment's `lib`, or here."""
+
+if (PLACE / "minisweagent").is_dir():
+    sys.path.insert(0, str(PLACE))
+
+import requests
+from jinja2 import Template
+from minisweagent import __version__
+from minisweagent.agents.default import DefaultAgent
+from minisweagent.environments.local import LocalEnvironment
+from minisweagent.exceptions import FormatError, Submitted
+from minisweagent.models.openrouter_model import OpenRouterModel
+
+ANSWER = "structured_output"
+"""The tool by which a structured answer is given."""
+
+SHOWN = 20_000
+"""Characters of one output that the model sees; one reading of a file gives no more."""
+
+LINE_SHOWN = 2_000
+"""Characters of one line that a reading gives."""
+
+CONNECT_SECONDS, ANSWER_SECONDS = 30, 3600
+"""How long the server is waited for; the engine's own limits are shorter."""
+
+OBSERVATION = """\
+{%- set text = output.output -%}
+{%- if output.exception_info %}{{ output.exception_info }}
+{% endif -%}
+{%- if output.returncode %}exit code {{ output.returncode }}
+{% endif -%}
+{%- if text | length <= SHOWN %}{{ text }}{% else %}{{ text[:HALF] }}
+[{{ text | length - SHOWN }} characters are left out here]
+{{ text[-HALF:] }}{% endif -%}
+""".replace("SHOWN", str(SHOWN)).replace("HALF", str(SHOWN // 2))
+
+UNFIT = """\
+{%- if finish_reason == "length" -%}
+Your answer met the server's limit of length before it called a tool. Say less, and call a tool.
+{%- else -%}
+{{ error }}
+{%- endif -%}
+"""
+
+
+class Failed(Exception):
+    """A request that failed; a further try may help. `status` is None where nothing, or nonsense, was answered."""
+
+    def __init__(self, message: str, status: int | None = None, kind: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+
+
+class Refused(Failed):
+    """A request that the server has refused for good."""
+
+
+class Model(OpenRouterModel):
+    """Chat completions of the server that the order names, with the tools of the call."""
+
+    abort_exceptions = (Refused, KeyboardInterrupt)
+
+    def __init__(self, order: Mapping[str, Any]) -> None:
+        super().__init__(model_name=order["model"], observation_template=OBSERVATION, format_error_template=UNFIT)
+        self._api_url = f"{order['url']}/chat/completions"
+        self._api_key = order["token"]
+        self._tools = order["tools"]
+        self._wants = order["answer"]
+        self._session = requests.Session()
+        self._session.trust_env = False  # no proxy and no .netrc
+
+    def _query(self, messages: list[dict[str, Any]], **_: Any) -> dict[str, Any]:
+        tools = {"tools": self._tools} if self._tools else {}
+        body = json.dumps({"model": self.config.model_name, "messages": messages, **tools}).encode()
+        headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json"}
+        patience = (CONNECT_SECONDS, ANSWER_SECONDS)
+        try:
+            answer = self._session.post(self._api_url, body, headers=headers, timeout=patience, allow_redirects=False)
+            found: dict[str, Any] | None = answer.json() if answer.status_code == 200 else None
+        except (requests.exceptions.RequestException, UnicodeDecodeError) as error:
+            raise Failed(f"the answer of the model server could not be read ({type(error).__name__})") from None
+        if found is None:
+            raise _failure(answer)
+        if not _is_completion(found):
+            raise Failed("the answer of the model server is no chat completion")
+        message = found["choices"][0]["message"]
+        found["choices"][0]["message"] = {key: value for key, value in message.items() if value is not None}
+        return found
+
+    def _calculate_cost(self, response: Mapping[str, Any]) -> dict[str, float]:
+        return {"cost": 0.0}  # the model proxy knows it
+
+    def _parse_actions(self, response: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The tools to call; raises `Submitted` for an answer that ends the run, and `FormatError`."""
+        choice = response["choices"][0]
+        reason, message = choice.get("finish_reason"), choice["message"]
+        calls = message.get("tool_calls") or []
+        if message.get("refusal") or reason == "content_filter":
+            raise _ended("Declined", str(message.get("refusal") or "the server's filter"), response=response)
+        if calls:
+            return [_action(call) for call in calls]
+        if not self._wants and reason != "length" and (text := _text(message)).strip():
+            raise _ended("Submitted", text, response=response)
+        wanted = f"Your answer has to be given by the tool {ANSWER}." if self._wants else "You have said nothing."
+        raise _unfit(self._render(wanted, reason), _text(message))
+
+    def _render(self, error: str, reason: str | None) -> str:
+        return str(Template(self.config.format_error_template).render(error=error, finish_reason=reason))
+
+
+class Tools(LocalEnvironment):
+    """What the model can do: run commands in the work tree, or only read it, and give its answer."""
+
+    def __init__(self, order: Mapping[str, Any]) -> None:
+        self._root = Path.cwd().resolve()
+        pagers = {"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat"}
+        super().__init__(cwd=str(self._root), timeout=order["command_seconds"], env=pagers)
+        self._known = {tool["function"]["name"] for tool in order["tools"]}
+
+    def execute(self, action: Mapping[str, Any], cwd: str = "") -> dict[str, Any]:
+        """Call one tool; raises `Submitted` for the answer."""
+        name, given = action["tool"], action["given"]
+        match name if name in self._known else None, given:
+            case "bash", {"command": str(command)}:
+                return dict(super().execute({"command": command}))
+            case "read_file", {"path": str(path)}:
+                return self._read(path, given.get("offset"))
+            case "structured_output", _:
+                raise _ended("Submitted", json.dumps(given), answer=given)
+            case None, _:
+                return _said(f"There is no tool '{name}' in this call.", code=1)
+            case _:
+                return _said(f"The arguments do not fit the tool '{name}'.", code=1)
+
+    def _check_finished(self, output: Mapping[str, Any]) -> None:
+        """Go on, whatever a command has printed."""
+
+    def _read(self, path: str, offset: object) -> dict[str, Any]:
+        """Lines of a file, or the names in a directory, of the work tree and nowhere else."""
+        first = offset if isinstance(offset, int) and offset > 1 else 1
+        try:
+            place = (self._root / path).resolve()
+            if not place.is_relative_to(self._root):
+                return _said("Only what lies in the working directory can be read.", code=1)
+            if place.is_dir():
+                return _said("\n".join(sorted(f"{one.name}{'/' * one.is_dir()}" for one in place.iterdir())))
+            if not place.is_file():
+                return _said(f"There is no file '{path}'.", code=1)
+            with place.open(encoding="utf-8", errors="replace") as file:
+                return _said("".join(_numbered(file, first)))
+        except (OSError, ValueError) as error:
+            return _said(f"'{path}' cannot be read: {error}", code=1)
+
+
+class Agent(DefaultAgent):
+    """The loop of mini-swe-agent, which tells each message as it comes."""
+
+    def add_messages(self, *messages: dict[str, Any]) -> list[dict[str, Any]]:
+        """Tell them, and keep them."""
+        for message in messages:
+            _tell(_event(message))
+        return list(super().add_messages(*messages))
+
+    def handle_uncaught_exception(self, error: Exception) -> list[dict[str, Any]]:
+        """Tell why it ends, without a traceback."""
+        facts = {"status": getattr(error, "status", None), "kind": getattr(error, "kind", "")}
+        return self.add_messages(
+            {"role": "exit", "content": str(error), "extra": {"exit_status": type(error).__name__, **facts}}
+        )
+
+
+REPLACED = {
+    OpenRouterModel: ("_query", "_calculate_cost", "_parse_actions"),
+    LocalEnvironment: ("execute", "_check_finished"),
+    DefaultAgent: ("add_messages", "handle_uncaught_exception"),
+}
+"""What is said here instead of there: a version that calls it by other names would go by its own rules."""
+
+
+def main() -> int:
+    """Make one run, or say the version; the exit code."""
+    if sys.argv[2:] == ["--version"]:
+        lacking = [name for base, names in REPLACED.items() for name in names if not hasattr(base, name)]
+        said = f" without {', '.join(lacking)}" if lacking else ""
+        sys.stdout.write(f"mini-swe-agent {__version__}{said}\n")
+        return 0
+    order = json.load(sys.stdin.buffer)
+    _tell({"type": "run", "version": __version__, "model": order["model"]})
+    limits = {"step_limit": order["turns"], "cost_limit": 0.0, "max_consecutive_format_errors": 3}
+    templates = {"system_template": "{{ instructions }}", "instance_template": "{{ task }}"}
+    agent = Agent(Model(order), Tools(order), **templates, **limits)
+    try:
+        agent.run(order["task"], instructions=order["instructions"])
+    except Exception:  # it was told
+        return 1
+    return 0
+
+
+def _failure(answer: Any) -> Failed:
+    """What a status says: those of a server in trouble may pass."""
+    try:
+        error = answer.json()["error"]
+        message, kind = str(error["message"]), str(error.get("code") or error.get("type") or "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        message, kind = answer.text[:500] or str(answer.reason), ""
+    passing = answer.status_code >= 500 or answer.status_code in {408, 409, 425, 429}
+    return (Failed if passing else Refused)(message, answer.status_code, kind)
+
+
+def _is_completion(found: Any) -> bool:
+    choices = found.get("choices") if isinstance(found, dict) else None
+    return bool(choices) and isinstance(choices, list) and isinstance(choices[0].get("message"), dict)
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+
+
+def _action(call: Mapping[str, Any]) -> dict[str, Any]:
+    """One tool call; raises `FormatError` for one whose arguments are no JSON, which no server wants back."""
+    asked = call.get("function") or {}
+    try:
+        given = json.loads(asked.get("arguments") or "{}")
+    except ValueError:
+        raise _unfit(f"The arguments of the tool '{asked.get('name')}' are no JSON.", "") from None
+    known = given if isinstance(given, dict) else {}
+    return {"tool": str(asked.get("name")), "given": known, "tool_call_id": call.get("id")}
+
+
+def _unfit(content: str, said: str) -> Exception:
+    extra = {"interrupt_type": "FormatError", "said": said}
+    error: Exception = FormatError({"role": "user", "content": content, "extra": extra})
+    return error
+
+
+def _ended(status: str, text: str, **facts: Any) -> Exception:
+    extra = {"exit_status": status, "submission": text, **facts}
+    error: Exception = Submitted({"role": "exit", "content": text, "extra": extra})
+    return error
+
+
+def _numbered(lines: Iterable[str], first: int) -> Iterator[str]:
+    """As many lines as are shown at once, and where it goes on."""
+    room = SHOWN - 100
+    for number, line in enumerate(islice(lines, first - 1, None), first):
+        shown = line if len(line) <= LINE_SHOWN else f"{line[:LINE_SHOWN]} [the line is longer]\n"
+        room -= len(shown) + 10
+        if room < 0:
+            yield f"[it goes on: offset {number}]\n"
+            return
+        yield f"{number}\t{shown}"
+
+
+def _said(text: str, code: int = 0) -> dict[str, Any]:
+    return {"output": text, "returncode": code, "exception_info": ""}
+
+
+def _event(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message without what is in it twice: the output as it was before it was shortened, the whole answer."""
+    extra = message.get("extra", {})
+    answer = extra.get("response") or {}
+    kept = ("exit_status", "answer", "status", "kind", "interrupt_type", "said", "returncode")
+    facts = {key: extra[key] for key in kept if extra.get(key) is not None}
+    told = {key: message[key] for key in ("role", "content", "tool_calls", "tool_call_id") if key in message}
+    usage = {"usage": answer["usage"], "model": answer.get("model")} if answer.get("usage") else {}
+    return {"type": "message", **told, **facts, **usage}
+
+
+def _tell(event: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""What mini-swe-agent says of a run, as it goes, and what a run has led to (pure).
+
+Each message of the run is one line, as mini-swe-agent keeps it in its trajectory; the last has the role `exit` and
+says why. Unknown kinds and keys are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shared.llm.cli.stream import Event
+from shared.llm.port import DISABLED, Ending, Usage
+from shared.llm.prices import MOST_TOKENS
+
+_WORDS = tuple(
+    (re.compile(words, re.IGNORECASE), ending)
+    for words, ending in (
+        (DISABLED, Ending.AUTH),
+        (r"insufficient_quota|exceeded your current quota|credit balance|insufficient balance", Ending.BILLING),
+        (r"usage limit", Ending.USAGE_LIMIT),
+        (r"invalid (?:api|x-api)[- ]key", Ending.AUTH),
+        (r"model_not_found|\bmodel\b.* (?:does not exist|not found)", Ending.CONFIG),
+        (r"content_filter|content_policy|flagged", Ending.REFUSED),
+    )
+)
+"""The words of a refused request, the first that fits; they go before its status, which many servers choose badly."""
+
+_STATUSES: Mapping[int, Ending] = {
+    401: Ending.AUTH,
+    403: Ending.AUTH,
+    402: Ending.BILLING,
+    404: Ending.CONFIG,
+    408: Ending.TRANSIENT,
+    429: Ending.OVERLOADED,
+    529: Ending.OVERLOADED,
+}
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The few facts of a run that decide, however much it says."""
+
+    exit: Event | None = None
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    """Of the requests so far; nobody says the price."""
+
+    def take(self, event: Event) -> None:
+        """Note what one event says."""
+        match event:
+            case {"type": "run", "model": str(model)}:
+                self.usage = replace(self.usage, model=model)
+            case {"type": "message", "role": role}:
+                self._heard(role, event)
+            case _:
+                return  # of no consequence, or of a newer version
+
+    def _heard(self, role: object, event: Event) -> None:
+        counted, said = event.get("usage"), event.get("content") if role == "assistant" else event.get("said")
+        if isinstance(counted, dict):
+            self.usage = _added(self.usage, counted)
+        if isinstance(said, str) and said.strip():
+            self.text = said
+        if role == "exit":
+            self.exit = event
+
+
+@dataclass(frozen=True, slots=True)
+class MiniResult:
+    """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
+
+    ending: Ending
+    text: str
+    answer: Mapping[str, Any] | None = None
+
+
+def verdict(transcript: Transcript, *, structured: bool) -> MiniResult | None:
+    """What the run has led to; None when it ended without saying so, so that only its exit and stderr are left."""
+    match transcript.exit:
+        case None:
+            return None
+        case {"exit_status": "Submitted"} as told:
+            return _submitted(told, transcript.text, structured=structured)
+        case {"exit_status": "LimitsExceeded"}:
+            return MiniResult(Ending.MAX_TURNS, transcript.text)
+        case {"exit_status": "Declined"} as told:
+            return MiniResult(Ending.REFUSED, str(told.get("content")))
+        case {"exit_status": "RepeatedFormatError"}:
+            if structured or transcript.text:
+                return MiniResult(Ending.MALFORMED, transcript.text)
+            return MiniResult(Ending.EMPTY, "it ended without saying anything")
+        case {"exit_status": "Refused" | "Failed"} as told:
+            return _failed(told)
+        case told:
+            return MiniResult(Ending.UNKNOWN, f"{told.get('exit_status')}: {told.get('content')}")
+
+
+def _submitted(told: Event, said: str, *, structured: bool) -> MiniResult:
+    answer = told.get("answer")
+    if not structured:
+        return MiniResult(Ending.COMPLETED, str(told.get("content")))
+    if not isinstance(answer, dict):
+        return MiniResult(Ending.MALFORMED, said)
+    return MiniResult(Ending.COMPLETED, json.dumps(answer), answer)
+
+
+def _failed(told: Event) -> MiniResult:
+    status, text, kind = told.get("status"), str(told.get("content")), str(told.get("kind", ""))
+    if not isinstance(status, int):
+        return MiniResult(Ending.TRANSIENT, text)
+    words = f"{text} {kind}"
+    found = next((ending for pattern, ending in _WORDS if pattern.search(words)), _STATUSES.get(status))
+    usual = Ending.TRANSIENT if status >= 500 else Ending.PERSISTENT
+    return MiniResult(usual if found is None else found, f"{status} {text}")
+
+
+def _added(known: Usage, counted: Mapping[str, Any]) -> Usage:
+    """What came from the cache is counted as input too."""
+    details = counted.get("prompt_tokens_details")
+    cached = _count(details, "cached_tokens") if isinstance(details, dict) else 0
+    return replace(
+        known,
+        input_tokens=known.input_tokens + max(_count(counted, "prompt_tokens") - cached, 0),
+        output_tokens=known.output_tokens + _count(counted, "completion_tokens"),
+        cached_tokens=known.cached_tokens + cached,
+    )
+
+
+def _count(part: Mapping[str, Any], key: str) -> int:
+    value = part.get(key)
+    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0
