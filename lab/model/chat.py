@@ -64,6 +64,8 @@ def events(turn: Turn, number: int, model: str) -> Iterator[bytes]:
     half = len(said) // 2
     for piece in filter(None, (said[:half], said[half:])):
         yield chunk({"content": piece})
+    if turn.refuses:
+        yield chunk({"refusal": turn.say})
     for index, call in enumerate(_calls(turn, number)):
         yield chunk({"tool_calls": [{"index": index, **call}]})
     yield chunk({}, _reason(turn))

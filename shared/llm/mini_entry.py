@@ -87,21 +87,21 @@ class Model(OpenRouterModel):
 
     def _query(self, messages: list[dict[str, Any]], **_: Any) -> dict[str, Any]:
         tools = {"tools": self._tools} if self._tools else {}
-        body = json.dumps({"model": self.config.model_name, "messages": messages, **tools}).encode()
+        stream = {"stream": True, "stream_options": {"include_usage": True}}
+        body = json.dumps({"model": self.config.model_name, "messages": messages, **tools, **stream}).encode()
         headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json"}
-        patience = (CONNECT_SECONDS, ANSWER_SECONDS)
+        more: dict[str, Any] = {
+            "headers": headers,
+            "timeout": (CONNECT_SECONDS, ANSWER_SECONDS),
+            "allow_redirects": False,
+        }
         try:
-            answer = self._session.post(self._api_url, body, headers=headers, timeout=patience, allow_redirects=False)
-            found: dict[str, Any] | None = answer.json() if answer.status_code == 200 else None
-        except (requests.exceptions.RequestException, UnicodeDecodeError) as error:
+            with self._session.post(self._api_url, body, stream=True, **more) as answer:
+                return _completion(answer)
+        except (requests.exceptions.RequestException, ValueError) as error:
             raise Failed(f"the answer of the model server could not be read ({type(error).__name__})") from None
-        if found is None:
-            raise _failure(answer)
-        if not _is_completion(found):
-            raise Failed("the answer of the model server is no chat completion")
-        message = found["choices"][0]["message"]
-        found["choices"][0]["message"] = {key: value for key, value in message.items() if value is not None}
-        return found
+        except (AttributeError, KeyError, TypeError, IndexError):
+            raise Failed("the answer of the model server is no chat completion") from None
 
     def _calculate_cost(self, response: Mapping[str, Any]) -> dict[str, float]:
         return {"cost": 0.0}  # the model proxy knows it
@@ -212,6 +212,62 @@ def main() -> int:
     return 0
 
 
+def _completion(answer: Any) -> dict[str, Any]:
+    """A whole answer, or the pieces of one put together; raises `Failed` for a refusal and for one that breaks off."""
+    if answer.status_code != 200:
+        raise _failure(answer)
+    if "text/event-stream" in answer.headers.get("content-type", ""):
+        found = _joined(answer.iter_lines())
+    else:
+        found = answer.json()
+    choice = found["choices"][0]
+    choice["message"] = {key: value for key, value in choice["message"].items() if value is not None}
+    return dict(found)
+
+
+def _joined(lines: Iterable[bytes]) -> dict[str, Any]:
+    """The answer that a stream of events comes to; raises `Failed` where no end is told."""
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    calls: dict[int, dict[str, Any]] = {}
+    choice = {"message": message, "finish_reason": None}
+    found: dict[str, Any] = {"choices": [choice]}
+    for line in lines:
+        if not line.startswith(b"data:") or line[5:].strip() == b"[DONE]":
+            continue
+        chunk = json.loads(line[5:])
+        if error := chunk.get("error"):
+            raise Failed(str(error.get("message") if isinstance(error, dict) else error))
+        found |= {key: chunk[key] for key in ("model", "usage") if chunk.get(key)}
+        for part in chunk.get("choices") or ():
+            choice["finish_reason"] = part.get("finish_reason") or choice["finish_reason"]
+            _add(message, calls, part.get("delta") or {})
+    if choice["finish_reason"] is None:
+        raise Failed("the answer of the model server broke off")
+    if calls:
+        message["tool_calls"] = list(calls.values())
+    return found
+
+
+def _add(message: dict[str, Any], calls: dict[int, dict[str, Any]], delta: Mapping[str, Any]) -> None:
+    """One piece: texts grow, and so do the arguments of tool calls."""
+    for key, value in delta.items():
+        if key == "tool_calls":
+            for piece in value or ():
+                _call(calls, piece)
+        elif key != "role" and isinstance(value, str | list):
+            message[key] = message[key] + value if message.get(key) else value
+
+
+def _call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
+    """One piece of a tool call; a server that numbers none gives each whole."""
+    empty = {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+    known = calls.setdefault(piece.get("index", len(calls)), empty)
+    told = piece.get("function") or {}
+    known["id"] = known["id"] or piece.get("id") or ""
+    known["function"]["name"] = known["function"]["name"] or told.get("name") or ""
+    known["function"]["arguments"] += told.get("arguments") or ""
+
+
 def _failure(answer: Any) -> Failed:
     """What a status says: those of a server in trouble may pass."""
     try:
@@ -221,11 +277,6 @@ def _failure(answer: Any) -> Failed:
         message, kind = answer.text[:500] or str(answer.reason), ""
     passing = answer.status_code >= 500 or answer.status_code in {408, 409, 425, 429}
     return (Failed if passing else Refused)(message, answer.status_code, kind)
-
-
-def _is_completion(found: Any) -> bool:
-    choices = found.get("choices") if isinstance(found, dict) else None
-    return bool(choices) and isinstance(choices, list) and isinstance(choices[0].get("message"), dict)
 
 
 def _text(message: Mapping[str, Any]) -> str:
