@@ -7,12 +7,14 @@ something without holding changes what is told and leaves the lock's lines as th
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
 import structlog
 
+from shared.errors import NotAllowed
 from shared.github import status_record
 from shared.lock.codec import AckState, ItemKey, Shown, carried, shown, write_ack, write_words
 from shared.lock.comment import MARK, NO_WORDS, Words
@@ -113,7 +115,8 @@ class StatusBoard:
             record = status_record.merged(status_record.kept(its.words.folded), record)
         await self._tell(held, await self._words(number, record, status, thread))
         for twin, _ in twins:
-            await self._comments.delete(twin.id, held)
+            with suppress(NotAllowed):  # another account's, which may be its own alone to delete
+                await self._comments.delete(twin.id, held)
 
     def _twins(self, held: Held, thread: Iterable[Comment]) -> list[tuple[Comment, Shown]]:
         """Comments of this kind that show no lock or an earlier epoch: its holder alone knows that nobody will use them
@@ -193,11 +196,10 @@ class StatusBoard:
         return self._pick(number, await self._comments.thread(number))
 
     def _pick(self, number: int, thread: Iterable[Comment]) -> tuple[Comment, Shown] | None:
-        """The comment of this kind that the lock was shown in last, else the one with the lowest id; what it says."""
+        """The comment of this kind with the lowest id, and what it says."""
         key = ItemKey(self._role, number)
         read = ((one, carried(one, key, self._accounts, self._keys)) for one in thread)
-        told = [(one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)]
-        return max(told, key=lambda one: one[1].ack.epoch if one[1].ack else 0, default=None)
+        return next(((one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)), None)
 
     async def _edit(self, number: int, found: Comment, shown: Shown, words: Words, permit: WritePermit) -> None:
         """Its text with other words. What is told to have ended is held by nobody."""

@@ -40,6 +40,9 @@ NEW_SECONDS = 120.0
 JUST_WRITTEN_SECONDS = 10.0
 """So long after an edit of ours the comment is taken to be as we left it; such an edit renews no deadline."""
 
+LATE_SECONDS = 30.0
+"""An answer that took longer may have waited here: its time is not taken for the present."""
+
 TURN_SECONDS = 0.2
 """Who wants to write into a comment that is being written looks so often whether it is its turn."""
 
@@ -153,11 +156,13 @@ async def beat(held: Held, words: Words | None = None) -> None:
     async with turn(held, held.edits):
         sent = held.port.boot()
         there = not held.ack.id or await _renew(held, words)
+        asked = held.port.boot()
         reply = await held.port.request(ReadFence(held.fence.key))
-        fence = reply.value
+        fence, boot = reply.value, held.port.boot()
         if fence is None or fence.nonce != held.ack.nonce:
             raise _lose(held, TAKEN)
-        server = (reply.at, held.port.boot())
+        # After a pause the answer's time is that of before; stamps by it would be too old, and end the lease early.
+        server = (reply.at, boot) if boot - asked < LATE_SECONDS else held.server
         if (held.server_now() - held.fence.stamped).total_seconds() >= held.claimant.terms.stamp:
             await _stamp(held)
         check(held)

@@ -29,6 +29,7 @@ class FakeThread:
     gone: bool = False
     reads: int = 0
     remembers: bool = False
+    refuses: Exception | None = None
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         self.reads += 1
@@ -50,6 +51,8 @@ class FakeThread:
         return self.comments[id]
 
     async def delete(self, id: int, permit: WritePermit) -> None:
+        if self.refuses is not None:
+            raise self.refuses
         self.writes.append(f"delete {id}")
         del self.comments[id]
 

@@ -11,6 +11,7 @@ from fakes.lock_port import FakeAgent, run
 from fakes.lock_server import Server
 from status_thread import AT, BOT, KEYS, MALLORY, US, FakeThread, board
 
+from shared.errors import NotAllowed
 from shared.github.status import Status, StatusBoard
 from shared.lock.codec import AckState, trusted, write_ack
 from shared.lock.hold import Held, release
@@ -219,13 +220,16 @@ async def test_the_comment_of_an_earlier_epoch_is_taken_away_by_the_holder_of_a_
     assert thread.writes == (["delete 1"] if is_taken_away else [])
 
 
-async def test_of_two_comments_the_one_of_the_later_epoch_is_gone_on_with() -> None:
-    thread, agent = FakeThread(), FakeAgent(Server(), "worker-a", keys=KEYS)
-    held = agent.win()
-    for epoch in (1, 3, 2):
-        thread.add(42, write_ack(replace(held.ack, epoch=epoch), KEYS), BOT)
-    await board(thread).show(42, Status("Merged in #9."), US)
-    assert thread.writes == ["edit 2"]
+async def test_a_comment_that_another_account_alone_may_delete_stays() -> None:
+    thread, agent = FakeThread(remembers=True), FakeAgent(Server(), "worker-a", keys=KEYS)
+    await board(thread).show(42, Status("Blocked by #7."), US)
+    one = board(thread)
+    held = as_held(agent, one)
+    thread.refuses = NotAllowed("not yours")
+    run(agent.port, one.show(42, Status("It works."), held))
+    assert set(thread.comments) == {1}
+    (body,) = (comment.body for comment in agent.port.server.comments().values())
+    assert "It works." in body
 
 
 async def test_who_does_not_hold_leaves_the_locks_lines_as_they_are() -> None:

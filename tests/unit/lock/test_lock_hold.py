@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from fakes.lock_port import KEY, KEYS, FakeAgent, Run, run
+from fakes.lock_port import KEY, KEYS, FakeAgent, FakePort, Run, run
 from fakes.lock_server import EPOCH, Fault, Server, Stale
 from lock_world import TERMS
 
@@ -14,8 +15,8 @@ from shared.errors import Blocked, Gone, Lost, NotAllowed, Transient, Unauthoriz
 from shared.lock.codec import AckState, read_ack, write_ack
 from shared.lock.comment import Words
 from shared.lock.fence import advance
-from shared.lock.hold import NEW_SECONDS, RETRY_SHARE, TURN_SECONDS, Held, beat, keep, release, tell
-from shared.lock.port import EditComment, ReadComment, ReadFence
+from shared.lock.hold import LATE_SECONDS, NEW_SECONDS, RETRY_SHARE, TURN_SECONDS, Held, beat, keep, release, tell
+from shared.lock.port import EditComment, Operation, ReadComment, ReadFence, Reply
 from shared.lock.record import FenceChange
 from shared.workflow import Stage
 
@@ -166,6 +167,32 @@ def test_an_edit_of_ours_that_is_carried_out_late_takes_nothing_back(
     run(alice.port, beat(held))
     assert "third" in server.comments()[held.ack.id].body
     assert held.words.said == "third"
+
+
+class SleepyPort(FakePort):
+    """A port whose machine stands still for `asleep` seconds, once, with the answer about a fence in its hand."""
+
+    asleep = 0.0
+
+    def answer(self, operation: Operation[Any]) -> Reply[Any]:
+        reply = super().answer(operation)
+        if isinstance(operation, ReadFence):
+            self.server.seconds += self.asleep
+            self.asleep = 0.0
+        return reply
+
+
+@pytest.mark.parametrize("asleep", [29.0, 31.0, 929.0])
+def test_a_pause_with_an_answer_in_hand_makes_no_stamp_old(server: Server, asleep: float) -> None:
+    """Stamped by a time of before the pause, the fence would be taken over while its holder may still write."""
+    alice = FakeAgent(server, "worker-a")
+    alice.port = port = SleepyPort(server)
+    held = alice.win()
+    server.seconds += 300
+    port.asleep = asleep
+    run(port, beat(held))
+    written = run(port, advance(held, FenceChange(runs=1)))
+    assert (server.at - written.stamped).total_seconds() <= LATE_SECONDS
 
 
 def test_what_a_newer_epoch_wrote_ends_this_one(server: Server, alice: FakeAgent, held: Held) -> None:
