@@ -88,7 +88,8 @@ class ItemChanges:
     ) -> tuple[tuple[Names, Names], ...] | None:
         """All of them in one request; all labels of each item after adding and at the end, as far as it has changed.
 
-        None where REST has to do it, be it that it takes no more requests. Raises `Transient` and `UnknownOutcome`.
+        None where REST has to do it, be it that it takes no more requests or that a label was renamed. Raises
+        `Transient` and `UnknownOutcome`.
         """
         if sum(one.requests for one in changes) < 2 or self._github.clock.boot() < self._refused_until:
             return None
