@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from shared.errors import EngineError
 from shared.git import merging, objects
 from shared.git.command import Identity, Signature
-from shared.git.mirror import Commit, Mirror
+from shared.git.history import Commit
+from shared.git.mirror import Mirror
 from shared.models import PullRequest
 
 MOST_COMMITS = 500

@@ -193,6 +193,11 @@ class Git:
 
         return await (self._once((verb, stdin), ask, _is_whole) if settles else ask())
 
+    @property
+    def has_readers(self) -> bool:
+        """Whether many small questions about objects cost no process each."""
+        return self._readers is not None
+
     async def leave(self) -> None:
         """Let go of the directory, which is about to be removed."""
         if self._readers is not None:

@@ -6,8 +6,6 @@ It fetches by explicit URL and refspec, under one lock, and has no remote config
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import anyio
@@ -16,9 +14,10 @@ import structlog
 
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
-from shared.git import names, objects
+from shared.git import history, names, objects
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
+from shared.git.history import Commit
 from shared.git.output import fields
 from shared.lock.port import RefUpdate
 
@@ -41,21 +40,6 @@ FORGOTTEN = "2.days.ago"
 
 FIRST_FETCH_SECONDS = 3600.0
 """How long the first fetch of a whole repository may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit of a history."""
-
-    oid: str
-    parents: tuple[str, ...]
-    at: datetime
-    message: str
-
-    @property
-    def subject(self) -> str:
-        """The first line of the message."""
-        return self.message.partition("\n")[0]
 
 
 class Mirror:
@@ -154,16 +138,11 @@ class Mirror:
 
     async def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Whether `commit` has `ancestor` in its history; a commit is its own ancestor."""
-        arguments = ("merge-base", "--is-ancestor", names.revision(ancestor), names.revision(commit))
-        if not names.are_oids(ancestor, commit):
-            return (await self.git.run(*arguments, ok=(0, 1))).code == 0
-        return (await self.git.settled(*arguments, ok=(0, 1), holds=lambda finished: True)).code == 0
+        return await history.is_ancestor(self.git, ancestor, commit)
 
     async def merge_base(self, one: str, other: str) -> str | None:
         """The newest commit that both have in their history; None when they share none."""
-        verb = ("merge-base", names.revision(one), names.revision(other))
-        ask = self.git.settled if names.are_oids(one, other) else self.git.run
-        return (await ask(*verb, ok=(0, 1))).text or None
+        return await history.merge_base(self.git, one, other)
 
     async def show(self, commit: str, path: str) -> bytes | None:
         """A file at a commit; None when the commit has no such file (at most 16 MiB)."""
@@ -189,11 +168,7 @@ class Mirror:
 
     async def log(self, ref: str, limit: int, *, without: str = "") -> tuple[Commit, ...]:
         """At most `limit` commits of a ref's history, newest first; not those that `without` has in its own."""
-        span = (names.revision(ref), *([f"^{names.revision(without)}"] if without else []))
-        layout = ("--topo-order", "--format=%H%n%P%n%cI%n%B")
-        ask = self.git.settled if names.are_oids(ref, *filter(None, [without])) else self.git.run
-        finished = await ask("log", "-z", *layout, f"--max-count={limit}", *span, "--")
-        return tuple(_commit(entry) for entry in finished.stdout.decode("utf-8", "replace").split("\0") if entry)
+        return await history.log(self.git, ref, limit, without)
 
     async def _fetch(self, *refspecs: str, prune: bool = False) -> None:
         """Under the lock, a lock file of git is a dead git's: remove it and try once more."""
@@ -219,8 +194,3 @@ def clear_locks(git_dir: Path) -> None:
 
 def _exists(git_dir: Path) -> bool:
     return (git_dir / "HEAD").is_file()
-
-
-def _commit(entry: str) -> Commit:
-    oid, parents, at, message = entry.split("\n", 3)
-    return Commit(oid, tuple(parents.split()), datetime.fromisoformat(at), message.rstrip("\n"))

@@ -20,8 +20,9 @@ async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
         return (None,) * len(revisions)
     settles = names.are_oids(*(revision.partition(":")[0] for revision in revisions))
     finished = await git.objects(asked, contents=True, settles=settles)
-    found = dict(zip(asked, _contents(finished.stdout, asked), strict=True))
-    return tuple(found.get(revision.encode("utf-8", "surrogateescape")) for revision in revisions)
+    found = dict(zip(asked, _found(finished.stdout, asked), strict=True))
+    each = [found.get(revision.encode("utf-8", "surrogateescape")) for revision in revisions]
+    return tuple(one[1] if one is not None and one[0] == b"blob" else None for one in each)
 
 
 def _askable(revision: str) -> bool:
@@ -29,8 +30,15 @@ def _askable(revision: str) -> bool:
     return not revision.partition(":")[2].startswith(("./", "../")) and "\0" not in revision
 
 
-def _contents(output: bytes, asked: Sequence[bytes]) -> list[bytes | None]:
-    found: list[bytes | None] = []
+async def whole(git: Git, oids: Sequence[str]) -> list[tuple[bytes, bytes] | None]:
+    """Kind and content of each object, of which there is at least one; None for what is not here. `TooMuchOutput`."""
+    asked = [names.oid(oid).encode() for oid in oids]
+    return _found((await git.objects(asked, contents=True, settles=True)).stdout, asked)
+
+
+def _found(output: bytes, asked: Sequence[bytes]) -> list[tuple[bytes, bytes] | None]:
+    """Kind and content of each."""
+    found: list[tuple[bytes, bytes] | None] = []
     at = 0
     for name in asked:
         missing = name + b" missing\n"
@@ -40,7 +48,7 @@ def _contents(output: bytes, asked: Sequence[bytes]) -> list[bytes | None]:
             continue
         start = output.index(b"\n", at) + 1
         _, kind, size = output[at : start - 1].split(b" ")
-        found.append(output[start : start + int(size)] if kind == b"blob" else None)
+        found.append((kind, output[start : start + int(size)]))
         at = start + int(size) + 1
     return found
 

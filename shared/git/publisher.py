@@ -15,13 +15,14 @@ import anyio.to_thread
 
 from shared.filesystem import directories
 from shared.filesystem.disk_space import no_room
-from shared.git import changes, names, objects
+from shared.git import changes, history, names, objects
 from shared.git.command import Git
 from shared.git.mirror import Mirror
 from shared.git.patch_policy import PatchRefusal, PatchRefused, PathChange, Policy, judge
 from shared.git.workspace import Workspace
 from shared.lock.port import RefUpdate
 from shared.outgoing.outbound_filter import Outgoing
+from shared.process import CommandFailed
 
 OURS = re.compile(
     r"refs/(?:heads/(?:auto/issue-[0-9]+(?:-[a-z0-9-]+)?|tdd/[0-9]+-[a-z0-9-]+)|notes/workflow/issue-[0-9]+)"
@@ -80,9 +81,16 @@ class Publisher:
 
     async def _expect_descent(self, workspace: Workspace, ancestors: Sequence[str], commit: str) -> None:
         for ancestor in ancestors:
-            verb = ("merge-base", "--is-ancestor", names.oid(ancestor), names.oid(commit))
-            if (await workspace.git.run(*verb, ok=(0, 1, 128))).code != 0:  # 128: it is not known here
+            if not await _is_built_on(workspace.git, names.oid(ancestor), names.oid(commit)):
                 raise PatchRefused([PatchRefusal("", f"The commit is not built on {ancestor[:12]}.")])
+
+
+async def _is_built_on(git: Git, ancestor: str, commit: str) -> bool:
+    """Whether a commit has another one in its history; not one that is not here."""
+    try:
+        return await history.is_ancestor(git, ancestor, commit)
+    except CommandFailed:
+        return False
 
 
 async def keep(git: Git, old: str, new: str, directory: Path) -> Path | None:

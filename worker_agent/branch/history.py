@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shared.git.history import Commit
 from shared.git.merging import merge
-from shared.git.mirror import Commit, Mirror
+from shared.git.mirror import Mirror
 from shared.lock.record import Fence
 from worker_agent import comments
 from worker_agent.decide import Head, Phase

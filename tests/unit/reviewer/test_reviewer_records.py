@@ -11,7 +11,7 @@ from fakes.reviewer_world import HEAD, ISSUE, KEYS, OPENED
 
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNREADABLE, UNSIGNED, Runs
 from reviewer_agent.review.questions import ChangeKind, Question, Recorded
-from shared.git.mirror import Commit
+from shared.git.history import Commit
 from shared.git.notes import ChangedTest, Note, Phase, ProofNote, write
 from shared.git.proof_claim import Claim, ClaimedProof
 from shared.text.comment_signatures import Key, Keyring

@@ -14,7 +14,7 @@ from reviewer_agent.review.evidence import Runs
 from reviewer_agent.review.questions import Recorded
 from reviewer_agent.review.second_pass import parse
 from shared.errors import RunFailed
-from shared.git.mirror import Commit
+from shared.git.history import Commit
 from shared.git.notes import Note, Phase, write
 from shared.llm.port import CoderCall, Ending, RunOutcome
 from shared.lock.lease import Lease

@@ -1,0 +1,164 @@
+"""The history of commits, read through the reader that stays open; what is long or branched is left to git."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from shared.git import names, objects
+from shared.git.command import Git
+from shared.git.failures import TooMuchOutput
+
+WALKED = 32
+"""How many commits of one history are read one by one: of more than that git tells sooner."""
+
+COMMIT_BYTES = 64 * 2**10
+"""A larger commit is left to git too."""
+
+_HEAD = re.compile(
+    rb"tree [0-9a-f]{40,64}\n((?:parent [0-9a-f]{40,64}\n)*)author [^\n]*\n"
+    rb"committer [^\n]*> ([0-9]{1,11}) ([+-])([01][0-9]|2[0-3])([0-5][0-9])(?:\n|\Z)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of a history."""
+
+    oid: str
+    parents: tuple[str, ...]
+    at: datetime
+    message: str
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+
+class _LeftToGit(Exception):
+    """This is not found by reading a few commits in a row."""
+
+
+async def log(git: Git, ref: str, limit: int, without: str = "") -> tuple[Commit, ...]:
+    """At most `limit` commits of a ref's history, newest first; not those that `without` has in its own."""
+    try:
+        found = (await _walked(git, ref, without)).commits if without else await _newest(git, ref, limit)
+        return tuple(found[:limit])
+    except _LeftToGit:
+        pass
+    span = (names.revision(ref), *([f"^{names.revision(without)}"] if without else []))
+    layout = ("--topo-order", "--format=%H%n%P%n%cI%n%B")
+    ask = git.settled if names.are_oids(ref, *filter(None, [without])) else git.run
+    finished = await ask("log", "-z", *layout, f"--max-count={limit}", *span, "--")
+    return tuple(_told(entry) for entry in finished.stdout.decode("utf-8", "replace").split("\0") if entry)
+
+
+async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
+    """Whether `commit` has `ancestor` in its history; a commit is its own ancestor. `CommandFailed`: one is missing."""
+    try:
+        walk = await _walked(git, commit, ancestor)
+        return walk.met == walk.other
+    except _LeftToGit:
+        pass
+    arguments = ("merge-base", "--is-ancestor", names.revision(ancestor), names.revision(commit))
+    if not names.are_oids(ancestor, commit):
+        return (await git.run(*arguments, ok=(0, 1))).code == 0
+    return (await git.settled(*arguments, ok=(0, 1), holds=lambda finished: True)).code == 0
+
+
+async def merge_base(git: Git, one: str, other: str) -> str | None:
+    """The newest commit that both have in their history; None when they share none. `CommandFailed`: one is missing."""
+    try:
+        return (await _walked(git, one, other)).met
+    except _LeftToGit:
+        pass
+    verb = ("merge-base", names.revision(one), names.revision(other))
+    ask = git.settled if names.are_oids(one, other) else git.run
+    return (await ask(*verb, ok=(0, 1))).text or None
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Commits from one end down to where they `met` the history of the `other` end; `met` is None if they do not."""
+
+    commits: list[Commit]
+    met: str | None
+    other: str
+
+
+async def _walked(git: Git, ref: str, without: str) -> _Walk:
+    """Both histories, one commit of each in turn, until they meet or end; neither is followed beyond a merge.
+
+    Above that each commit has one parent at most, so the first that both have is the only one at which they meet.
+    """
+    here, there = await _commit_of(git, ref), await _commit_of(git, without)
+    other, ours, theirs = there, dict[str, Commit](), dict[str, Commit]()
+    ends: list[Commit] = []
+    while here or there:
+        if here:
+            ours[here] = await _read(git, here, len(ours))
+        if there:
+            theirs[there] = await _read(git, there, len(theirs))
+        if met := (here if here in theirs else there if there in ours else ""):
+            before = list(ours)
+            return _Walk([ours[oid] for oid in before[: before.index(met)]], met, other)
+        ends += [*([ours[here]] if here else []), *([theirs[there]] if there else [])]
+        here, there = _parent(ours.get(here)), _parent(theirs.get(there))
+    if any(len(commit.parents) > 1 for commit in ends):
+        raise _LeftToGit
+    return _Walk(list(ours.values()), None, other)
+
+
+async def _newest(git: Git, ref: str, limit: int) -> list[Commit]:
+    found: list[Commit] = []
+    here = await _commit_of(git, ref)
+    while here and len(found) < limit:
+        found.append(await _read(git, here, len(found)))
+        if len(found) < limit and len(found[-1].parents) > 1:
+            raise _LeftToGit
+        here = _parent(found[-1])
+    return found
+
+
+def _parent(commit: Commit | None) -> str:
+    """The only parent; empty where there is none, or more than one."""
+    return commit.parents[0] if commit is not None and len(commit.parents) == 1 else ""
+
+
+async def _commit_of(git: Git, revision: str) -> str:
+    if not git.has_readers:
+        raise _LeftToGit
+    found = await objects.peeled(git, revision, "commit")
+    if found is None:
+        raise _LeftToGit  # its error says what is missing
+    return found
+
+
+async def _read(git: Git, oid: str, read: int) -> Commit:
+    """One commit, after so many; `_LeftToGit` for what is missing, unusual or too much."""
+    if read >= WALKED:
+        raise _LeftToGit
+    try:
+        (found,) = await objects.whole(git, [oid])
+    except TooMuchOutput:
+        raise _LeftToGit from None
+    if found is None or found[0] != b"commit" or len(found[1]) > COMMIT_BYTES:
+        raise _LeftToGit
+    lines, _, body = found[1].partition(b"\n\n")
+    head = _HEAD.match(lines)
+    if head is None or b"\nencoding " in lines:
+        raise _LeftToGit
+    away = timedelta(hours=int(head[4]), minutes=int(head[5]))
+    try:
+        at = datetime.fromtimestamp(int(head[2]), timezone(-away if head[3] == b"-" else away))
+    except (ValueError, OverflowError, OSError):
+        raise _LeftToGit from None
+    parents = tuple(line.partition(" ")[2] for line in head[1].decode().splitlines())
+    return Commit(oid, parents, at, body.partition(b"\0")[0].decode("utf-8", "replace").rstrip("\n"))
+
+
+def _told(entry: str) -> Commit:
+    oid, parents, at, message = entry.split("\n", 3)
+    return Commit(oid, tuple(parents.split()), datetime.fromisoformat(at), message.rstrip("\n"))
