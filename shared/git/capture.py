@@ -6,17 +6,18 @@ files do not count either, only those of the base commit, so a new `.gitignore` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+import stat
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import objects
+from shared.git import index_file, objects, tree_files
 from shared.git.command import Git
 from shared.git.output import fields, joined
 from shared.git.patch_policy import GITLINK, SYMLINK, PatchRefusal, PatchRefused
+from shared.git.tree_files import TreeFile
 from shared.process import CommandFailed
 
 ISSUE_IMAGES = ".issue-images"
@@ -40,35 +41,24 @@ async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
     link as SYMLINK, for the patch policy to refuse. Raises `PatchRefused` for what no tree can hold.
     """
     index = scratch / "index"
-    await git.run("read-tree", base, index=index)
-    listed = await _listed(git, base)
+    listed = await tree_files.listed(git, base)
+    await index_file.begin(git, base, listed, index)
     await _pin_submodules(git, tree, listed, index)
-    await anyio.to_thread.run_sync(_weigh_growth, tree, _sizes(listed))
-    await _record(git, "add", "--update", tree=tree, index=index)
-    new = await _untracked(git, tree, index)
-    kept = await _not_ignored(git, new, listed, scratch)
-    await anyio.to_thread.run_sync(_weigh, tree, kept)
-    await _stage(git, kept, base, tree, index)
-    return (await git.run("write-tree", index=index)).text
+    sizes = await _sizes(git, listed)
+    is_plain = await anyio.to_thread.run_sync(_weigh_growth, tree, sizes)
+    if not is_plain:
+        await _record(git, "add", "--update", tree=tree, index=index)
+    new = await _new(git, tree, listed, index, scratch)
+    await anyio.to_thread.run_sync(_weigh, tree, new)
+    await _stage(git, [*(sizes if is_plain else ()), *new], base, tree, index)
+    captured = (await git.run("write-tree", index=index)).text
+    # git leaves out, with a warning only, what it thinks unsafe to check out (a directory `.GIT`).
+    if left := await objects.absent(git, captured, [path.rstrip("/") for path in new]):
+        raise PatchRefused([PatchRefusal(path, "git refuses to record this path.") for path in left])
+    return captured
 
 
-class _Entry(NamedTuple):
-    """One file, link or submodule of the base; a submodule has no size."""
-
-    mode: str
-    oid: str
-    size: str
-    path: str
-
-
-async def _listed(git: Git, base: str) -> list[_Entry]:
-    """Everything that the base holds, as the index that was made of it does."""
-    rows = fields((await git.settled("ls-tree", "-r", "-l", "-z", "--full-tree", base)).stdout)
-    split = [(facts.split(), path) for facts, _, path in (row.partition("\t") for row in rows)]
-    return [_Entry(mode, oid, size, path) for (mode, _, oid, size), path in split]
-
-
-async def _pin_submodules(git: Git, tree: Path, listed: Sequence[_Entry], index: Path) -> None:
+async def _pin_submodules(git: Git, tree: Path, listed: Sequence[TreeFile], index: Path) -> None:
     """Keep git away from a submodule's directory.
 
     `git add` would look for changes in there by a `git status` of its own, which obeys the
@@ -80,22 +70,32 @@ async def _pin_submodules(git: Git, tree: Path, listed: Sequence[_Entry], index:
         await git.run(*verb, stdin=joined(pinned), work_tree=tree, index=index)
 
 
-def _sizes(listed: Sequence[_Entry]) -> dict[str, int]:
+async def _sizes(git: Git, listed: Sequence[TreeFile]) -> dict[str, int]:
     """The bytes of every file and link of the base."""
-    return {entry.path: int(entry.size) for entry in listed if entry.mode != GITLINK}
+    files = [file for file in listed if file.mode != GITLINK]
+    sizes = await objects.sizes(git, {file.oid for file in files})
+    return {file.path: sizes.get(file.oid, 0) for file in files}
 
 
-async def _untracked(git: Git, tree: Path, index: Path) -> tuple[str, ...]:
-    """New files, and with a slash at the end embedded repositories; no ignore file of the tree is read."""
+async def _new(git: Git, tree: Path, listed: Sequence[TreeFile], index: Path, scratch: Path) -> list[str]:
+    """New files, and with a slash at the end embedded repositories, that the base does not ignore.
+
+    No ignore file of the tree is read, only those of the base commit, laid out in a directory of ours.
+    """
+    rules = scratch / "rules"
+    laid = await _lay_out_rules(git, listed, rules)
+    if all("/" not in path for path in laid):  # git takes one from anywhere, but without those below it
+        return list(await _untracked(git, tree, index, *[f"--exclude-from={rules / path}" for path in laid]))
+    return await _not_ignored(git, await _untracked(git, tree, index), rules)
+
+
+async def _untracked(git: Git, tree: Path, index: Path, *ignored: str) -> tuple[str, ...]:
     excluded = [f"--exclude={pattern}" for pattern in EXCLUDED]
-    finished = await git.run("ls-files", "--others", "-z", *excluded, work_tree=tree, index=index)
+    finished = await git.run("ls-files", "--others", "-z", *excluded, *ignored, work_tree=tree, index=index)
     return fields(finished.stdout)
 
 
-async def _not_ignored(git: Git, paths: Sequence[str], listed: Sequence[_Entry], scratch: Path) -> list[str]:
-    """Those that the base commit's ignore files, laid out in a directory of ours, do not exclude."""
-    rules = scratch / "rules"
-    await _lay_out_rules(git, listed, rules)
+async def _not_ignored(git: Git, paths: Sequence[str], rules: Path) -> list[str]:
     # A directory that is not there has no type; a file inside it makes git see one.
     asked = {f"{path}x" if path.endswith("/") else path: path for path in paths}
     verb = ("check-ignore", "--no-index", "-z", "--stdin")
@@ -104,29 +104,27 @@ async def _not_ignored(git: Git, paths: Sequence[str], listed: Sequence[_Entry],
     return [path for question, path in asked.items() if question not in ignored]
 
 
-async def _lay_out_rules(git: Git, listed: Sequence[_Entry], rules: Path) -> None:
+async def _lay_out_rules(git: Git, listed: Sequence[TreeFile], rules: Path) -> Collection[str]:
     named = [entry for entry in listed if entry.path.rpartition("/")[2] == ".gitignore"]
     wanted = {entry.path: entry.oid for entry in named if entry.mode not in (SYMLINK, GITLINK)}
     contents = await objects.read(git, list(wanted.values()))
     await anyio.to_thread.run_sync(directories.renew, rules)
     for path, content in zip(wanted, contents, strict=True):
         await anyio.to_thread.run_sync(directories.write, rules / path, content or b"")
+    return wanted
 
 
 async def _stage(git: Git, paths: Sequence[str], base: str, tree: Path, index: Path) -> None:
+    """Take these paths as they are now, or are no longer; those with a slash at the end are embedded repositories."""
     files = [path for path in paths if not path.endswith("/")]
     embedded = [path.rstrip("/") for path in paths if path.endswith("/")]
     rows = [f"{GITLINK} {base} 0\t{path}" for path in embedded]
     add = ("update-index", "--add", "--replace", "-z")
     if files:
-        await _record(git, *add, "--stdin", stdin=joined(files), tree=tree, index=index)
+        verb = (*add, "--remove", "--stdin")
+        await _record(git, *verb, stdin=joined(files), tree=tree, index=index)
     if rows:
         await _record(git, *add, "--index-info", stdin=joined(rows), tree=tree, index=index)
-    # git leaves out, with a warning only, what it thinks unsafe to check out (a directory `.GIT`).
-    taken = set(fields((await git.run("ls-files", "-z", index=index)).stdout))
-    left = [path for path in (*files, *embedded) if path not in taken]
-    if left:
-        raise PatchRefused([PatchRefusal(path, "git refuses to record this path.") for path in left])
 
 
 async def _record(git: Git, *verb: str, tree: Path, index: Path, stdin: bytes = b"") -> None:
@@ -143,16 +141,32 @@ def _weigh(tree: Path, paths: Sequence[str]) -> None:
         raise PatchRefused([PatchRefusal("", f"New files of {size} bytes are more than {MAX_NEW_BYTES}.")])
 
 
-def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> None:
-    """Before git reads the tracked files: one grown to a hole of terabytes would keep it busy for days."""
-    growth = sum(max(0, _size(tree / path) - size) for path, size in sizes.items())
+def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> bool:
+    """Before git reads the tracked files: one grown to a hole of terabytes would keep it busy for days.
+
+    True when each is there or gone and none has a link above it, so that git can be told their paths.
+    """
+    found = {path: _size(tree / path) for path in sizes}
+    growth = sum(max(0, (found[path] or 0) - size) for path, size in sizes.items())
     if growth > MAX_NEW_BYTES:
         raise PatchRefused([PatchRefusal("", f"Files grown by {growth} bytes are more than {MAX_NEW_BYTES}.")])
+    folders = {PurePosixPath(folder) for folder in {path.rpartition("/")[0] for path in sizes} if folder}
+    above = {parent for folder in folders for parent in (folder, *folder.parents)}
+    return None not in found.values() and not any(_is_link(tree / parent) for parent in above)
 
 
-def _size(path: Path) -> int:
-    """In bytes; 0 for what is no longer there, or is below something that is no directory now."""
+def _size(path: Path) -> int | None:
+    """In bytes; 0 for what is no longer there, or is below something that is no directory now; None: nobody knows."""
     try:
         return path.lstat().st_size
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0
+    except OSError:
+        return None
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return stat.S_ISLNK(path.lstat().st_mode)
+    except OSError:
+        return False

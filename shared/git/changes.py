@@ -27,7 +27,7 @@ _NOTHING = "0" * 40
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
     """One line of `git diff-tree --raw`."""
 
     path: str
@@ -45,14 +45,24 @@ class _Entry:
 
 async def between(git: Git, old: str, new: str) -> tuple[PathChange, ...]:
     """Every path that differs from one commit or tree to another, in git's order; a rename is two changes."""
-    verb = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", "--no-ext-diff")
-    finished = await git.settled(*verb, names.oid(old), names.oid(new), "--")
-    entries, counts = _parse(fields(finished.stdout))
+    entries, counts = await _compared(git, old, new)
     sizes = await objects.sizes(git, {oid for entry in entries for oid in entry.blobs()})
     readable = _readable([entry for entry in entries if counts[entry.path][0] != "-"], sizes)
     texts = await _texts(git, [oid for entry in readable for oid in entry.blobs()], sizes)
     read = {entry.path for entry in readable}
     return tuple(_change(e, counts[e.path], sizes, texts if e.path in read else None) for e in entries)
+
+
+async def entries(git: Git, old: str, new: str) -> list[Entry]:
+    """The objects on both sides of every path that differs, in the same order."""
+    return (await _compared(git, old, new))[0]
+
+
+async def _compared(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str, tuple[str, str]]]:
+    """What differs, and for each path the lines added and deleted: one question, however the two trees are named."""
+    trees = [await objects.tree_of(git, names.oid(side)) for side in (old, new)]
+    verb = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", "--no-ext-diff")
+    return _parse(fields((await git.settled(*verb, *trees, "--")).stdout))
 
 
 async def diff(git: Git, old: str, new: str) -> str:
@@ -69,20 +79,20 @@ async def patch(git: Git, old: str, new: str) -> bytes:
     return finished.stdout
 
 
-def _parse(output: Sequence[str]) -> tuple[list[_Entry], dict[str, tuple[str, str]]]:
+def _parse(output: Sequence[str]) -> tuple[list[Entry], dict[str, tuple[str, str]]]:
     entries, counts = [], {}
     rest: Iterator[str] = iter(output)
     for field in rest:
         if field.startswith(":"):
             old_mode, new_mode, old, new, status = field[1:].split(" ")
-            entries.append(_Entry(next(rest), status, old_mode, new_mode, old, new))
+            entries.append(Entry(next(rest), status, old_mode, new_mode, old, new))
         else:
             added, deleted, path = field.split("\t", 2)
             counts[path] = (added, deleted)
     return entries, counts
 
 
-def _readable(entries: Sequence[_Entry], sizes: Mapping[str, int]) -> list[_Entry]:
+def _readable(entries: Sequence[Entry], sizes: Mapping[str, int]) -> list[Entry]:
     readable, total = [], 0
     for entry in entries:
         of_entry = [sizes.get(oid, 0) for oid in entry.blobs()]
@@ -107,14 +117,14 @@ async def _texts(git: Git, oids: Sequence[str], sizes: Mapping[str, int]) -> dic
     return texts
 
 
-def _added(entry: _Entry, texts: Mapping[str, bytes]) -> str:
+def _added(entry: Entry, texts: Mapping[str, bytes]) -> str:
     known = set(texts[entry.old].split(b"\n")) if entry.old in texts else set()
     new = texts.get(entry.new, b"").split(b"\n")
     return b"\n".join(line for line in new if line not in known).decode("utf-8", "replace")
 
 
 def _change(
-    entry: _Entry, counts: tuple[str, str], sizes: Mapping[str, int], texts: Mapping[str, bytes] | None
+    entry: Entry, counts: tuple[str, str], sizes: Mapping[str, int], texts: Mapping[str, bytes] | None
 ) -> PathChange:
     """`texts` is None for what was not read."""
     added, deleted = (0 if count == "-" else int(count) for count in counts)
@@ -132,6 +142,6 @@ def _change(
     )
 
 
-def _only_line_ends(entry: _Entry, texts: Mapping[str, bytes]) -> bool:
+def _only_line_ends(entry: Entry, texts: Mapping[str, bytes]) -> bool:
     old, new = texts.get(entry.old, b""), texts.get(entry.new, b"")
     return old != new and old.replace(b"\r\n", b"\n") == new.replace(b"\r\n", b"\n")

@@ -14,11 +14,10 @@ import structlog
 
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
-from shared.git import history, names, objects
+from shared.git import history, names, objects, tree_files
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
 from shared.git.history import Commit
-from shared.git.output import fields
 from shared.lock.port import RefUpdate
 
 log = structlog.get_logger()
@@ -155,9 +154,7 @@ class Mirror:
 
     async def paths(self, commit: str) -> tuple[str, ...]:
         """Every path at a commit, in git's order; bytes that are not UTF-8 come as surrogates."""
-        arguments = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", names.revision(commit))
-        ask = self.git.settled if names.are_oids(commit) else self.git.run
-        return fields((await ask(*arguments)).stdout)
+        return tuple(file.path for file in await tree_files.listed(self.git, commit))
 
     async def diff(self, base: str, head: str) -> str:
         """What `head` changed since it left `base`, as a unified diff with renames."""

@@ -62,6 +62,21 @@ async def sizes(git: Git, oids: Collection[str]) -> dict[str, int]:
     return {pair[0]: int(pair[2]) for pair in pairs if len(pair) == 3}
 
 
+async def absent(git: Git, tree: str, paths: Sequence[str]) -> list[str]:
+    """Which of these paths a tree does not have, or only as a submodule whose commit is not here."""
+    asked = [f"{names.oid(tree)}:{path}".encode("utf-8", "surrogateescape") for path in paths]
+    told = (await git.objects(asked, contents=False)).stdout if asked else b""
+    missing, at = list[str](), 0
+    for path, name in zip(paths, asked, strict=True):
+        line = name + b" missing\n"
+        if told.startswith(line, at):
+            missing.append(path)
+            at += len(line)
+        else:
+            at = told.index(b"\n", at) + 1
+    return missing
+
+
 async def exists(git: Git, ref: str) -> bool:
     """Whether a full ref leads to any object that is here."""
     return not (await git.objects([names.ref(ref).encode()], contents=False)).stdout.endswith(b" missing\n")

@@ -232,7 +232,7 @@ async def test_files_may_take_the_place_of_directories_and_back(desk: Desk) -> N
 async def test_what_is_no_file_in_the_place_of_a_file_is_refused(desk: Desk) -> None:
     (desk.tree / "src" / "app.py").unlink()
     os.mkfifo(desk.tree / "src" / "app.py")
-    with pytest.raises(PatchRefused, match=r"src/app\.py: can only add regular files"):
+    with pytest.raises(PatchRefused, match=r"src/app\.py: unsupported file type"):
         await desk.workspace.capture(desk.base)
 
 

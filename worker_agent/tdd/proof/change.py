@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 
 from anyio import to_thread
 
-from shared.git import objects
-from shared.git.output import fields, joined
+from shared.git import changes, objects
+from shared.git.output import joined
 from shared.git.workspace import Workspace
 from worker_agent.tdd.proof.layout import Layout
 
@@ -134,10 +134,8 @@ async def tree_with_tests(space: Workspace, change: Change) -> str:
 
 async def _rows(space: Workspace, base: str, head: str) -> dict[str, tuple[str, str, str, str]]:
     """Path -> old mode, new mode, old and new object."""
-    verb = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", base, head, "--")
-    found = fields((await space.git.settled(*verb)).stdout)
-    split = [(raw.split(" "), path) for raw, path in zip(found[0::2], found[1::2], strict=True)]
-    return {path: (raw[0].lstrip(":"), raw[1], raw[2], raw[3]) for raw, path in split}
+    found = await changes.entries(space.git, base, head)
+    return {entry.path: (entry.old_mode, entry.new_mode, entry.old, entry.new) for entry in found}
 
 
 async def _contents(space: Workspace, blobs: Mapping[str, str]) -> dict[str, bytes]:
