@@ -17,7 +17,7 @@ from typing import Literal
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import capture, changes, names, objects
+from shared.git import capture, changes, names, objects, plain_checkout
 from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.output import joined
@@ -103,6 +103,8 @@ class Workspace:
 
     async def export(self, commit_or_tree: str, target: Path) -> None:
         """Write exactly this commit or tree, and no `.git`, into the empty directory `target`."""
+        if await plain_checkout.lay_out(self.git, names.oid(commit_or_tree), target):
+            return
         async with self._scratch() as scratch:  # nothing is known of any file: each is made, none written over
             verb = ("read-tree", "-m", "-u", names.oid(commit_or_tree))
             await self.git.run(*verb, work_tree=target, index=scratch / "index")

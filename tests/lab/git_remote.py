@@ -18,6 +18,7 @@ from shared.git.command import Git, Identity
 from shared.git.credentials import Credentials
 from shared.git.fences import Fences
 from shared.git.mirror import Mirror
+from shared.git.object_readers import ObjectReaders, opened
 from shared.git.workspace import Workspace
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -54,11 +55,23 @@ async def commit_to(remote: Bare, branch: str, files: Mapping[str, str], *, pare
     return oid
 
 
-async def machine(directory: Path, url: str, credentials: Credentials | None = None) -> Mirror:
+async def machine(
+    directory: Path, url: str, credentials: Credentials | None = None, readers: ObjectReaders | None = None
+) -> Mirror:
     """One agent's mirror of the server, on a machine of its own."""
-    mirror = Mirror(Git(directory / "mirror.git", ENVIRONMENT, credentials=credentials), url)
+    mirror = Mirror(Git(directory / "mirror.git", ENVIRONMENT, credentials=credentials, readers=readers), url)
     await mirror.ensure()
     return mirror
+
+
+@asynccontextmanager
+async def readers(*, open_ones: bool) -> AsyncIterator[ObjectReaders | None]:
+    """Readers of objects that stay open, or none."""
+    if not open_ones:
+        yield None
+        return
+    async with opened() as made:
+        yield made
 
 
 async def workspace_of(mirror: Mirror, *, commit: str = "", ref: str = "") -> Workspace:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 import pytest
-from git_remote import AT, ENVIRONMENT, FILES, listing, machine, put, remote_at, workspace_of
+from git_remote import AT, ENVIRONMENT, FILES, listing, machine, put, readers, remote_at, workspace_of
 
 from shared import process
 from shared.git import patch_policy
@@ -34,14 +35,15 @@ class Desk:
         return {row.partition("\t")[2]: row[:6] for row in rows}
 
 
-@pytest.fixture
-async def desk(tmp_path: Path) -> Desk:
+@pytest.fixture(params=[False, True], ids=["by processes", "by readers"])
+async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
     remote = await remote_at(tmp_path / "remote")
-    mirror = await machine(tmp_path, str(remote.path))
-    workspace = await workspace_of(mirror)
-    base = await mirror.tip("main") or ""
-    await workspace.reset_tree(base)
-    return Desk(workspace, base)
+    async with readers(open_ones=request.param) as found:
+        mirror = await machine(tmp_path, str(remote.path), readers=found)
+        workspace = await workspace_of(mirror)
+        base = await mirror.tip("main") or ""
+        await workspace.reset_tree(base)
+        yield Desk(workspace, base)
 
 
 async def git_inside(tree: Path, *args: str) -> None:

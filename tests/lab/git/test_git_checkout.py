@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from git_remote import machine, remote_at, workspace_of
+from git_remote import machine, readers, remote_at, workspace_of
 
+from shared.git import plain_checkout
 from shared.git.command import Git
+from shared.git.tree_files import TreeFile
 from shared.git.workspace import Workspace
 from shared.process import CommandFailed
 
@@ -46,10 +49,19 @@ FILES = {
 }
 
 
-@pytest.fixture
-async def space(tmp_path: Path) -> Workspace:
+PLAIN = {
+    path: content
+    for path, content in FILES.items()
+    if path[1] != "160000" and path[0].isascii() and not path[0].startswith(("!", " ")) and ".gitattr" not in path[0]
+} | {(".gitignore", "100644"): b"*.log\n", ("a b.txt", "100644"): b"spaces\n"}
+"""What is laid out without a process."""
+
+
+@pytest.fixture(params=[False, True], ids=["by processes", "by readers"])
+async def space(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Workspace]:
     remote = await remote_at(tmp_path / "remote")
-    return await workspace_of(await machine(tmp_path, str(remote.path)))
+    async with readers(open_ones=request.param) as found:
+        yield await workspace_of(await machine(tmp_path, str(remote.path), readers=found))
 
 
 async def tree_of(git: Git, files: dict[tuple[str, str], bytes], index: Path) -> str:
@@ -76,6 +88,52 @@ def everything(root: Path) -> dict[str, tuple[int, bytes]]:
         content = os.fsencode(path.readlink()) if path.is_symlink() else b"" if path.is_dir() else path.read_bytes()
         found[str(path.relative_to(root))] = mode, content
     return found
+
+
+async def test_a_plain_tree_is_what_two_steps_of_git_make(space: Workspace, tmp_path: Path) -> None:
+    tree = await tree_of(space.git, PLAIN, tmp_path / "made.index")
+    (tmp_path / "expected").mkdir()
+    await in_two_steps(space.git, tree, tmp_path / "expected", tmp_path / "expected.index")
+    expected = everything(tmp_path / "expected")
+    assert (await plain_checkout.plain(space.git, tree) is not None) is space.git.has_readers
+    assert everything(await space.checkout(tree, "evidence")) == expected
+    empty = await space.git.store("tree", b"")
+    assert everything(await space.checkout(empty, "evidence")) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "mode"),
+    [
+        *[(name, "100644") for name in (".gitattributes", "below/.gitattributes", ".GITignore", ".gitx", "a\nb", "é")],
+        *[(name, "100644") for name in ("a:b", "a~1", "dot.", "space ", "back\\slash", "a*", "tab\t")],
+        *[("module", "160000"), (".gitignore", "120000"), (".gitmodules", "100644"), ("UPPER", "100644")],
+        ("link", "120000"),
+    ],
+)
+async def test_what_is_not_plain_is_left_to_git(space: Workspace, tmp_path: Path, path: str, mode: str) -> None:
+    content = b"" if mode == "160000" else b"x" * 2000
+    files = {(path, mode): content, ("upper", "100644"): b"x\n"}
+    assert await plain_checkout.plain(space.git, await tree_of(space.git, files, tmp_path / "made.index")) is None
+
+
+async def test_a_large_tree_is_left_to_git(space: Workspace, tmp_path: Path) -> None:
+    many = {(f"f{number}", "100644"): b"x\n" for number in range(plain_checkout.MOST_FILES)}
+    tree = await tree_of(space.git, {("f", "100644"): b"x" * (plain_checkout.MOST_BYTES + 1)}, tmp_path / "made.index")
+    assert await plain_checkout.plain(space.git, tree) is None
+    listed = [TreeFile(mode, "1" * 40, path) for path, mode in many]
+    assert plain_checkout.are_plain(listed)
+    assert (await space.checkout(tree, "evidence") / "f").stat().st_size == plain_checkout.MOST_BYTES + 1
+
+
+async def test_no_plain_file_is_written_over_what_is_in_the_way(space: Workspace, tmp_path: Path) -> None:
+    tree = await tree_of(space.git, PLAIN, tmp_path / "made.index")
+    target = tmp_path / "occupied"
+    target.mkdir()
+    (tmp_path / "outside").write_text("precious")
+    (target / "empty").symlink_to(tmp_path / "outside")
+    with pytest.raises(CommandFailed):
+        await space.export(tree, target)
+    assert (tmp_path / "outside").read_text() == "precious"
 
 
 async def test_it_is_what_two_steps_of_git_make(space: Workspace, tmp_path: Path) -> None:
