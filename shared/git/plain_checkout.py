@@ -70,19 +70,20 @@ def _is_plain_name(name: str) -> bool:
     return name in _KNOWN or (_NAME.fullmatch(name) is not None and not name.casefold().startswith(".git"))
 
 
-async def lay_out(git: Git, commit_or_tree: str, target: Path) -> bool:
-    """Write a small, plain commit or tree into the empty directory `target`; False, and nothing is written, for others.
+async def lay_out(git: Git, commit_or_tree: str, target: Path) -> tuple[TreeFile, ...] | None:
+    """Write a small, plain commit or tree into the empty directory `target`; what was written.
 
-    Raises `DiskFull`, and `CommandFailed` where something is in the way.
+    None for any other, of which nothing is written. Raises `DiskFull`, and `CommandFailed` where something is in the
+    way.
     """
     found = await plain(git, commit_or_tree)
     if found is None:
-        return False
+        return None
     try:
         await anyio.to_thread.run_sync(_write, target, found)
     except OSError as error:
         raise no_room(error, target) or failures.unwritten(error) from error
-    return True
+    return tuple([file for file, _ in found])
 
 
 def _write(target: Path, found: Sequence[tuple[TreeFile, bytes]]) -> None:

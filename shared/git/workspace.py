@@ -17,7 +17,7 @@ from typing import Literal
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import capture, changes, names, objects, plain_checkout
+from shared.git import capture, changes, coder_tree, names, objects, plain_checkout
 from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.output import joined
@@ -65,10 +65,7 @@ class Workspace:
     async def reset_tree(self, commit: str) -> Path:
         """A fresh `tree` at a commit, with a throw-away `.git` of that one commit that shares no object with ours."""
         await anyio.to_thread.run_sync(directories.renew, self.tree)
-        inner = self.git.at(self.tree / ".git")
-        await inner.init(bare=False)
-        await inner.fetch(self.git.git_dir, f"{names.oid(commit)}:refs/heads/work", options=("--depth=1",))
-        await inner.run("checkout", "--quiet", "--force", "work", work_tree=self.tree)
+        await coder_tree.make(self.git, names.oid(commit), self.tree)
         return self.tree
 
     async def capture(self, base: str) -> str:
@@ -103,7 +100,7 @@ class Workspace:
 
     async def export(self, commit_or_tree: str, target: Path) -> None:
         """Write exactly this commit or tree, and no `.git`, into the empty directory `target`."""
-        if await plain_checkout.lay_out(self.git, names.oid(commit_or_tree), target):
+        if await plain_checkout.lay_out(self.git, names.oid(commit_or_tree), target) is not None:
             return
         async with self._scratch() as scratch:  # nothing is known of any file: each is made, none written over
             verb = ("read-tree", "-m", "-u", names.oid(commit_or_tree))

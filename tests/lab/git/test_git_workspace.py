@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from git_remote import AT, ENGINE, FILES, commit_to, listing, machine, put, remote_at, work, workspace_of
+from git_remote import (
+    AT,
+    ENGINE,
+    ENVIRONMENT,
+    FILES,
+    commit_to,
+    listing,
+    machine,
+    put,
+    readers,
+    remote_at,
+    work,
+    workspace_of,
+)
 
 from shared.git import names
 from shared.git.changes import FILE_BYTES
-from shared.git.command import Signature
+from shared.git.command import Git, Signature
 from shared.git.failures import NoSuchRef
+from shared.git.object_readers import ObjectReaders
 from shared.git.workspace import Workspace
 from shared.process import CommandFailed
 
@@ -20,9 +35,17 @@ def _inodes(directory: Path) -> set[int]:
     return {path.stat().st_ino for path in directory.rglob("*") if path.is_file()}
 
 
-async def test_the_clean_directory_links_the_mirror_and_the_tree_shares_nothing(tmp_path: Path) -> None:
+@pytest.fixture(params=[False, True], ids=["by processes", "by readers"])
+async def reading(request: pytest.FixtureRequest) -> AsyncIterator[ObjectReaders | None]:
+    async with readers(open_ones=request.param) as found:
+        yield found
+
+
+async def test_the_clean_directory_links_the_mirror_and_the_tree_shares_nothing(
+    tmp_path: Path, reading: ObjectReaders | None
+) -> None:
     remote = await remote_at(tmp_path / "remote")
-    mirror = await machine(tmp_path, str(remote.path))
+    mirror = await machine(tmp_path, str(remote.path), readers=reading)
     workspace = await workspace_of(mirror)
     base = await mirror.tip("main") or ""
     tree = await workspace.reset_tree(base)
@@ -34,6 +57,28 @@ async def test_the_clean_directory_links_the_mirror_and_the_tree_shares_nothing(
     inner = workspace.git.at(tree / ".git")
     assert (await inner.run("rev-list", "HEAD")).text == base
     assert (await inner.run("status", "--porcelain", work_tree=tree)).text == ""
+
+
+async def test_a_coder_works_in_a_repository_of_one_commit(tmp_path: Path, reading: ObjectReaders | None) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    secret = await commit_to(remote, "main", {"secret.txt": "taken out later\n"})
+    head = await commit_to(remote, "main", {"README.md": "newer\n"})
+    mirror = await machine(tmp_path, str(remote.path), readers=reading)
+    workspace = await workspace_of(mirror)
+    first = (await mirror.log(head, 10))[-1].oid
+    for commit in (first, head):
+        tree = await workspace.reset_tree(commit)
+        inner = Git(tree / ".git", ENVIRONMENT)  # the coder's own: nothing of it is known before
+        await inner.run("fsck", "--strict")
+        assert (await inner.run("log", "--format=%H")).text == commit
+        assert (await inner.run("symbolic-ref", "HEAD")).text == "refs/heads/work"
+        assert (await inner.run("cat-file", "-e", secret, ok=(1, 128))).code
+        put(tree / "src" / "new.py", "new\n")
+        who = ("-c", "user.name=C", "-c", "user.email=c@example.org")
+        await inner.run("add", "--all", work_tree=tree)
+        await inner.run(*who, "commit", "--quiet", "-m", "Work", work_tree=tree)
+        assert (await inner.run("diff", "--name-only", commit, "HEAD")).text == "src/new.py"
+        assert (await inner.run("status", "--porcelain", work_tree=tree)).text == ""
 
 
 async def test_opening_again_brings_what_is_new_and_forgets_what_is_gone(tmp_path: Path) -> None:
@@ -186,9 +231,11 @@ async def test_a_half_made_workspace_is_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["tree", "evidence", "base"])
-async def test_nothing_that_a_child_overwrites_reaches_the_mirror(tmp_path: Path, place: str) -> None:
+async def test_nothing_that_a_child_overwrites_reaches_the_mirror(
+    tmp_path: Path, place: str, reading: ObjectReaders | None
+) -> None:
     remote = await remote_at(tmp_path / "remote")
-    mirror = await machine(tmp_path, str(remote.path))
+    mirror = await machine(tmp_path, str(remote.path), readers=reading)
     workspace = await workspace_of(mirror)
     base = await mirror.tip("main") or ""
     where = await workspace.reset_tree(base)
