@@ -26,7 +26,7 @@ from shared.filesystem.disk_space import full, no_room
 from shared.git import failures, loose_objects, names, push_report
 from shared.git.credentials import Credentials
 from shared.git.object_readers import COMMAND, ObjectReaders, Question
-from shared.git.settled_answers import Asked, SettledAnswers
+from shared.git.settled_answers import AnswersByDirectory, Asked
 from shared.lock.port import RefUpdate
 from shared.process import Finished
 
@@ -117,10 +117,12 @@ class Git:
         credentials: Credentials | None = None,
         hide: Callable[[str], str] = str,
         readers: ObjectReaders | None = None,
+        answers: AnswersByDirectory | None = None,
     ) -> None:
         """`environment` needs `PATH`; of the rest only proxies and certificate paths are passed on.
 
-        `hide` takes the secrets out of commit messages. Objects are read by `readers`, or by a process each time.
+        `hide` takes the secrets out of commit messages. Objects are read by `readers`, or by a process each time;
+        what they settle is kept in `answers`, for all who turn to the same directory.
         """
         self.git_dir = git_dir.absolute()
         passed_on = {name: environment[name] for name in environment if name in _PASSED_ON}
@@ -129,12 +131,19 @@ class Git:
         self._credentials = credentials
         self._hide = hide
         self._readers = readers
-        self._settled = SettledAnswers(self.git_dir)
+        self._answers = answers or AnswersByDirectory()
+        self._settled = self._answers.of(self.git_dir)
 
     def at(self, git_dir: Path) -> Git:
         """The same git on another directory."""
-        kept = self._credentials, self._hide, self._readers
-        return Git(git_dir, self._environment, credentials=kept[0], hide=kept[1], readers=kept[2])
+        return Git(
+            git_dir,
+            self._environment,
+            credentials=self._credentials,
+            hide=self._hide,
+            readers=self._readers,
+            answers=self._answers,
+        )
 
     async def run(
         self,

@@ -14,7 +14,7 @@ import structlog
 
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
-from shared.git import history, names, objects, tree_files
+from shared.git import history, names, objects, ref_files, tree_files
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
 from shared.git.history import Commit
@@ -78,12 +78,17 @@ class Mirror:
 
         A ref that cannot be written here stays behind until it is fetched; the push has happened all the same.
         """
-        orders = [f"update {m.ref} {m.new}" if m.new else f"delete {m.ref}" for m in moves]
-        stdin = "".join(f"option no-deref\n{order}\n" for order in orders).encode()
         async with self.lock.held():
-            finished = await self.git.run("update-ref", "--stdin", stdin=stdin, ok=range(256))
-        if finished.code != 0:
+            left = [one for one in moves if not one.new or not await self._moved(one)]
+            orders = [f"update {one.ref} {one.new}" if one.new else f"delete {one.ref}" for one in left]
+            stdin = "".join(f"option no-deref\n{order}\n" for order in orders).encode()
+            finished = await self.git.run("update-ref", "--stdin", stdin=stdin, ok=range(256)) if left else None
+        if finished is not None and finished.code != 0:
             log.info("refs_not_noted", outcome="skipped", code=finished.code)
+
+    async def _moved(self, move: RefUpdate) -> bool:
+        is_here = await objects.peeled(self.git, move.new, "commit") is not None
+        return is_here and await anyio.to_thread.run_sync(ref_files.move, self.git.git_dir, move.ref, move.new)
 
     async def refresh(self, ref: str) -> str | None:
         """Bring one ref as the server has it now; None, and the local copy removed, when it has none."""

@@ -9,9 +9,10 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
+import anyio.to_thread
 from pydantic import TypeAdapter, ValidationError
 
-from shared.git import loose_objects, names, objects
+from shared.git import loose_objects, names, objects, ref_files
 from shared.git.command import Git, Identity, Signature
 from shared.git.loose_objects import TreeEntry
 from shared.text import comment_signatures, one_line, printable
@@ -247,7 +248,8 @@ class Notes:
         blob = await self._git.store("blob", text.encode())
         tree = await self._git.store("tree", loose_objects.tree([*kept, TreeEntry(_FILE, commit, blob)]))
         made = await self._git.commit(tree, [tip] if tip else [], _SUBJECT, Signature(self._identity))
-        await self._git.run("update-ref", "--no-deref", ref, made, tip or "0" * len(made))
+        if not await anyio.to_thread.run_sync(ref_files.move, self._git.git_dir, ref, made, tip or ""):
+            await self._git.run("update-ref", "--no-deref", ref, made, tip or "0" * len(made))
         return made
 
     async def _add_by_git(self, ref: str, commit: str, text: str) -> str:

@@ -19,6 +19,9 @@ KEPT_SECONDS = 3600.0
 MAX_ANSWERS = 256
 """How many answers of one git directory are kept; the least recently used goes first."""
 
+MAX_DIRECTORIES = 8
+"""How many git directories are remembered; the one that was turned to longest ago goes first."""
+
 MAX_BYTES = 2**20
 """Bytes of all answers of one git directory; one answer may take a quarter of it."""
 
@@ -84,3 +87,18 @@ class SettledAnswers:
 
 def _size(question: Asked, answer: Finished) -> int:
     return len(answer.stdout) + len(question[1]) + sum(map(len, question[0]))
+
+
+class AnswersByDirectory:
+    """What the git directories that were asked last have answered."""
+
+    def __init__(self) -> None:
+        self._of: OrderedDict[Path, SettledAnswers] = OrderedDict()
+
+    def of(self, git_dir: Path) -> SettledAnswers:
+        """The answers of one directory, whoever asks it."""
+        known = self._of.pop(git_dir, None) or SettledAnswers(git_dir)
+        self._of[git_dir] = known
+        while len(self._of) > MAX_DIRECTORIES:
+            self._of.popitem(last=False)
+        return known

@@ -17,14 +17,17 @@ from typing import Literal
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import capture, changes, coder_tree, names, objects, plain_checkout
+from shared.git import capture, changes, coder_tree, names, objects, plain_checkout, ref_files, tree_files
 from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.output import joined
-from shared.git.patch_policy import PathChange
+from shared.git.patch_policy import GITLINK, PathChange
 
 Place = Literal["evidence", "base", "moved"]
 """Where a commit is checked out: `moved` is another path, for results that must not depend on it."""
+
+
+_HEADS = "refs/heads/"
 
 
 class Workspace:
@@ -52,7 +55,7 @@ class Workspace:
             await workspace._clone()
         with_ref = bool(ref) and await mirror.sha(names.ref(ref)) is not None
         wanted = [*([names.oid(commit)] if commit else []), *([f"+{ref}:{ref}"] if with_ref else [])]
-        if is_there or wanted:
+        if (is_there or wanted) and not await workspace._has_all(commit, ref if with_ref else ""):
             await workspace.git.fetch(mirror.git.git_dir, BRANCHES, *wanted, options=("--prune",))
         if ref and not with_ref:
             await forget(workspace.git, ref)
@@ -129,6 +132,26 @@ class Workspace:
         """Delete the whole workspace."""
         await self.git.leave()
         await anyio.to_thread.run_sync(directories.remove, self.root)
+
+    async def _has_all(self, commit: str, ref: str) -> bool:
+        """Whether nothing has to be fetched: all branches, the ref and the commit are here as in the mirror."""
+        heads = [await anyio.to_thread.run_sync(ref_files.below, git_dir, _HEADS) for git_dir in self._both()]
+        if heads[0] is None or heads[0] != heads[1]:
+            return False
+        if ref and await objects.peeled(self.git, ref, "commit") != await self._mirror.sha(ref):
+            return False
+        return not commit or await self._has_whole(commit)
+
+    def _both(self) -> tuple[Path, Path]:
+        return self.git.git_dir, self._mirror.git.git_dir
+
+    async def _has_whole(self, commit: str) -> bool:
+        """Whether a commit is here with all its files: a fetch that was cut off may have left some of it."""
+        listed = await tree_files.few(self.git, commit)
+        if listed is None:
+            return False
+        oids = {file.oid for file in listed if file.mode != GITLINK}
+        return len(await objects.sizes(self.git, oids)) == len(oids)
 
     async def _clone(self) -> None:
         fresh = self.git.at(self.root / "git.new")

@@ -22,10 +22,11 @@ from git_remote import (
     workspace_of,
 )
 
-from shared.git import names
+from shared.git import names, objects
 from shared.git.changes import FILE_BYTES
 from shared.git.command import Git, Signature
 from shared.git.failures import NoSuchRef
+from shared.git.notes import Notes
 from shared.git.object_readers import ObjectReaders
 from shared.git.workspace import Workspace
 from shared.process import CommandFailed
@@ -57,6 +58,37 @@ async def test_the_clean_directory_links_the_mirror_and_the_tree_shares_nothing(
     inner = workspace.git.at(tree / ".git")
     assert (await inner.run("rev-list", "HEAD")).text == base
     assert (await inner.run("status", "--porcelain", work_tree=tree)).text == ""
+
+
+async def test_opening_again_fetches_only_what_is_new(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    async with readers(open_ones=True) as found:
+        mirror = await machine(tmp_path, str(remote.path), readers=found)
+        first = await workspace_of(mirror)
+        base = await mirror.tip("main") or ""
+        commit = await work(first, base, {"src/new.py": "new\n"})
+        ref = "refs/notes/workflow/issue-42"
+        await Notes(first.git, ENGINE).add(ref, commit, "noted")
+        await mirror.adopt(first.git, commit, await noted_at(first, ref))
+        await mirror.git.run("update-ref", ref, await noted_at(first, ref))
+        packs = first.git.git_dir / "objects"
+        before = {path: path.stat().st_mtime_ns for path in packs.rglob("*")}
+        again = await workspace_of(mirror, commit=commit, ref=ref)
+        assert {path: path.stat().st_mtime_ns for path in packs.rglob("*")} == before
+        newest = await commit_to(remote, "main", {"README.md": "new\n"})
+        await mirror.fetch()
+        await workspace_of(mirror, commit=commit, ref=ref)
+        assert await again.tree_of(newest)
+        (blob,) = await objects.read(again.git, [f"{commit}:src/new.py"])
+        oid = (await again.git.run("rev-parse", f"{commit}:src/new.py")).text
+        (packs / oid[:2] / oid[2:]).unlink()  # as a fetch that was cut off may leave it
+        await workspace_of(mirror, commit=commit, ref=ref)
+        assert (await again.git.run("cat-file", "blob", oid)).stdout == blob == b"new\n"
+
+
+async def noted_at(space: Workspace, ref: str) -> str:
+    """The commit at which the notes stand in a workspace."""
+    return (await space.git.run("rev-parse", ref)).text
 
 
 async def test_a_coder_works_in_a_repository_of_one_commit(tmp_path: Path, reading: ObjectReaders | None) -> None:

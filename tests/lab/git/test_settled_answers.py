@@ -76,6 +76,17 @@ async def test_what_objects_settle_is_asked_once(tmp_path: Path) -> None:
     assert first[2:4] == (True, False)
 
 
+async def test_what_is_asked_of_one_directory_is_known_to_all_who_turn_to_it(tmp_path: Path) -> None:
+    plain = Git(tmp_path / "m.git", {"PATH": "/usr/bin:/bin:/usr/local/bin"})
+    await plain.init()
+    oid = await commit(plain, "one\n", ())
+    known = await plain.at(plain.git_dir).settled("cat-file", "-t", oid)
+    assert await plain.at(plain.git_dir).settled("cat-file", "-t", oid) is known
+    for number in range(settled_answers.MAX_DIRECTORIES):
+        plain.at(tmp_path / f"{number}.git")
+    assert await plain.at(plain.git_dir).settled("cat-file", "-t", oid) is not known
+
+
 async def test_a_ref_is_looked_up_each_time(tmp_path: Path) -> None:
     mirror, oid = await made(tmp_path)
     assert await mirror.sha("refs/heads/main") == oid

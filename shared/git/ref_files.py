@@ -1,0 +1,101 @@
+"""Refs of the engine's own git directories, read and moved without a process: as git's `files` format keeps them.
+
+Whatever looks unusual is left to git: another format, a ref that names a ref, a lock that somebody holds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from shared.git import names
+
+LINE = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\n")
+
+_PACKED = re.compile(r"^([0-9a-f]{40,64}) (refs/\S+)$", re.MULTILINE)
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def below(git_dir: Path, prefix: str) -> dict[str, str] | None:
+    """Ref -> object id of all that begin with `prefix`, which ends with a slash; None: git has to be asked."""
+    if not _is_known(git_dir):
+        return None
+    found: dict[str, str] = {}
+    try:
+        for folder, _, files in os.walk(git_dir / prefix, onerror=_fail):
+            for name in files:
+                path = Path(folder, name)
+                if name.endswith(".lock"):
+                    continue
+                line = LINE.fullmatch(path.read_text(encoding="ascii"))
+                if line is None:
+                    return None
+                found[path.relative_to(git_dir).as_posix()] = line[1]
+        # Last, because packing names a ref there before its file goes.
+        return {ref: oid for ref, oid in _packed(git_dir).items() if ref.startswith(prefix)} | found
+    except (OSError, ValueError):
+        return None
+
+
+def move(git_dir: Path, ref: str, new: str, expected: str | None = None) -> bool:
+    """Point a ref at an object that is here, if it is at `expected` (None: wherever); False: nothing is done.
+
+    Then git has to do it, or say why it cannot be done. A ref that is new gets its file only where no packed one is
+    in its way.
+    """
+    path = git_dir / names.ref(ref)
+    lock = path.with_name(f"{path.name}.lock")
+    if not _is_known(git_dir) or (git_dir / "logs" / ref).exists():
+        return False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(lock, _NEW, 0o666)
+    except OSError:
+        return False
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            if not _may_be(git_dir, ref, path, expected):
+                return False
+            file.write(f"{names.oid(new)}\n")
+            file.flush()
+            os.fsync(descriptor)
+        lock.replace(path)
+    except (OSError, ValueError):
+        return False
+    finally:
+        lock.unlink(missing_ok=True)
+    return True
+
+
+def _may_be(git_dir: Path, ref: str, path: Path, expected: str | None) -> bool:
+    """Whether the locked ref is a plain one, or can be one, and is where it is expected to be."""
+    packed = _packed(git_dir)
+    if path.exists():
+        line = LINE.fullmatch(path.read_text(encoding="ascii"))
+        if line is None:
+            return False
+        now = line[1]
+    else:
+        now = packed.get(ref, "")
+    above = {parent.as_posix() for parent in Path(ref).parents}
+    is_free = not above & packed.keys() and not any(other.startswith(f"{ref}/") for other in packed)
+    return is_free and expected in {None, now}
+
+
+def _packed(git_dir: Path) -> dict[str, str]:
+    try:
+        text = (git_dir / "packed-refs").read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return {}
+    return {ref: oid for oid, ref in _PACKED.findall(text)}
+
+
+def _is_known(git_dir: Path) -> bool:
+    return not (git_dir / "reftable").exists() and (git_dir / "refs").is_dir()
+
+
+def _fail(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
