@@ -19,6 +19,7 @@ from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.pending.source import activated, path_of
 from shared.specification import SpecificationKind
+from shared.specification.reading import read
 from shared.text import change_summary
 from shared.text.prompts import Untrusted
 from worker_agent import comments, decide
@@ -111,9 +112,9 @@ class PlainPhase:
 
     async def begin(self, held: Held, issue: Issue) -> bool:
         """Whether the item is of such a kind; then its first phase is done, because no test is to be written."""
-        job = await self._session.open(held, issue)
-        if job.specification.kind is SpecificationKind.FEATURE:
+        if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
+        job = await self._session.open(held, issue)
         if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
             raise BranchExists
         await self._verification.baseline(job)
@@ -122,9 +123,9 @@ class PlainPhase:
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
         """One try; whether the item is of such a kind. A refused try is counted in the fence and told to the next."""
-        job = await self._session.open(held, issue)
-        if job.specification.kind is SpecificationKind.FEATURE:
+        if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
+        job = await self._session.open(held, issue)
         baseline = await self._verification.baseline(job)
         start, attempt = held.fence.work_head or job.base, held.fence.attempt + 1
         prompt = self._prompt(job, f"{attempt} of {limit}")
