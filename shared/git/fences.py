@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from shared.errors import EngineError, Transient, UnknownOutcome
+from shared.git import ref_tips
 from shared.git.command import Identity, Signature
 from shared.git.mirror import Mirror
+from shared.git.ref_tips import RefTip
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit
@@ -53,9 +55,7 @@ class Fences:
 
     async def traces(self) -> tuple[AgentSeen, ...]:
         """Who has moved the fences that were fetched last, and when; asks nobody."""
-        layout = "--format=%(authoremail)%00%(contents)%00"
-        told = (await self._mirror.git.run("for-each-ref", layout, f"{FENCE_NAMESPACE}/")).stdout
-        return tuple(_traces(told.decode("utf-8", "replace").split("\0")))
+        return tuple(_traces(await ref_tips.below(self._mirror.git, f"{FENCE_NAMESPACE}/")))
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
@@ -112,10 +112,10 @@ class Fences:
         return await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, ""),))
 
 
-def _traces(columns: Sequence[str]) -> Iterator[AgentSeen]:
+def _traces(tips: Iterable[RefTip]) -> Iterator[AgentSeen]:
     """One for each ref that says who moved it; others, such as the ledger, do not."""
-    for email, message in zip(columns[0::2], columns[1::2], strict=False):
-        account, agent, at = _ACCOUNT.search(email), _AGENT.search(message), _AT.search(message)
+    for tip in tips:
+        account, agent, at = _ACCOUNT.search(tip.author), _AGENT.search(tip.message), _AT.search(tip.message)
         with suppress(ValueError):
             if account is not None and agent is not None and at is not None:
                 moved = datetime.fromisoformat(at[1])

@@ -17,7 +17,7 @@ COMMIT_BYTES = 64 * 2**10
 """A larger commit is left to git too."""
 
 _HEAD = re.compile(
-    rb"tree [0-9a-f]{40,64}\n((?:parent [0-9a-f]{40,64}\n)*)author [^\n]*\n"
+    rb"tree [0-9a-f]{40,64}\n((?:parent [0-9a-f]{40,64}\n)*)author [^<\n]*(<[^>\n]*>)[^\n]*\n"
     rb"committer [^\n]*> ([0-9]{1,11}) ([+-])([01][0-9]|2[0-3])([0-5][0-9])(?:\n|\Z)"
 )
 
@@ -144,19 +144,27 @@ async def _read(git: Git, oid: str, read: int) -> Commit:
         (found,) = await objects.whole(git, [oid])
     except TooMuchOutput:
         raise _LeftToGit from None
-    if found is None or found[0] != b"commit" or len(found[1]) > COMMIT_BYTES:
+    if found is None or found[0] != b"commit":
         raise _LeftToGit
-    lines, _, body = found[1].partition(b"\n\n")
+    if (commit := parsed(oid, found[1])) is None:
+        raise _LeftToGit
+    return commit[0]
+
+
+def parsed(oid: str, content: bytes) -> tuple[Commit, str] | None:
+    """A commit and the address of its author, in angle brackets; None for an unusual one (pure)."""
+    lines, _, body = content.partition(b"\n\n")
     head = _HEAD.match(lines)
-    if head is None or b"\nencoding " in lines:
-        raise _LeftToGit
-    away = timedelta(hours=int(head[4]), minutes=int(head[5]))
+    if head is None or len(content) > COMMIT_BYTES or b"\nencoding " in lines:
+        return None
+    away = timedelta(hours=int(head[5]), minutes=int(head[6]))
     try:
-        at = datetime.fromtimestamp(int(head[2]), timezone(-away if head[3] == b"-" else away))
+        at = datetime.fromtimestamp(int(head[3]), timezone(-away if head[4] == b"-" else away))
     except (ValueError, OverflowError, OSError):
-        raise _LeftToGit from None
+        return None
     parents = tuple(line.partition(" ")[2] for line in head[1].decode().splitlines())
-    return Commit(oid, parents, at, body.partition(b"\0")[0].decode("utf-8", "replace").rstrip("\n"))
+    message = body.partition(b"\0")[0].decode("utf-8", "replace").rstrip("\n")
+    return Commit(oid, parents, at, message), head[2].decode("utf-8", "replace")
 
 
 def _told(entry: str) -> Commit:

@@ -14,7 +14,7 @@ import structlog
 
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
-from shared.git import history, names, objects, ref_files, tree_files
+from shared.git import history, names, objects, ref_files, ref_tips, tree_files
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
 from shared.git.history import Commit
@@ -79,7 +79,7 @@ class Mirror:
         A ref that cannot be written here stays behind until it is fetched; the push has happened all the same.
         """
         async with self.lock.held():
-            left = [one for one in moves if not one.new or not await self._moved(one)]
+            left = [one for one in moves if not await self._moved(one)]
             orders = [f"update {one.ref} {one.new}" if one.new else f"delete {one.ref}" for one in left]
             stdin = "".join(f"option no-deref\n{order}\n" for order in orders).encode()
             finished = await self.git.run("update-ref", "--stdin", stdin=stdin, ok=range(256)) if left else None
@@ -87,7 +87,7 @@ class Mirror:
             log.info("refs_not_noted", outcome="skipped", code=finished.code)
 
     async def _moved(self, move: RefUpdate) -> bool:
-        is_here = await objects.peeled(self.git, move.new, "commit") is not None
+        is_here = not move.new or await objects.peeled(self.git, move.new, "commit") is not None
         return is_here and await anyio.to_thread.run_sync(ref_files.move, self.git.git_dir, move.ref, move.new)
 
     async def refresh(self, ref: str) -> str | None:
@@ -106,10 +106,7 @@ class Mirror:
         names.ref(prefix.removesuffix("/"))
         async with self.lock.held():
             await self._fetch(f"+{prefix}*:{prefix}*", prune=True)
-            layout = "--format=%(refname)%00%(objectname)%00%(contents)%00"
-            columns = (await self.git.run("for-each-ref", layout, prefix)).stdout.decode("utf-8", "replace").split("\0")
-        rows = zip(columns[0::3], columns[1::3], columns[2::3], strict=False)
-        return {ref.removeprefix("\n"): (oid, message.rstrip("\n")) for ref, oid, message in rows}
+            return {one.ref: (one.oid, one.message) for one in await ref_tips.below(self.git, prefix)}
 
     async def pack(self) -> bool:
         """Pack what lies about when it is much; whether it was. Raises `StaleLock`, `Transient` or `CommandFailed`."""

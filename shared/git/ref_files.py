@@ -40,10 +40,10 @@ def below(git_dir: Path, prefix: str) -> dict[str, str] | None:
 
 
 def move(git_dir: Path, ref: str, new: str, expected: str | None = None) -> bool:
-    """Point a ref at an object that is here, if it is at `expected` (None: wherever); False: nothing is done.
+    """Point a ref at an object that is here, if it is at `expected` (None: wherever); an empty `new` deletes it.
 
-    Then git has to do it, or say why it cannot be done. A ref that is new gets its file only where no packed one is
-    in its way.
+    False, and nothing is done: git has to do it, or say why it cannot be done. A ref that is new gets its file only
+    where no packed one is in its way, and only one that is not packed is deleted.
     """
     path = git_dir / names.ref(ref)
     lock = path.with_name(f"{path.name}.lock")
@@ -56,8 +56,11 @@ def move(git_dir: Path, ref: str, new: str, expected: str | None = None) -> bool
         return False
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            if not _may_be(git_dir, ref, path, expected):
+            if not _may_be(git_dir, ref, path, expected) or (not new and ref in _packed(git_dir)):
                 return False
+            if not new:
+                path.unlink(missing_ok=True)
+                return True
             file.write(f"{names.oid(new)}\n")
             file.flush()
             os.fsync(descriptor)

@@ -80,6 +80,21 @@ async def test_a_ref_moves_only_from_where_it_is_expected(git: Git) -> None:
     assert not list(git.git_dir.rglob("*.lock"))
 
 
+async def test_a_ref_that_is_not_packed_is_deleted(git: Git) -> None:
+    one, two = await commits(git, 2)
+    assert ref_files.move(git.git_dir, REF, "")
+    assert ref_files.move(git.git_dir, REF, one)
+    assert not ref_files.move(git.git_dir, REF, "", two)
+    assert ref_files.move(git.git_dir, REF, "", one)
+    assert await told(git, "refs/") == {}
+    assert ref_files.move(git.git_dir, REF, one)
+    await git.run("pack-refs", "--all")
+    assert ref_files.move(git.git_dir, REF, two)
+    assert not ref_files.move(git.git_dir, REF, "")
+    assert await told(git, "refs/") == {REF: two}
+    assert not list(git.git_dir.rglob("*.lock"))
+
+
 @pytest.mark.parametrize("packed", [False, True])
 async def test_no_ref_comes_where_git_would_refuse_it(git: Git, packed: bool) -> None:
     one, two = await commits(git, 2)
