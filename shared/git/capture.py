@@ -30,6 +30,9 @@ EXCLUDED = (
 )
 """New files of these names are never taken, whatever the repository says: environments, caches, secrets, reports."""
 
+ASKED_ONE_BY_ONE = 2000
+"""Of more files one command tells the sizes sooner."""
+
 MAX_NEW_BYTES = 64 * 2**20
 """More than this in new files, or added to old ones, is refused before git reads it."""
 
@@ -44,7 +47,7 @@ async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
     listed = await tree_files.listed(git, base)
     await index_file.begin(git, base, listed, index)
     await _pin_submodules(git, tree, listed, index)
-    sizes = await _sizes(git, listed)
+    sizes = await _sizes(git, base, listed)
     is_plain = await anyio.to_thread.run_sync(_weigh_growth, tree, sizes)
     if not is_plain:
         await _record(git, "add", "--update", tree=tree, index=index)
@@ -70,8 +73,12 @@ async def _pin_submodules(git: Git, tree: Path, listed: Sequence[TreeFile], inde
         await git.run(*verb, stdin=joined(pinned), work_tree=tree, index=index)
 
 
-async def _sizes(git: Git, listed: Sequence[TreeFile]) -> dict[str, int]:
+async def _sizes(git: Git, base: str, listed: Sequence[TreeFile]) -> dict[str, int]:
     """The bytes of every file and link of the base."""
+    if len(listed) > ASKED_ONE_BY_ONE:
+        rows = fields((await git.settled("ls-tree", "-r", "-l", "-z", "--full-tree", base)).stdout)
+        split = [(facts.split(), path) for facts, _, path in (row.partition("\t") for row in rows)]
+        return {path: int(size) for (mode, _, _, size), path in split if mode != GITLINK}
     files = [file for file in listed if file.mode != GITLINK]
     sizes = await objects.sizes(git, {file.oid for file in files})
     return {file.path: sizes.get(file.oid, 0) for file in files}

@@ -12,7 +12,7 @@ import pytest
 from git_remote import AT, ENVIRONMENT, FILES, listing, machine, put, readers, remote_at, workspace_of
 
 from shared import process
-from shared.git import patch_policy
+from shared.git import capture, patch_policy
 from shared.git.patch_policy import PatchRefused, Policy, judge
 from shared.git.workspace import Workspace
 
@@ -249,3 +249,21 @@ async def test_evidence_holds_what_is_committed_and_nothing_else(desk: Desk) -> 
     assert listing(await desk.workspace.checkout(commit, "evidence")) == FILES | {
         "src/app.py": "from generated import X\n"
     }
+
+
+async def test_files_of_a_large_tree_may_not_grow_to_holes_either(desk: Desk) -> None:
+    git, index = desk.workspace.git, desk.workspace.root / "many.index"
+    blob = await git.store("blob", b"x\n")
+    names = [f"d{number % 30}/f{number}" for number in range(capture.ASKED_ONE_BY_ONE + 1)]
+    stdin = "".join(f"100644 {blob} 0\t{name}\n" for name in names).encode()
+    await git.run("update-index", "--index-info", stdin=stdin, index=index)
+    tree = (await git.run("write-tree", index=index)).text
+    commit = await desk.workspace.commit(tree, [desk.base], "Many", AT)
+    await desk.workspace.reset_tree(commit)
+    put(desk.tree / names[-1], "changed\n")
+    captured = await desk.workspace.capture(commit)
+    assert [change.path for change in await desk.workspace.changes(commit, captured)] == names[-1:]
+    with (desk.tree / names[0]).open("wb") as file:
+        file.truncate(capture.MAX_NEW_BYTES + 100)
+    with pytest.raises(PatchRefused, match="Files grown by"):
+        await desk.workspace.capture(commit)
