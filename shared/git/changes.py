@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.git import names, objects
+from shared.git import names, objects, tree_files
 from shared.git.command import Git
 from shared.git.output import fields
 from shared.git.patch_policy import GITLINK, PathChange
@@ -24,6 +24,9 @@ _DIFF = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-
 _ONE_READ_BYTES = 8 * 2**20
 
 _NOTHING = "0" * 40
+
+_LOOKED_AT_BYTES = 8000
+"""git takes a file for binary that has a NUL byte among so many at its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,45 @@ async def entries(git: Git, old: str, new: str) -> list[Entry]:
 async def _compared(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str, tuple[str, str]]]:
     """What differs, and for each path the lines added and deleted: one question, however the two trees are named."""
     trees = [await objects.tree_of(git, names.oid(side)) for side in (old, new)]
+    if (found := await _whole_files(git, *trees)) is not None:
+        return found
     verb = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", "--no-ext-diff")
     return _parse(fields((await git.settled(*verb, *trees, "--")).stdout))
+
+
+async def _whole_files(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str, tuple[str, str]]] | None:
+    """The same without a process between small trees where files only came or went; None where git has to compare."""
+    sides = [await tree_files.few(git, side) for side in (old, new)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    before, after = ({file.path: file for file in side.files} for side in sides if side is not None)
+    if any(path in after and after[path] != file for path, file in before.items()):
+        return None
+    entries = [Entry(file.path, "D", file.mode, "000000", file.oid, _NOTHING) for file in before.values()]
+    entries += [Entry(file.path, "A", "000000", file.mode, _NOTHING, file.oid) for file in after.values()]
+    entries = [entry for entry in entries if (entry.path in before) is not (entry.path in after)]
+    blobs = [oid for entry in entries for oid in entry.blobs()]
+    sizes = await objects.sizes(git, set(blobs))
+    if len(blobs) < len(entries) or sum(sizes.get(oid, ALL_BYTES) for oid in blobs) > _ONE_READ_BYTES:
+        return None
+    contents = await objects.read(git, blobs)
+    if None in contents:
+        return None
+    lines = {entry.path: _lines(content or b"") for entry, content in zip(entries, contents, strict=True)}
+    entries.sort(key=lambda entry: entry.path.encode("utf-8", "surrogateescape"))
+    return entries, {e.path: _counts(lines[e.path], added=e.status == "A") for e in entries}
+
+
+def _lines(content: bytes) -> str:
+    """How many git counts; a dash for what it takes for binary."""
+    if b"\0" in content[:_LOOKED_AT_BYTES]:
+        return "-"
+    return str(content.count(b"\n") + (content[-1:] not in {b"", b"\n"}))
+
+
+def _counts(lines: str, *, added: bool) -> tuple[str, str]:
+    none = "-" if lines == "-" else "0"
+    return (lines, none) if added else (none, lines)
 
 
 async def diff(git: Git, old: str, new: str) -> str:

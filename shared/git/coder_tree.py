@@ -1,18 +1,18 @@
 """The work tree of a coder: files of one commit, and a throw-away `.git` of that commit alone that shares nothing.
 
-It is made before any child has been there. What small, plain trees need is written here; only the pack is git's.
+It is made before any child has been there. Of small, plain trees it is written here, object by object: a file that were
+linked from two places would be changed in both.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-import anyio.to_thread
-
 from shared.filesystem import directories
-from shared.filesystem.disk_space import no_room
-from shared.git import failures, history, index_file, plain_checkout
+from shared.git import history, index_file, loose_objects, objects, plain_checkout
 from shared.git.command import Git
+from shared.git.plain_checkout import PlainTree
 
 BRANCH = "work"
 
@@ -27,19 +27,14 @@ _CONFIG = """\
 
 async def make(git: Git, commit: str, tree: Path) -> None:
     """Fill the empty directory `tree` with a commit of `git`; raises `DiskFull` and `CommandFailed`."""
-    listed = await plain_checkout.lay_out(git, commit, tree) if len(commit) == 40 else None
-    if listed is None:
+    found = await plain_checkout.lay_out(git, commit, tree) if len(commit) == 40 else None
+    if found is None:
         await _by_git(git, commit, tree)
         return
     (made,) = await history.log(git, commit, 1)
-    index = index_file.written(listed)
-    try:
-        await anyio.to_thread.run_sync(_write, tree / ".git", commit, bool(made.parents), index)
-    except OSError as error:
-        raise no_room(error, tree) or failures.unwritten(error) from error
-    # A pack of its own: a file that is linked from two places would be changed in both.
-    verb = ("pack-objects", "--revs", "--window=0", "-q", str(tree / ".git" / "objects" / "pack" / "pack"))
-    await git.run(*verb, stdin=f"--shallow {commit}\n{commit}\n".encode())
+    (whole,) = await objects.whole(git, [commit])
+    content = whole[1] if whole is not None else b""
+    await plain_checkout.written(tree, partial(_write, tree / ".git", commit, content, found, bool(made.parents)))
 
 
 async def _by_git(git: Git, commit: str, tree: Path) -> None:
@@ -49,12 +44,17 @@ async def _by_git(git: Git, commit: str, tree: Path) -> None:
     await inner.run("checkout", "--quiet", "--force", BRANCH, work_tree=tree)
 
 
-def _write(git_dir: Path, commit: str, has_parents: bool, index: bytes) -> None:
+def _write(git_dir: Path, commit: str, content: bytes, found: PlainTree, is_later: bool) -> None:
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
         (git_dir / folder).mkdir(parents=True)
+    loose_objects.copy(git_dir, "commit", commit, content)
+    for oid, tree in found.trees.items():
+        loose_objects.copy(git_dir, "tree", oid, tree)
+    for oid, blob in found.blobs().items():
+        loose_objects.copy(git_dir, "blob", oid, blob)
     files = {"HEAD": f"ref: refs/heads/{BRANCH}\n", "config": _CONFIG, f"refs/heads/{BRANCH}": f"{commit}\n"}
-    if has_parents:
+    if is_later:  # its parents are not here
         files["shallow"] = f"{commit}\n"
     for name, text in files.items():
         directories.write(git_dir / name, text.encode())
-    directories.write(git_dir / "index", index)
+    directories.write(git_dir / "index", index_file.written(found.files))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import anyio.to_thread
 
 from shared.filesystem.disk_space import no_room
-from shared.git import failures, objects, tree_files
+from shared.git import failures, loose_objects, objects, tree_files
 from shared.git.command import Git
 from shared.git.patch_policy import GITLINK, SYMLINK
 from shared.git.tree_files import PROGRAM, TreeFile
@@ -37,19 +39,34 @@ _KNOWN = {".gitignore", ".gitkeep", ".github"}
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-async def plain(git: Git, commit_or_tree: str) -> tuple[tuple[TreeFile, bytes], ...] | None:
-    """All that is in a small, plain commit or tree, with what it holds; None for any other."""
-    listed = await tree_files.few(git, commit_or_tree)
-    if listed is None or len(listed) > MOST_FILES or not are_plain(listed):
+@dataclass(frozen=True, slots=True)
+class PlainTree:
+    """A small, plain tree with all that it holds."""
+
+    files: tuple[TreeFile, ...]
+    contents: tuple[bytes, ...]
+    trees: Mapping[str, bytes]
+
+    def blobs(self) -> dict[str, bytes]:
+        """The content of each file and link by its id."""
+        return {file.oid: content for file, content in zip(self.files, self.contents, strict=True)}
+
+
+async def plain(git: Git, commit_or_tree: str) -> PlainTree | None:
+    """A small, plain commit or tree; None for any other."""
+    found = await tree_files.few(git, commit_or_tree)
+    if found is None or len(found.files) > MOST_FILES or not are_plain(found.files):
         return None
-    sizes = await objects.sizes(git, {file.oid for file in listed})
-    if sum(sizes.get(file.oid, MOST_BYTES + 1) for file in listed) > MOST_BYTES:
+    sizes = await objects.sizes(git, {file.oid for file in found.files})
+    if sum(sizes.get(file.oid, MOST_BYTES + 1) for file in found.files) > MOST_BYTES:
         return None
-    contents = await objects.read(git, [file.oid for file in listed])
-    found = tuple([(file, content) for file, content in zip(listed, contents, strict=True) if content is not None])
-    leads = [content for file, content in found if file.mode == SYMLINK]
-    is_whole = len(found) == len(listed) and all(0 < len(to) <= LONGEST_LINK and b"\0" not in to for to in leads)
-    return found if is_whole else None
+    read = await objects.read(git, [file.oid for file in found.files])
+    contents = tuple([content for content in read if content is not None])
+    leads = [content for file, content in zip(found.files, read, strict=True) if file.mode == SYMLINK and content]
+    links = sum(file.mode == SYMLINK for file in found.files)
+    if len(contents) < len(read) or len(leads) < links or any(len(to) > LONGEST_LINK or b"\0" in to for to in leads):
+        return None
+    return PlainTree(found.files, contents, found.trees)
 
 
 def are_plain(listed: Sequence[TreeFile]) -> bool:
@@ -70,26 +87,32 @@ def _is_plain_name(name: str) -> bool:
     return name in _KNOWN or (_NAME.fullmatch(name) is not None and not name.casefold().startswith(".git"))
 
 
-async def lay_out(git: Git, commit_or_tree: str, target: Path) -> tuple[TreeFile, ...] | None:
+async def lay_out(git: Git, commit_or_tree: str, target: Path) -> PlainTree | None:
     """Write a small, plain commit or tree into the empty directory `target`; what was written.
 
     None for any other, of which nothing is written. Raises `DiskFull`, and `CommandFailed` where something is in the
     way.
     """
     found = await plain(git, commit_or_tree)
-    if found is None:
-        return None
+    if found is not None:
+        await written(target, partial(_write, target, found))
+    return found
+
+
+async def written(place: Path, write: Callable[[], None]) -> None:
+    """Write below a place; raises `DiskFull`, and `CommandFailed` for whatever else was in the way."""
     try:
-        await anyio.to_thread.run_sync(_write, target, found)
-    except OSError as error:
-        raise no_room(error, target) or failures.unwritten(error) from error
-    return tuple([file for file, _ in found])
+        await anyio.to_thread.run_sync(write)
+    except (loose_objects.Unwritable, OSError) as error:
+        room = no_room(error, place) if isinstance(error, OSError) else None
+        raise room or failures.unwritten(error) from error
 
 
-def _write(target: Path, found: Sequence[tuple[TreeFile, bytes]]) -> None:
-    for folder in sorted({parent for file, _ in found for parent in PurePosixPath(file.path).parents}):
+def _write(target: Path, found: PlainTree) -> None:
+    for folder in sorted({parent for file in found.files for parent in PurePosixPath(file.path).parents}):
         (target / folder).mkdir(exist_ok=folder == PurePosixPath("."))
-    for file, content in sorted(found, key=lambda one: one[0].mode == SYMLINK):
+    pairs = zip(found.files, found.contents, strict=True)
+    for file, content in sorted(pairs, key=lambda one: one[0].mode == SYMLINK):
         path = target / file.path
         if file.mode == SYMLINK:
             path.symlink_to(os.fsdecode(content))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from shared.git import loose_objects, names, objects
@@ -39,19 +40,28 @@ async def listed(git: Git, revision: str) -> tuple[TreeFile, ...]:
     """
     found = await few(git, revision)
     if found is not None:
-        return found
+        return found.files
     ask = git.settled if names.are_oids(revision) else git.run
     rows = fields((await ask("ls-tree", "-r", "-z", "--full-tree", names.revision(revision))).stdout)
     split = [(facts.split(), path) for facts, _, path in (row.partition("\t") for row in rows)]
     return tuple(TreeFile(mode, oid, path) for (mode, _, oid), path in split)
 
 
-async def few(git: Git, revision: str) -> tuple[TreeFile, ...] | None:
+@dataclass(frozen=True, slots=True)
+class FewFiles:
+    """A small tree: its files in git's order, and the trees that hold them by their ids."""
+
+    files: tuple[TreeFile, ...]
+    trees: Mapping[str, bytes]
+
+
+async def few(git: Git, revision: str) -> FewFiles | None:
     """The same without a process; None where git has to be asked: it is not here, large, or no tree that git makes."""
     top = await objects.peeled(git, revision, "tree") if git.has_readers else None
     if top is None:
         return None
     found: list[TreeFile] = []
+    trees: dict[str, bytes] = {}
     level, seen, weight = [("", top)], 0, 0
     while level:
         seen += len(level)
@@ -60,14 +70,15 @@ async def few(git: Git, revision: str) -> tuple[TreeFile, ...] | None:
         if contents is None or weight > MOST_BYTES:
             return None
         below: list[tuple[str, str]] = []
-        for (above, _), content in zip(level, contents, strict=True):
+        for (above, oid), content in zip(level, contents, strict=True):
+            trees[oid] = content
             entries = _entries(content, len(top) // 2)
             if entries is None:
                 return None
             found += [TreeFile(e.mode, e.oid, above + e.name) for e in entries if e.mode != _DIRECTORY]
             below += [(f"{above}{e.name}/", e.oid) for e in entries if e.mode == _DIRECTORY]
         level = below
-    return tuple(sorted(found, key=lambda one: _bytes(one.path)))
+    return FewFiles(tuple(sorted(found, key=lambda one: _bytes(one.path))), trees)
 
 
 async def _contents(git: Git, oids: Sequence[str]) -> list[bytes] | None:

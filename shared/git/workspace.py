@@ -147,10 +147,10 @@ class Workspace:
 
     async def _has_whole(self, commit: str) -> bool:
         """Whether a commit is here with all its files: a fetch that was cut off may have left some of it."""
-        listed = await tree_files.few(self.git, commit)
-        if listed is None:
+        found = await tree_files.few(self.git, commit)
+        if found is None:
             return False
-        oids = {file.oid for file in listed if file.mode != GITLINK}
+        oids = {file.oid for file in found.files if file.mode != GITLINK}
         return len(await objects.sizes(self.git, oids)) == len(oids)
 
     async def _clone(self) -> None:

@@ -171,3 +171,14 @@ async def test_a_repack_takes_what_was_written(git: Git) -> None:
 async def test_a_directory_that_is_gone_is_a_failed_command(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed):
         await Git(tmp_path / "none.git", ENVIRONMENT).commit(EMPTY, [], "m\n", BY)
+
+
+async def test_a_copy_has_the_name_of_what_it_holds(git: Git) -> None:
+    oid = await git.store("blob", b"x\n")
+    other = Git(git.git_dir.with_name("other.git"), ENVIRONMENT)
+    await other.init()
+    loose_objects.copy(other.git_dir, "blob", oid, b"x\n")
+    assert (await other.run("cat-file", "blob", oid)).stdout == b"x\n"
+    with pytest.raises(loose_objects.Unwritable):
+        loose_objects.copy(other.git_dir, "blob", oid, b"y\n")
+    assert (await other.run("cat-file", "blob", oid)).stdout == b"x\n"
