@@ -1,14 +1,15 @@
 """Small, plain trees laid out without a process, as git lays them out; everything else is left to git.
 
 Plain are files, programs and links of ordinary names, without attributes: nothing that git would convert, refuse or
-make something else of. The directory is ours alone while they are written, and links come last, so none is followed.
+make something else of. Nothing is written over what is there, and no link is followed.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -35,6 +36,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.@+=, -]*[A-Za-z0-9_@+=-]")
 
 _KNOWN = {".gitignore", ".gitkeep", ".github"}
 """The names that may begin like git's own directory; `.gitattributes` is not among them."""
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -109,14 +112,47 @@ async def written(place: Path, write: Callable[[], None]) -> None:
 
 
 def _write(target: Path, found: PlainTree) -> None:
-    for folder in sorted({parent for file in found.files for parent in PurePosixPath(file.path).parents}):
-        (target / folder).mkdir(exist_ok=folder == PurePosixPath("."))
-    pairs = zip(found.files, found.contents, strict=True)
-    for file, content in sorted(pairs, key=lambda one: one[0].mode == SYMLINK):
-        path = target / file.path
-        if file.mode == SYMLINK:
-            path.symlink_to(os.fsdecode(content))
-            continue
-        descriptor = os.open(path, _NEW, 0o777 if file.mode == PROGRAM else 0o666)
-        with os.fdopen(descriptor, "wb") as writer:
-            writer.write(content)
+    """Each directory is entered by its descriptor: what a child that lives on puts in its place is not followed."""
+    inside: dict[tuple[str, ...], list[tuple[TreeFile, bytes]]] = {(): []}
+    for file, content in zip(found.files, found.contents, strict=True):
+        parts = tuple(file.path.split("/")[:-1])
+        for depth in range(len(parts)):
+            inside.setdefault(parts[: depth + 1], [])
+        inside[parts].append((file, content))
+    with _entered(target) as top:
+        for parts in sorted(inside):
+            if parts:
+                with _below(top, parts[:-1]) as folder:
+                    os.mkdir(parts[-1], dir_fd=folder)
+            with _below(top, parts) as folder:
+                for file, content in inside[parts]:
+                    _make(file, content, folder)
+
+
+def _make(file: TreeFile, content: bytes, folder: int) -> None:
+    name = file.path.rpartition("/")[2]
+    if file.mode == SYMLINK:
+        os.symlink(os.fsdecode(content), name, dir_fd=folder)
+        return
+    descriptor = os.open(name, _NEW, 0o777 if file.mode == PROGRAM else 0o666, dir_fd=folder)
+    with os.fdopen(descriptor, "wb") as writer:
+        writer.write(content)
+
+
+@contextmanager
+def _entered(place: Path | str, above: int | None = None) -> Iterator[int]:
+    descriptor = os.open(place, _DIRECTORY, dir_fd=above)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _below(top: int, parts: Sequence[str]) -> Iterator[int]:
+    """The directory at the end of these names."""
+    with ExitStack() as entered:
+        here = top
+        for part in parts:
+            here = entered.enter_context(_entered(part, here))
+        yield here

@@ -136,6 +136,17 @@ async def test_no_plain_file_is_written_over_what_is_in_the_way(space: Workspace
     assert (tmp_path / "outside").read_text() == "precious"
 
 
+async def test_no_plain_file_goes_where_a_link_leads(space: Workspace, tmp_path: Path) -> None:
+    tree = await tree_of(space.git, PLAIN, tmp_path / "made.index")
+    outside, target = tmp_path / "outside", tmp_path / "occupied"
+    for place in (outside, target):
+        place.mkdir()
+    (target / "below").symlink_to(outside)
+    with pytest.raises(CommandFailed):
+        await space.export(tree, target)
+    assert everything(outside) == {}
+
+
 async def test_it_is_what_two_steps_of_git_make(space: Workspace, tmp_path: Path) -> None:
     tree = await tree_of(space.git, FILES, tmp_path / "made.index")
     (tmp_path / "expected").mkdir()
