@@ -10,6 +10,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import anyio.to_thread
+
 from shared.filesystem import directories
 from shared.git import names
 from shared.git.command import Git
@@ -27,7 +29,7 @@ async def begin(git: Git, commit_or_tree: str, listed: Sequence[TreeFile], index
     if len(listed) > MOST_FILES or any(len(file.oid) != 40 for file in listed):
         await git.run("read-tree", names.oid(commit_or_tree), index=index)
         return
-    directories.write(index, written(listed))
+    await anyio.to_thread.run_sync(directories.write, index, written(listed))
 
 
 def written(listed: Sequence[TreeFile]) -> bytes:
