@@ -151,7 +151,8 @@ def _weigh(tree: Path, paths: Sequence[str]) -> None:
 def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> bool:
     """Before git reads the tracked files: one grown to a hole of terabytes would keep it busy for days.
 
-    True when each is there or gone and none has a link above it, so that git can be told their paths.
+    True when each is there or gone and none has a link above it, so that git can be told their paths; and no
+    repository stands where one of them or a directory of theirs was, of which git makes a GITLINK only by itself.
     """
     found = {path: _size(tree / path) for path in sizes}
     growth = sum(max(0, (found[path] or 0) - size) for path, size in sizes.items())
@@ -159,7 +160,10 @@ def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> bool:
         raise PatchRefused([PatchRefusal("", f"Files grown by {growth} bytes are more than {MAX_NEW_BYTES}.")])
     folders = {PurePosixPath(folder) for folder in {path.rpartition("/")[0] for path in sizes} if folder}
     above = {parent for folder in folders for parent in (folder, *folder.parents)}
-    return None not in found.values() and not any(_is_link(tree / parent) for parent in above)
+    is_plain = None not in found.values() and not any(stat.S_ISLNK(_mode(tree / parent)) for parent in above)
+    instead = [PurePosixPath(path) for path in sizes if stat.S_ISDIR(_mode(tree / path))]
+    inside = [tree / place / ".git" for place in (*instead, *above) if place.parts]
+    return is_plain and all(_is_gone(path) for path in inside)
 
 
 def _size(path: Path) -> int | None:
@@ -172,8 +176,19 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _is_link(path: Path) -> bool:
+def _mode(path: Path) -> int:
     try:
-        return stat.S_ISLNK(path.lstat().st_mode)
+        return path.lstat().st_mode
     except OSError:
-        return False
+        return 0
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether certainly nothing is there, not even what may not be looked at."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False

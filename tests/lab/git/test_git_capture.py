@@ -12,6 +12,7 @@ import pytest
 from git_remote import AT, ENVIRONMENT, FILES, listing, machine, put, readers, remote_at, workspace_of
 
 from shared import process
+from shared.filesystem import directories
 from shared.git import capture, patch_policy
 from shared.git.patch_policy import PatchRefused, Policy, judge
 from shared.git.workspace import Workspace
@@ -155,6 +156,44 @@ async def test_nothing_in_a_hostile_tree_is_executed(desk: Desk, tmp_path: Path)
 
     await git_inside(desk.tree, "status")  # the control: the trap is armed
     assert marker.exists()
+
+
+@pytest.mark.parametrize("place", ["README.md", "src", "src/app.py"])
+@pytest.mark.parametrize("committed", [False, True], ids=["without a commit", "with a commit"])
+async def test_a_repository_in_the_place_of_a_file_or_directory_is_refused(
+    desk: Desk, place: str, committed: bool
+) -> None:
+    there = desk.tree / place
+    directories.remove(there) if there.is_dir() else there.unlink()
+    there.mkdir()
+    await git_inside(there, "init", "--quiet")
+    put(there / "inner.py", "HIDDEN = 1\n")
+    if committed:
+        await git_inside(there, "add", "--all")
+        who = ("-c", "user.name=x", "-c", "user.email=x")
+        await git_inside(there, *who, "commit", "--quiet", "--message=One")
+    await refused_as_a_repository(desk, place)
+
+
+@pytest.mark.parametrize("place", ["README.md", "src"])
+async def test_a_clone_or_a_work_tree_elsewhere_in_the_place_of_a_file_is_refused(
+    desk: Desk, place: str, tmp_path: Path
+) -> None:
+    for options in ((), (f"--separate-git-dir={tmp_path / 'elsewhere'}",)):
+        there = desk.tree / place
+        directories.remove(there) if there.is_dir() else there.unlink()
+        verb = ("clone", "--quiet", "--no-checkout", *options)  # a file that is tracked makes it an ordinary directory
+        await git_inside(tmp_path, *verb, str(desk.workspace.git.git_dir), str(there))
+        put(there / "inner.py", "HIDDEN = 1\n")
+        await refused_as_a_repository(desk, place)
+
+
+async def refused_as_a_repository(desk: Desk, place: str) -> None:
+    """What is captured is a submodule that the patch policy refuses; no file of it is taken."""
+    changes = await desk.workspace.changes(desk.base, await desk.workspace.capture(desk.base))
+    assert [change.new_mode for change in changes if change.path == place] == [patch_policy.GITLINK]
+    assert place in {refusal.path for refusal in judge(changes, policy=Policy())}
+    assert not [change for change in changes if change.path.startswith(f"{place}/") and change.status != "D"]
 
 
 async def test_a_submodule_of_the_base_does_not_run_its_own_settings(desk: Desk, tmp_path: Path) -> None:
