@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from shared.git import names
 
 LINE = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\n")
 
-_PACKED = re.compile(r"^([0-9a-f]{40,64}) (refs/\S+)$", re.MULTILINE)
+_PACKED = re.compile(r"^([0-9a-f]{40,64}) (refs/[^\n]+)$", re.MULTILINE)
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -46,30 +49,59 @@ def move(git_dir: Path, ref: str, new: str, expected: str | None = None) -> bool
     where no packed one is in its way, and only one that is not packed is deleted.
     """
     path = git_dir / names.ref(ref)
-    lock = path.with_name(f"{path.name}.lock")
     if not _is_known(git_dir) or (git_dir / "logs" / ref).exists():
         return False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, _NEW, 0o666)
-    except OSError:
-        return False
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            if not _may_be(git_dir, ref, path, expected) or (not new and ref in _packed(git_dir)):
+        with _locked(path) as lock:
+            if not _may_be(git_dir, ref, path, expected):
                 return False
             if not new:
-                path.unlink(missing_ok=True)
-                return True
-            file.write(f"{names.oid(new)}\n")
-            file.flush()
-            os.fsync(descriptor)
-        lock.replace(path)
+                return _deleted(git_dir, ref, path)
+            lock.fill(f"{names.oid(new)}\n")
     except (OSError, ValueError):
         return False
-    finally:
-        lock.unlink(missing_ok=True)
     return True
+
+
+def _deleted(git_dir: Path, ref: str, path: Path) -> bool:
+    """Packing has read a ref long before it names it as packed: until it is gone nobody may pack."""
+    with _locked(git_dir / "packed-refs"):
+        if ref in _packed(git_dir):
+            return False
+        path.unlink(missing_ok=True)
+    return True
+
+
+@dataclass(slots=True)
+class _Lock:
+    """git's lock on a file: another file, which takes its place when it is filled."""
+
+    path: Path
+    place: Path
+    descriptor: int
+    is_held: bool = True
+
+    def fill(self, text: str) -> None:
+        """Give the file this content; nobody holds the lock any more."""
+        with os.fdopen(self.descriptor, "w", encoding="ascii", closefd=False) as file:
+            file.write(text)
+        os.fsync(self.descriptor)
+        self.place.replace(self.path)
+        self.is_held = False
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[_Lock]:
+    """Hold the lock on a file; raises `OSError` where somebody else does, whose lock stays."""
+    place = path.with_name(f"{path.name}.lock")
+    lock = _Lock(path, place, os.open(place, _NEW, 0o666))
+    try:
+        yield lock
+    finally:
+        os.close(lock.descriptor)
+        if lock.is_held:
+            place.unlink(missing_ok=True)
 
 
 def _may_be(git_dir: Path, ref: str, path: Path, expected: str | None) -> bool:

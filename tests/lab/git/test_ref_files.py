@@ -34,7 +34,7 @@ async def told(git: Git, prefix: str) -> dict[str, str]:
 async def test_refs_are_read_as_by_git_loose_or_packed(git: Git) -> None:
     one, two, three = await commits(git, 3)
     assert ref_files.below(git.git_dir, "refs/heads/") == {}
-    for ref, oid in (("a", one), ("b/c", one), ("ü", two), ("gone", one)):
+    for ref, oid in (("a", one), ("b/c", one), ("ü", two), ("x\u00a0\u2003y", two), ("gone", one)):
         await git.run("update-ref", f"refs/heads/{ref}", oid)
     await git.run("update-ref", REF, three)
     assert ref_files.below(git.git_dir, "refs/heads/") == await told(git, "refs/heads/")
@@ -44,7 +44,9 @@ async def test_refs_are_read_as_by_git_loose_or_packed(git: Git) -> None:
     await git.run("update-ref", "-d", "refs/heads/gone")
     (git.git_dir / "refs" / "heads" / "a.lock").touch()
     found = ref_files.below(git.git_dir, "refs/heads/")
-    assert found == await told(git, "refs/heads/") == {"refs/heads/a": two, "refs/heads/b/c": one, "refs/heads/ü": two}
+    assert found == await told(git, "refs/heads/")
+    left = {"a": two, "b/c": one, "ü": two, "x\u00a0\u2003y": two}
+    assert found == {f"refs/heads/{name}": oid for name, oid in left.items()}
     assert ref_files.below(git.git_dir, "refs/notes/") == {REF: three}
 
 
@@ -115,6 +117,37 @@ async def test_a_lock_that_somebody_holds_stays(git: Git) -> None:
     assert not ref_files.move(git.git_dir, REF, two)
     assert lock.exists()
     assert await told(git, "refs/") == {REF: one}
+
+
+class Busy(type(Path())):  # type: ignore[misc]
+    """A path that another process locks as soon as it has been let go."""
+
+    def replace(self, target: Path) -> Path:
+        made = super().replace(target)
+        self.touch(exist_ok=False)
+        return Path(made)
+
+
+async def test_a_lock_that_somebody_takes_right_after_stays(git: Git) -> None:
+    one, two = await commits(git, 2)
+    assert ref_files.move(Busy(git.git_dir), REF, one)
+    assert (git.git_dir / f"{REF}.lock").exists()
+    assert not ref_files.move(git.git_dir, REF, two)
+    assert await told(git, "refs/") == {REF: one}
+
+
+async def test_nothing_is_deleted_while_refs_are_packed(git: Git) -> None:
+    (one,) = await commits(git, 1)
+    assert ref_files.move(git.git_dir, REF, one)
+    packing = git.git_dir / "packed-refs.lock"
+    packing.touch()
+    assert not ref_files.move(git.git_dir, REF, "", one)
+    assert packing.exists()
+    assert await told(git, "refs/") == {REF: one}
+    packing.unlink()
+    assert ref_files.move(git.git_dir, REF, "", one)
+    assert await told(git, "refs/") == {}
+    assert not list(git.git_dir.rglob("*.lock"))
 
 
 @pytest.mark.parametrize("ref", ["refs/../config", "HEAD", "refs/heads/x.lock", "refs/heads/../../config"])
