@@ -65,7 +65,8 @@ async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
     arguments = ("merge-base", "--is-ancestor", names.revision(ancestor), names.revision(commit))
     if not names.are_oids(ancestor, commit):
         return (await git.run(*arguments, ok=(0, 1))).code == 0
-    return (await git.settled(*arguments, ok=(0, 1), holds=lambda finished: True)).code == 0
+    # A commit in between that is missing makes git say no, with an error: it may come.
+    return (await git.settled(*arguments, ok=(0, 1), holds=lambda finished: not finished.stderr)).code == 0
 
 
 async def merge_base(git: Git, one: str, other: str) -> str | None:

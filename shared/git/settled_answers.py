@@ -14,7 +14,7 @@ import anyio
 from shared.process import Finished
 
 KEPT_SECONDS = 3600.0
-"""How long an answer is believed; git drops no object that was used so recently."""
+"""How long an answer is believed, also if its objects are dropped meanwhile: looking at them does not keep them."""
 
 MAX_ANSWERS = 256
 """How many answers of one git directory are kept; the least recently used goes first."""

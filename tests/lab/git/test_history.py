@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -124,3 +125,15 @@ async def test_what_is_missing_fails_as_with_git(asked: Twice) -> None:
     for git in (asked.git, asked.plain):
         with pytest.raises(CommandFailed):
             await history.log(git, broken, 5)
+
+
+async def test_a_no_for_want_of_a_commit_is_not_kept(asked: Twice) -> None:
+    made = await line(asked.plain, 3)
+    place = asked.plain.git_dir / "objects" / made[1][:2] / made[1][2:]
+    away = place.rename(asked.plain.git_dir / "away")
+    for git in (asked.git, asked.plain):
+        with suppress(CommandFailed):  # as newer ones of git say
+            assert not await history.is_ancestor(git, made[0], made[2])
+    away.rename(place)
+    for git in (asked.git, asked.plain):
+        assert await history.is_ancestor(git, made[0], made[2])
