@@ -17,11 +17,11 @@ from typing import Literal
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import capture, changes, coder_tree, names, objects, plain_checkout, ref_files, tree_files
+from shared.git import capture, changes, coder_tree, names, objects, plain_checkout, ref_files
 from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.output import joined
-from shared.git.patch_policy import GITLINK, PathChange
+from shared.git.patch_policy import PathChange
 
 Place = Literal["evidence", "base", "moved"]
 """Where a commit is checked out: `moved` is another path, for results that must not depend on it."""
@@ -140,18 +140,11 @@ class Workspace:
             return False
         if ref and await objects.peeled(self.git, ref, "commit") != await self._mirror.sha(ref):
             return False
-        return not commit or await self._has_whole(commit)
+        # git moves a branch only when all that it leads to is here; of another commit some may be missing.
+        return not commit or commit in heads[0].values()
 
     def _both(self) -> tuple[Path, Path]:
         return self.git.git_dir, self._mirror.git.git_dir
-
-    async def _has_whole(self, commit: str) -> bool:
-        """Whether a commit is here with all its files: a fetch that was cut off may have left some of it."""
-        found = await tree_files.few(self.git, commit)
-        if found is None:
-            return False
-        oids = {file.oid for file in found.files if file.mode != GITLINK}
-        return len(await objects.sizes(self.git, oids)) == len(oids)
 
     async def _clone(self) -> None:
         fresh = self.git.at(self.root / "git.new")

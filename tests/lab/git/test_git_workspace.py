@@ -86,6 +86,24 @@ async def test_opening_again_fetches_only_what_is_new(tmp_path: Path) -> None:
         assert (await again.git.run("cat-file", "blob", oid)).stdout == blob == b"new\n"
 
 
+async def test_opening_again_fetches_what_a_fetch_that_was_cut_off_has_left_out(tmp_path: Path) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    async with readers(open_ones=True) as found:
+        mirror = await machine(tmp_path, str(remote.path), readers=found)
+        space = await workspace_of(mirror)
+        base, theirs = await mirror.tip("main") or "", mirror.git
+        tree = await space.tree_of(base)
+        between = await theirs.commit(tree, [base], "Between\n", Signature(ENGINE, AT))
+        last = await theirs.commit(tree, [between], "Last\n", Signature(ENGINE, AT))
+        await theirs.run("update-ref", "refs/workflow/last", last)
+        name, ours = Path("objects", last[:2], last[2:]), space.git.git_dir
+        (ours / name).parent.mkdir(exist_ok=True)
+        (ours / name).write_bytes((theirs.git_dir / name).read_bytes())  # it alone has come
+        assert await space.tree_of(last) == tree
+        again = await workspace_of(mirror, commit=last)
+        assert (await again.git.run("rev-list", f"{base}..{last}")).text.split() == [last, between]
+
+
 async def noted_at(space: Workspace, ref: str) -> str:
     """The commit at which the notes stand in a workspace."""
     return (await space.git.run("rev-parse", ref)).text
