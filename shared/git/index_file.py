@@ -1,4 +1,4 @@
-"""An index of known files, written without a process: as `git read-tree` leaves it, which knows no file on the disk.
+"""An index of known files, written without a process: as git leaves it, which is asked where a name is unusual.
 
 The format is https://git-scm.com/docs/index-format, version 2.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import names
+from shared.git import names, plain_checkout
 from shared.git.command import Git
 from shared.git.tree_files import TreeFile
 
@@ -25,11 +26,32 @@ _LONGEST_NAME = 0xFFF
 
 
 async def begin(git: Git, commit_or_tree: str, listed: Sequence[TreeFile], index: Path) -> None:
-    """Make the index of a commit or tree that was `listed`; nothing is there yet."""
-    if len(listed) > MOST_FILES or any(len(file.oid) != 40 for file in listed):
+    """Make the index of a commit or tree that was `listed`, which knows no file on the disk; nothing is there yet.
+
+    Raises `CommandFailed` where git takes no such tree.
+    """
+    if not _are_ordinary(listed):
         await git.run("read-tree", names.oid(commit_or_tree), index=index)
         return
     await anyio.to_thread.run_sync(directories.write, index, written(listed))
+
+
+def _are_ordinary(listed: Sequence[TreeFile]) -> bool:
+    """Whether these are few files named by SHA-1, of a tree as git makes it with names that it takes everywhere."""
+    if len(listed) > MOST_FILES or any(len(file.oid) != 40 for file in listed):
+        return False
+    paths = [file.path for file in listed]
+    parts = {part for path in paths for part in path.split("/")} - {".gitattributes"}
+    above, folders = set[str](), {path.rpartition("/")[0] for path in paths}
+    while folders := folders - above:
+        above |= folders
+        folders = {folder.rpartition("/")[0] for folder in folders}
+    order = [path.encode("utf-8", "surrogateescape") for path in paths]
+    return (
+        all(plain_checkout.is_plain_name(part) for part in parts)
+        and above.isdisjoint(paths)
+        and all(one < other for one, other in pairwise(order))
+    )
 
 
 def written(listed: Sequence[TreeFile]) -> bytes:

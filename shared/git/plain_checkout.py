@@ -80,13 +80,14 @@ def are_plain(listed: Sequence[TreeFile]) -> bool:
     alone = {str(path).casefold() for path in (*paths, *above)}
     return (
         all(file.mode != GITLINK for file in listed)
-        and all(_is_plain_name(part) for part in parts)
+        and all(is_plain_name(part) for part in parts)
         and not any(file.mode == SYMLINK and file.path.rpartition("/")[2] in _KNOWN for file in listed)
         and len(alone) == len(paths) + len(above)
     )
 
 
-def _is_plain_name(name: str) -> bool:
+def is_plain_name(name: str) -> bool:
+    """Whether git and all file systems take one part of a path for what it says (pure)."""
     return name in _KNOWN or (_NAME.fullmatch(name) is not None and not name.casefold().startswith(".git"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -86,17 +87,49 @@ async def test_trees_that_git_does_not_make_are_left_to_git(asked: Twice) -> Non
         await tree_files.listed(asked.git, ABSENT)
 
 
-async def test_an_index_is_written_as_git_reads_the_tree_into_one(asked: Twice, tmp_path: Path) -> None:
-    tree = await tree_of(asked.plain, MIXED)
+@pytest.mark.parametrize("odd", [[], ["two\nlines"], ["\udcff"], [".gitmodules"]], ids=repr)
+async def test_an_index_is_written_as_git_reads_the_tree_into_one(asked: Twice, tmp_path: Path, odd: list[str]) -> None:
+    plain = {path: mode for path, mode in MIXED.items() if path not in {"two\nlines", "\udcff"}}
+    tree = await tree_of(asked.plain, plain | {".gitattributes": FILE} | dict.fromkeys(odd, FILE))
     found = await tree_files.listed(asked.git, tree)
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     await index_file.begin(asked.git, tree, found, ours)
-    assert asked.git.started == []
+    assert asked.git.started == ["read-tree"] * len(odd)
     await asked.plain.run("read-tree", tree, index=theirs)
     verb = ("ls-files", "--stage", "--debug")
     told = [(await asked.plain.run(*verb, index=index)).stdout for index in (ours, theirs)]
     assert told[0] == told[1] != b""
     assert (await asked.plain.run("write-tree", "--missing-ok", index=ours)).text == tree
+
+
+@pytest.mark.parametrize("path", ["../a", "a/../../b", "./a", ".git/config", ".GIT/config", "b/.Git", "git~1/config"])
+async def test_no_index_holds_a_path_that_git_refuses(asked: Twice, tmp_path: Path, path: str) -> None:
+    oid = await asked.plain.store("blob", b"*\n")
+    for depth, name in enumerate(reversed(path.split("/"))):
+        oid = await asked.plain.store("tree", f"{40000 if depth else 100644} {name}\0".encode() + bytes.fromhex(oid))
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    with pytest.raises(CommandFailed):
+        await asked.plain.run("read-tree", oid, index=theirs)
+    for git in (asked.git, asked.plain):
+        with pytest.raises(CommandFailed):
+            await index_file.begin(git, oid, await tree_files.listed(git, oid), ours)
+    assert not ours.exists()
+
+
+@pytest.mark.parametrize(
+    "rows", [["40000 a", "100644 a"], ["100644 b", "100644 a"], ["100644 a", "100644 a"]], ids=repr
+)
+async def test_the_index_of_a_tree_that_git_does_not_make_is_left_to_git(
+    asked: Twice, tmp_path: Path, rows: list[str]
+) -> None:
+    blob = await asked.plain.store("blob", b"x\n")
+    inner = await asked.plain.store("tree", b"100644 x\0" + bytes.fromhex(blob))
+    content = [f"{row}\0".encode() + bytes.fromhex(inner if row[0] == "4" else blob) for row in rows]
+    tree = await asked.plain.store("tree", b"".join(content))
+    found = await tree_files.listed(asked.plain, tree)
+    with suppress(CommandFailed):
+        await index_file.begin(asked.git, tree, found, tmp_path / "index")
+    assert "read-tree" in asked.git.started
 
 
 async def test_an_index_of_sha256_is_left_to_git(asked: Twice, tmp_path: Path) -> None:
