@@ -57,4 +57,4 @@ def _write(git_dir: Path, commit: str, content: bytes, found: PlainTree, is_late
         files["shallow"] = f"{commit}\n"
     for name, text in files.items():
         directories.write(git_dir / name, text.encode())
-    directories.write(git_dir / "index", index_file.written(found.files))
+    directories.write(git_dir / "index", index_file.written(found.files, git_dir.parent))

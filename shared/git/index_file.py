@@ -6,6 +6,7 @@ The format is https://git-scm.com/docs/index-format, version 2.
 from __future__ import annotations
 
 import hashlib
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -23,6 +24,9 @@ MOST_FILES = 20_000
 
 _LONGEST_NAME = 0xFFF
 """A path's length has twelve bits; a longer one ends at its NUL."""
+
+_UNKNOWN = (0,) * 9
+"""Times, device, inode, owner and size: git looks at each file."""
 
 
 async def begin(git: Git, commit_or_tree: str, listed: Sequence[TreeFile], index: Path) -> None:
@@ -54,16 +58,27 @@ def _are_ordinary(listed: Sequence[TreeFile]) -> bool:
     )
 
 
-def written(listed: Sequence[TreeFile]) -> bytes:
-    """The index of these files, which are in git's order and named by SHA-1."""
-    body = b"".join([struct.pack(">4sLL", b"DIRC", 2, len(listed)), *_entries(listed)])
+def written(listed: Sequence[TreeFile], tree: Path | None = None) -> bytes:
+    """The index of these files, which are in git's order and named by SHA-1.
+
+    With `tree`, where they have just been laid out, git takes them for unchanged; raises `OSError` when one is missing.
+    """
+    body = b"".join([struct.pack(">4sLL", b"DIRC", 2, len(listed)), *_entries(listed, tree)])
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
 
 
-def _entries(listed: Sequence[TreeFile]) -> Iterator[bytes]:
+def _entries(listed: Sequence[TreeFile], tree: Path | None) -> Iterator[bytes]:
     for file in listed:
         path = file.path.encode("utf-8", "surrogateescape")
-        # Times, device, inode, owner and size are unknown, so git looks at each file.
-        facts = struct.pack(">6L", 0, 0, 0, 0, 0, 0) + struct.pack(">4L", int(file.mode, 8), 0, 0, 0)
-        entry = facts + bytes.fromhex(file.oid) + struct.pack(">H", min(len(path), _LONGEST_NAME)) + path
+        mode = int(file.mode, 8)
+        facts = _UNKNOWN if tree is None else _known((tree / file.path).lstat())
+        entry = struct.pack(">10L", *facts[:6], mode, *facts[6:]) + bytes.fromhex(file.oid)
+        entry += struct.pack(">H", min(len(path), _LONGEST_NAME)) + path
         yield entry + b"\0" * (8 - len(entry) % 8)
+
+
+def _known(found: os.stat_result) -> tuple[int, ...]:
+    """By these git sees that a file was not changed; of one no older than the index it compares the content."""
+    times = (*divmod(found.st_ctime_ns, 10**9), *divmod(found.st_mtime_ns, 10**9))
+    facts = (*times, found.st_dev, found.st_ino, found.st_uid, found.st_gid, found.st_size)
+    return tuple(fact & 0xFFFFFFFF for fact in facts)

@@ -131,6 +131,29 @@ async def test_a_coder_works_in_a_repository_of_one_commit(tmp_path: Path, readi
         assert (await inner.run("status", "--porcelain", work_tree=tree)).text == ""
 
 
+async def test_a_fresh_tree_of_a_coder_looks_unchanged_to_every_command(
+    tmp_path: Path, reading: ObjectReaders | None
+) -> None:
+    remote = await remote_at(tmp_path / "remote")
+    mirror = await machine(tmp_path, str(remote.path), readers=reading)
+    workspace = await workspace_of(mirror)
+    base = await mirror.tip("main") or ""
+    tree = await workspace.reset_tree(base)
+    (tree / "src" / "run").symlink_to("app.py")
+    (tree / "README.md").chmod(0o755)
+    base = await workspace.commit(await workspace.capture(base), [base], "Mixed", AT)
+    tree = await workspace.reset_tree(base)
+    inner = Git(tree / ".git", ENVIRONMENT)
+    await inner.run("diff-index", "--quiet", "HEAD", work_tree=tree)
+    assert (await inner.run("diff-files", work_tree=tree)).text == ""
+    known = (await inner.run("ls-files", "--debug")).text
+    await inner.run("read-tree", "HEAD")  # what was known is forgotten
+    await inner.run("update-index", "-q", "--refresh", work_tree=tree)
+    assert (await inner.run("ls-files", "--debug")).text == known
+    put(tree / "src" / "app.py", "VALUE = 2\n")
+    assert (await inner.run("diff-files", "--name-only", work_tree=tree)).text == "src/app.py"
+
+
 async def test_opening_again_brings_what_is_new_and_forgets_what_is_gone(tmp_path: Path) -> None:
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path, str(remote.path))
