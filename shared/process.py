@@ -196,13 +196,14 @@ async def attended(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
 async def _group(
     argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], **streams: object
 ) -> AsyncIterator[Process]:
-    process = await anyio.open_process(
-        list(argv),
-        cwd=cwd,
-        env=dict(env),
-        start_new_session=True,
-        **streams,  # type: ignore[arg-type]  # the three streams, typed at both call sites
-    )
+    with anyio.CancelScope(shield=True):  # a start that is cut off leaves pipes, or a child, that nobody ends
+        process = await anyio.open_process(
+            list(argv),
+            cwd=cwd,
+            env=dict(env),
+            start_new_session=True,
+            **streams,  # type: ignore[arg-type]  # the three streams, typed at both call sites
+        )
     process_groups.RUNNING.add(process.pid)
     try:
         yield process

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import psutil
 import pytest
 
-from shared.process import CommandFailed, Patience, attended, check, end, piped, run, started, streamed
+from shared.process import CommandFailed, Patience, asked, attended, check, end, piped, run, started, streamed
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -122,6 +124,27 @@ async def test_cancelling_ends_the_whole_family(tmp_path: Path) -> None:
         family = await three(pids)
         group.cancel_scope.cancel()
     assert [await lives(pid) for pid in family] == [False] * 3
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_a_start_that_is_cut_off_leaves_neither_child_nor_pipe(tmp_path: Path, turns: int) -> None:
+    """Whoever is cancelled after so many turns of the loop is so before, amid, or after the start of the child."""
+
+    async def cut(scope: anyio.CancelScope) -> None:
+        for _ in range(turns):
+            await anyio.lowlevel.checkpoint()
+        scope.cancel()
+
+    async def work() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(cut, group.cancel_scope)
+            async with asked(("sleep", "60"), cwd=tmp_path, env=PATH):
+                await anyio.sleep(60)
+
+    before = psutil.Process().children()
+    anyio.run(work)  # a loop of its own, which ends at once
+    gc.collect()  # what nobody has closed is told now, and is an error
+    assert psutil.Process().children() == before
 
 
 async def test_a_log_is_appended_to_and_takes_both_streams(tmp_path: Path) -> None:
