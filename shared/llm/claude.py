@@ -21,7 +21,7 @@ from shared.filesystem import below, directories
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.claude_events import Transcript, uncounted, verdict
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.coder import CliCoder, Impossible, prompt_of
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.launch import Command, Ran
 from shared.llm.cli.stream import Event
@@ -143,11 +143,7 @@ class ClaudeSession:
 
     def command(self) -> Command:
         """argv, environment, and the prompt on standard input."""
-        prompt = self._request.prompt.encode("utf-8", "replace")
-        if not prompt.strip():
-            raise Impossible("The prompt is empty.")
-        if len(prompt) > PROMPT_BYTES:
-            raise Impossible(f"The prompt has {len(prompt):,} bytes; Claude Code reads at most {PROMPT_BYTES:,}.")
+        prompt = prompt_of(self._request, "Claude Code", PROMPT_BYTES)
         argv = (str(self._cli.program), *self._arguments())
         return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
 

@@ -22,7 +22,7 @@ from shared.errors import Misconfigured
 from shared.llm import compatible
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.coder import CliCoder, Impossible, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
@@ -148,11 +148,7 @@ class MiniSession:
 
     def command(self) -> Command:
         """argv, environment, and the order of the call on standard input, the token in it: no tool inherits that."""
-        prompt = self._request.prompt.encode("utf-8", "replace")
-        if not prompt.strip():
-            raise Impossible("The prompt is empty.")
-        if len(prompt) > PROMPT_BYTES:
-            raise Impossible(f"The prompt has {len(prompt):,} bytes; mini-swe-agent is given at most {PROMPT_BYTES:,}.")
+        prompt = prompt_of(self._request, "mini-swe-agent", PROMPT_BYTES)
         where = self._request.tree or self._call.empty
         order = json.dumps(self._order(prompt.decode(), where)).encode()
         environment = {**ENVIRONMENT, "MSWEA_GLOBAL_CONFIG_DIR": str(self._call.home / "mini")}

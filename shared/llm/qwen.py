@@ -22,7 +22,7 @@ from shared.errors import Misconfigured
 from shared.llm import compatible
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.coder import CliCoder, Impossible, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
@@ -132,11 +132,7 @@ class QwenSession:
 
     def command(self) -> Command:
         """argv, environment, and the prompt on standard input."""
-        prompt = self._request.prompt.encode("utf-8", "replace")
-        if not prompt.strip():
-            raise Impossible("The prompt is empty.")
-        if len(prompt) > PROMPT_BYTES:
-            raise Impossible(f"The prompt has {len(prompt):,} bytes; Qwen Code reads at most {PROMPT_BYTES:,}.")
+        prompt = prompt_of(self._request, "Qwen Code", PROMPT_BYTES)
         home = self._call.home / ".qwen"
         home.mkdir(mode=0o700)
         (home / "settings.json").write_text(json.dumps(SETTINGS), "utf-8")

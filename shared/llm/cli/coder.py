@@ -99,6 +99,16 @@ class Impossible(Exception):
     """The CLI cannot take this request; the message says why."""
 
 
+def prompt_of(request: Request, program: str, most_bytes: int) -> bytes:
+    """The prompt as `program` reads it; raises `Impossible` for none, and for more than it takes."""
+    prompt = request.prompt.encode("utf-8", "replace")
+    if not prompt.strip():
+        raise Impossible("The prompt is empty.")
+    if len(prompt) > most_bytes:
+        raise Impossible(f"The prompt has {len(prompt):,} bytes; {program} reads at most {most_bytes:,}.")
+    return prompt
+
+
 class CliCoder:
     """A coder behind a CLI: each call in its own directory, process tree and limits; `model` is for those without."""
 
