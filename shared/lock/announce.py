@@ -80,10 +80,11 @@ class Announcement:
         key, claimant, nothing = self._view.key, self._claimant, Shown(None, NO_WORDS, 0)
         before = nothing if old is None else carried(old, key, claimant.accounts, claimant.keys)
         self._keep(id, replace(before.words, doing=claimant.doing(self._lease.fence)), before.revision + 1)
+        self._lease = replace(self._lease, replaced=None if old is None else old.body)
         for _ in range(TRIES):
             self._check()
             try:
-                edited = await edit(self._port, id, self._lease.ack, claimant.keys, self._lease.words)
+                edited = await edit(self._port, id, self._lease.ack, claimant.keys, self._lease.words, self._check)
             except NotAllowed:
                 self._refused = True
                 return False

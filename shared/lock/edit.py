@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from shared.errors import Blocked, Gone, NotAllowed, Unauthorized
 from shared.lock.codec import Ack, write_ack
 from shared.lock.comment import Words
@@ -10,11 +12,17 @@ from shared.models import Comment
 from shared.text.comment_signatures import Keyring
 
 
-async def edit(port: Port, id: int, ack: Ack, keys: Keyring, words: Words) -> Comment | None:
-    """The comment as it is now; None when it does not exist. Errors as of the port."""
+async def edit(
+    port: Port, id: int, ack: Ack, keys: Keyring, words: Words, check: Callable[[], None] = lambda: None
+) -> Comment | None:
+    """The comment as it is now; None when it does not exist. Errors as of the port.
+
+    `check` raises when the lease no longer holds: this machine may have stood still before the second try.
+    """
     try:
         return (await port.request(EditComment(id, write_ack(ack, keys, words)))).value
     except (NotAllowed, Unauthorized, Gone):
         raise
     except Blocked:
+        check()
         return (await port.request(EditComment(id, write_ack(ack, keys)))).value

@@ -96,6 +96,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
     """The proof for a lease that `claim` has just won."""
     for known in (claimant.ended, claimant.told):
         known.pop(lease.fence.key.ref, None)
+    texts = [write_ack(lease.ack, claimant.keys, lease.words)] + ([] if lease.replaced is None else [lease.replaced])
     return Held(
         port=port,
         claimant=claimant,
@@ -110,7 +111,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
         beaten=lease.boot,
         edited=lease.boot,
         edited_at=lease.edited_at,
-        written={_digest(write_ack(lease.ack, claimant.keys, lease.words))},
+        written={_digest(text) for text in texts},
     )
 
 
@@ -237,15 +238,18 @@ def _stopped(held: Held, why: str) -> Lost:
 async def _stamp(held: Held) -> None:
     """A sign of life in the fence itself, which counts where the comment cannot be read."""
     async with turn(held, held.moves):
-        if not await _moved(held, held.fence.released):
+        if not await _moved(held):
             raise _lose(held, TAKEN)
 
 
-async def _moved(held: Held, released: str) -> bool:
-    """Whether the fence is stamped, and released or not, from what it is: a late write of our own may have moved it."""
+async def _moved(held: Held, released: str = "") -> bool:
+    """Whether the fence is stamped, and released if so asked, from what it is: a late write of ours may have moved it.
+
+    What such a write has released stays so.
+    """
     for _ in range(2):
         fence, breaker = held.fence, held.claimant.breaker
-        stamped = replace(fence, released=released, alive=held.server_now(), oid="")
+        stamped = replace(fence, released=released or fence.released, alive=held.server_now(), oid="")
         moved = await swap(held.port, AdvanceFence(stamped, fence.oid), breaker)
         if moved is not None:
             held.fence = moved
@@ -309,13 +313,17 @@ async def _rewrite(held: Held, state: AckState | None = None) -> bool:
     held.written |= {_digest(write_ack(ack, keys, held.words)), _digest(write_ack(ack, keys))}
     held.told = None
     try:
-        edited = await edit(held.port, ack.id, ack, keys, held.words)
+        edited = await edit(held.port, ack.id, ack, keys, held.words, _nothing if held.lost else held.check)
     except NotAllowed:
         return True
     if edited is None:
         return False
     held.ack, held.edited_at, held.told, held.edited = ack, edited.updated_at, held.words, held.port.boot()
     return True
+
+
+def _nothing() -> None:
+    """An end may be told at any time: it says of this epoch alone that it is over."""
 
 
 @asynccontextmanager

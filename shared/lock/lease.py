@@ -19,6 +19,7 @@ class Lease:
 
     `at` and `boot` are times right before the fence was moved, `posted` the boot time at which the comment was made,
     `edited_at` the server's time of its last edit, where these are known; `before` is the nonce of the epoch before.
+    `replaced` is the text that was written over: it is still there where that edit was lost, and no person's edit.
     """
 
     ack: Ack
@@ -29,6 +30,7 @@ class Lease:
     posted: float | None = None
     edited_at: datetime | None = None
     before: str = ""
+    replaced: str | None = None
 
 
 class LeaseMemory:

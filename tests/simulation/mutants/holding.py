@@ -14,7 +14,7 @@ HOLDING = (
     simulated(
         "a heartbeat counts from its end",
         ("hold", "held.deadline = sent + held", "held.deadline = held.port.boot() + held"),
-        world="hostile",
+        world="sluggish",
     ),
     simulated(
         "the deadline is never moved", ("hold", "        held.deadline = sent + held.claimant.terms.self_fence\n", "")
@@ -22,7 +22,7 @@ HOLDING = (
     simulated(
         "a heartbeat does not look at the fence",
         ("hold", "        if fence is None or fence.nonce != held.ack.nonce:\n", "        if False:\n"),
-        world="harsh",
+        world="ref-deleted",
     ),
     simulated(
         "a deleted ref is no loss",
@@ -86,7 +86,7 @@ HOLDING = (
     simulated(
         "a newer epoch's text is written over",
         ("hold", "    if ack.epoch > held.fence.epoch:\n        raise _lose(held, TAKEN)\n", ""),
-        world="ref-put-back",
+        world="copied",
     ),
     simulated(
         "another nonce means edited by a person",
@@ -97,9 +97,7 @@ HOLDING = (
         ),
         world="odd-edits",
     ),
-    simulated(
-        "texts of this lease are forgotten", ("hold", "    held.written |= {", "    held.written = {"), world="laggy"
-    ),
+    unit("texts of this lease are forgotten", ("hold", "    held.written |= {", "    held.written = {")),
     simulated(
         "an order to stop is not remembered",
         (
@@ -173,10 +171,9 @@ HOLDING = (
         "an end does not free",
         ("fence", "return replace(fence, released=fence.nonce) if fence.stage in TERMINAL else fence", "return fence"),
     ),
-    simulated(
+    unit(
         "a tombstone on whatever stands there",
         ("fence", "    if fence is None or fence.stage is not stage:\n", "    if fence is None:\n"),
-        world="one-thread",
     ),
     simulated(
         "a lost reply counts as refused",
@@ -227,6 +224,15 @@ HOLDING = (
             "        return (await port.request(EditComment(id, write_ack(ack, keys)))).value\n",
             "        raise\n",
         ),
+    ),
+    unit("a stamp takes a late end back", ("hold", "released=released or fence.released", "released=released")),
+    unit(
+        "a shorter text is written after any pause",
+        ("edit", "        check()\n", ""),
+    ),
+    unit(
+        "what a claim wrote over is a person's edit",
+        ("hold", "([] if lease.replaced is None else [lease.replaced])", "[]"),
     ),
     unit("two proofs of one lease", ("hold", "        if seal is not _SEAL:\n", "        if False:\n")),
     unit(

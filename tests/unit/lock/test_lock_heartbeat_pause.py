@@ -1,16 +1,21 @@
-"""Flaws that the simulation found in the heartbeat: a text read before a long pause, and an edit without a key."""
+"""Flaws that the simulation found in the heartbeat: long pauses, an edit without a key, and edits that were lost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from fakes.lock_port import KEY, KEYS, FakeAgent, run
-from fakes.lock_server import Server
+from fakes.lock_port import KEY, KEYS, FakeAgent, Run, run
+from fakes.lock_server import Fault, Server
 
-from shared.errors import Lost
-from shared.lock.hold import beat, release
+from shared.errors import Blocked, Lost, UnknownOutcome
+from shared.lock.comment import Words
+from shared.lock.fence import advance
+from shared.lock.hold import beat, release, tell
+from shared.lock.port import AdvanceFence, EditComment
+from shared.lock.record import FenceChange
 from shared.text.comment_signatures import Keyring
+from shared.workflow import Stage
 
 UNSIGNED = Keyring(KEYS.repository_id)
 
@@ -49,3 +54,60 @@ def test_an_edited_ack_is_not_gone_on_with_although_no_key_tells(server: Server)
     fence = server.fence(KEY)
     assert fence is not None
     assert fence.free
+
+
+def test_a_shorter_text_is_not_written_after_a_long_pause(server: Server) -> None:
+    """GitHub found a text too long; before the lock's lines alone were sent, the machine stood still."""
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    alice.port.plan(EditComment, Blocked("GitHub refused it (422): body is too long"))
+    told = Run(alice.port, tell(held, Words("x" * 300)))
+    told.until(EditComment)
+    server.edit(held.ack.id, "Thank you, I do this one myself.")
+    server.seconds += held.deadline - held.port.boot()
+    told.step()
+    assert isinstance(told.error, Lost)
+    assert server.comments()[held.ack.id].body == "Thank you, I do this one myself."
+
+
+def test_an_end_that_is_too_long_is_told_all_the_same(server: Server) -> None:
+    """It says of its own epoch alone that it is over, however late it comes."""
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    alice.port.plan(EditComment, Blocked("GitHub refused it (422): body is too long"))
+    assert run(alice.port, release(held))
+    assert "state=released" in server.comments()[held.ack.id].body
+
+
+@pytest.mark.parametrize("before", ["a text of an older engine", "Thank you, I do this one myself."])
+def test_a_text_that_a_claim_wrote_over_in_vain_is_no_edit(server: Server, before: str) -> None:
+    """The edit was lost: what stood there before stands there still, and nobody has edited it since."""
+    alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    first = alice.win()
+    assert run(alice.port, release(first))
+    server.edit(first.ack.id, before)
+    server.seconds += 60
+    bob.port.plan(EditComment, Fault.LOST, Fault.LOST, Fault.LOST)
+    held = bob.win()
+    assert server.comments()[held.ack.id].body == before
+    run(bob.port, beat(held))
+    held.check()
+    assert "worker-b is working on this" in server.comments()[held.ack.id].body
+    server.edit(held.ack.id, "Please stop.")
+    with pytest.raises(Lost, match="edited"):
+        run(bob.port, beat(held))
+
+
+def test_a_stamp_takes_no_end_back_that_arrived_late(server: Server) -> None:
+    """The push of an end was late: the fence is free by then, and a heartbeat's stamp leaves it so."""
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    alice.port.plan(AdvanceFence, Fault.LATE)
+    with pytest.raises(UnknownOutcome):
+        run(alice.port, advance(held, FenceChange(stage=Stage.DONE)))
+    server.seconds += held.claimant.terms.stamp
+    assert server.deliver() == 1
+    run(alice.port, beat(held))
+    fence = server.fence(KEY)
+    assert fence is not None
+    assert (fence.stage, fence.free) == (Stage.DONE, True)
