@@ -11,7 +11,7 @@ from shared.workflow import Role, Stage
 
 from .github import BOT
 from .identity import Identity, Plan
-from .journal import Claimed, Effect, Hold, PaidRun
+from .journal import Claimed, Effect, Hold, Look, Loss, PaidRun
 from .kernel import Sleep, Task
 from .process import Fate, Process
 from .protocol import Protocol as Lock
@@ -97,10 +97,11 @@ class Agent:
                 self.say(f"ends its tick: {type(error).__name__} {error}")
             # Between two looks at an item that is skipped, polls answer 304: they are left out here.
             skips = 0.0 if self.held is not None else self.skip_until - self.process.boot()
+            poll = self.fate.world.special.quick or POLL_SECONDS
             if self.fate.world.special.in_step:
-                await Sleep(POLL_SECONDS - self.process.kernel.now % POLL_SECONDS)
+                await Sleep(poll - self.process.kernel.now % poll)
             else:
-                await Sleep(max(POLL_SECONDS, skips) * (1 + 0.1 * self.fate.rng.random()))
+                await Sleep(max(poll, skips) * (1 + 0.1 * self.fate.rng.random()))
 
     async def _tick(self) -> None:
         if self._leaving:
@@ -118,13 +119,12 @@ class Agent:
 
     async def look(self, key: Any) -> Any:
         """One look at the lock; in which order it read is noted."""
-        ops = self.process.ops
+        ops, kernel, began = self.process.ops, self.process.kernel, self.process.kernel.now
         ops.clear()
         try:
             return await self.lock.observe(self.port, key, self.claimant)
         finally:
-            if len(ops) > 1:
-                self.fate.journal.looks.append((ops[0], ops[1]))
+            self.fate.journal.looks.append(Look(began, kernel.now, self.process.sender, tuple(ops)))
 
     async def sweep(self, key: Any) -> Any:
         """The fence as a sweep reads it; first the comments of epochs that are over, as `shared.reconcile.sweep`."""
@@ -169,7 +169,14 @@ class Agent:
             ops = tuple(process.ops)
             journal.claims.append(
                 Claimed(
-                    began, process.sender, lease is not None, len(ops), ops.count("posts"), process.faults - faults, ops
+                    began,
+                    process.sender,
+                    lease is not None,
+                    len(ops),
+                    ops.count("posts"),
+                    process.faults - faults,
+                    ops,
+                    process.kernel.now,
                 )
             )
             self._count(view, mine, lease, ops)
@@ -177,20 +184,27 @@ class Agent:
             self._begin(lease)
 
     def _count(self, view: Any, mine: str, lease: Any, ops: tuple[str, ...]) -> None:
-        counts = self.fate.journal.counts
         asked = "reads the comments of" in ops[ops.index("posts") :] if "posts" in ops else False
         if lease is None:
-            counts["fence refused a claim"] += "pushes" in ops
-            counts["claim given up after its fence had moved"] += "posts" in ops or "edits" in ops
+            self._note("fence refused a claim", "pushes" in ops)
+            self._note("claim given up after its fence had moved", "posts" in ops or "edits" in ops)
             return
         self.say(f"holds by {lease.ack.nonce[-6:]} under comment {lease.ack.id}")
         if mine:
             known = mine in self.fate.journal.known
-            counts["own epoch gone on with after a restart" if known else "own late push gone on with"] += 1
+            self._note("own epoch gone on with after a restart" if known else "own late push gone on with")
         elif view.fence is not None and view.fence.agent != self.identity.name:
-            counts["takeover at once after a release" if self.lock.was_free(view) else "takeover"] += 1
-        counts["lost POST found by its nonce"] += asked
+            self._note("takeover at once after a release" if self.lock.was_free(view) else "takeover")
+        self._note("lost POST found by its nonce", asked)
         self.fate.journal.known.add(lease.ack.nonce)
+
+    def skip(self, boot: float, seen: object = None) -> None:
+        """Leave the item alone for a while, unless it changes; `boot` is when it was looked at."""
+        self.skip_until, self.skipped = boot + (self.fate.world.special.quick or SKIP_SECONDS), seen
+
+    def _note(self, what: str, times: bool = True) -> None:
+        """Count what proves that the lock under test does something; the first format's own doing proves nothing."""
+        self.fate.journal.counts[what] += times and not self.identity.first_format
 
     # The lease
 
@@ -239,8 +253,10 @@ class Agent:
         self.process.kernel.at(self.process.kernel.now + RELEASE_SECONDS, self._give_up, task)
 
     def _note_loss(self, held: Any, error: BaseException | None) -> None:
-        counts = self.fate.journal.counts
+        journal, fence = self.fate.journal, held.fence
         self.say(f"ends its lease: {held.lost or error or 'done'}")
+        now, sender = self.process.kernel.now, self.process.sender
+        journal.losses.append(Loss(now, sender, fence.key.ref, held.ack.nonce, held.ack.id, held.lost))
         reasons = {
             "no heartbeat succeeded in time": "self-fence fired",
             "the comment of the lock was deleted": "holder noticed a deletion",
@@ -248,7 +264,7 @@ class Agent:
             "another agent has taken over": "holder noticed a takeover",
         }
         if held.lost in reasons:
-            counts[reasons[held.lost]] += 1
+            self._note(reasons[held.lost])
 
     async def _leave(self, held: Any) -> None:
         await self.lock.release(held)

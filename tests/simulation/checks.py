@@ -9,25 +9,22 @@ from shared.lock.codec import read_ack
 from shared.workflow import Stage
 from worker_agent.expected_labels import projection
 
+from .costs import claims, in_vain, insistent, looks
 from .epochs import by_ref, epochs, made_anew, stale_writes
 from .github import EPOCH, is_engine
-from .holders import CERTAIN, TIMEOUT, last_active, paid_twice, proofs, takeovers, two_holders
-from .journal import Claimed
+from .holders import last_active, paid_twice, two_holders
+from .orders import orders
+from .own_epochs import neglected
 from .people import NONCE
+from .proofs import proofs
 from .rules import ISSUE, WORK_BRANCH, stages_of
-from .threads import losers, too_many, unrecorded_payments
+from .takeovers import CERTAIN, TIMEOUT, takeovers
+from .threads import losers, overwritten_epochs, too_many, unrecorded_payments, unrecorded_posts, untidied
 from .wishes import wishes
 from .worlds import HEAL, World
 
 if TYPE_CHECKING:
     from .schedule import Schedule
-
-CLAIM_REQUESTS = 12
-"""Most requests of a claim that nothing went wrong for (probe, fence, comment, thread, edits, fence, post, fence), also
-when another agent takes over while it is shown."""
-
-TRIES_WHILE_REFUSED = 8
-"""Most claims of a process that reach the git server while it refuses them: waits grow from a minute to an hour."""
 
 COSTS = {
     "stop by a signal": (1, 600),
@@ -40,9 +37,6 @@ COSTS = {
     "state directory copied": (2, CERTAIN + 900),
 }
 """What may be lost by each: so many times the work, and so many seconds."""
-
-CONTENT_PER_HOUR = 500
-"""GitHub's limit of writes that create content, per account."""
 
 CHECKS = (
     "1 epochs",
@@ -59,6 +53,7 @@ CHECKS = (
     "12 recorded",
     "13 losers",
     "14 comments",
+    "15 own epoch",
 )
 """The promises that are checked after every schedule."""
 
@@ -73,14 +68,15 @@ def violations(schedule: Schedule, world: World) -> list[str]:
         "4 pull request": [_pull_requests(schedule)],
         "5 left over": [_left_over(schedule, world), last_active(schedule)],
         "6 progress": [_progress(schedule, world)],
-        "7 cost": [_cost(schedule), _insistent(schedule)],
+        "7 cost": [claims(schedule), insistent(schedule), looks(schedule), in_vain(schedule)],
         "8 two holders": [two_holders(schedule, world), paid_twice(schedule, world)],
-        "9 wishes": [wishes(schedule, world, lines)],
+        "9 wishes": [wishes(schedule, world, lines), orders(schedule, lines)],
         "10 proof": [proofs(schedule, lines)],
         "11 take-over": [takeovers(schedule, lines)],
-        "12 recorded": [unrecorded_payments(schedule, lines)],
-        "13 losers": [losers(schedule, lines)],
-        "14 comments": [too_many(schedule)],
+        "12 recorded": [unrecorded_payments(schedule, lines), unrecorded_posts(schedule, lines)],
+        "13 losers": [losers(schedule, lines), overwritten_epochs(schedule)],
+        "14 comments": [too_many(schedule), untidied(schedule, lines)],
+        "15 own epoch": [neglected(schedule, lines)],
     }
     return [f"{name}: {how}" for name, iterators in told.items() for found in iterators for how in found]
 
@@ -156,35 +152,3 @@ def _progress(schedule: Schedule, world: World) -> Iterator[str]:
         bound = max(bound, HEAL + 2 * (TIMEOUT + work + 900)) if not world.bounded else bound
     if done > bound:
         yield f"at rest only after {done:.0f} s, {bound:.0f} were enough"
-
-
-def _cost(schedule: Schedule) -> Iterator[str]:
-    """A claim posts once at most, and asks for little."""
-    for claimed in schedule.journal.claims:
-        yield from _cost_of(claimed)
-    hours: dict[int, int] = {}
-    for texts in schedule.github.authors.values():
-        for text in texts:
-            if is_engine(text.author):
-                hours[int(text.at // 3600)] = hours.get(int(text.at // 3600), 0) + 1
-    if max(hours.values(), default=0) > CONTENT_PER_HOUR:
-        yield f"{max(hours.values())} comments written in an hour"
-
-
-def _insistent(schedule: Schedule) -> Iterator[str]:
-    """While the git server refuses fences, each process tries ever more rarely."""
-    tries: dict[int, int] = {}
-    for claimed in schedule.journal.claims:
-        if "pushes" in claimed.order and schedule.github.weather.refuses(claimed.at):
-            tries[claimed.sender] = tries.get(claimed.sender, 0) + 1
-    for sender, count in tries.items():
-        if count > TRIES_WHILE_REFUSED:
-            yield f"{schedule.journal.agents[sender]} tried {count} claims while the git server refused them"
-
-
-def _cost_of(claimed: Claimed) -> Iterator[str]:
-    if claimed.posts > 1:
-        yield f"a claim posted {claimed.posts} ACKs"
-    asked = claimed.order.count("reads comment")  # one for each predecessor that is missing from the thread
-    if claimed.requests - asked > CLAIM_REQUESTS + claimed.faults:
-        yield f"a claim took {claimed.requests} requests: {', '.join(claimed.order)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shared.lock.claim import OLD_SECONDS
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
-from shared.workflow import Role, Stage
+from shared.workflow import TERMINAL, Role, Stage
 
 from .records import Push
 from .worlds import REQUEST_SECONDS
@@ -54,7 +54,7 @@ def by_ref(schedule: Schedule) -> Lines:
     lines: Lines = {}
     for push in schedule.github.pushes:
         before = None if push.before is None else _read(schedule, push.ref, push.before)
-        fence = read_fence(_key(push.ref), push.oid, push.message)
+        fence = read_fence(key_of(push.ref), push.oid, push.message)
         if fence is None:
             raise AssertionError(f"an agent pushed a fence that nobody can read: {push.message!r}")
         lines.setdefault(push.ref, []).append(Move(push, fence, before))
@@ -62,10 +62,11 @@ def by_ref(schedule: Schedule) -> Lines:
 
 
 def _read(schedule: Schedule, ref: str, oid: str) -> Fence | None:
-    return read_fence(_key(ref), oid, schedule.github.messages.get(oid, ""))
+    return read_fence(key_of(ref), oid, schedule.github.messages.get(oid, ""))
 
 
-def _key(ref: str) -> ItemKey:
+def key_of(ref: str) -> ItemKey:
+    """The item of a fence's ref."""
     _, _, kind, number = ref.split("/")
     return ItemKey(Role(kind), int(number))
 
@@ -78,6 +79,7 @@ def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
     """Epochs grow, and each has one author; only a tombstone is put on another's. Nothing paid for is forgotten."""
     for ref, line in lines.items():
         authors: dict[str, int] = {}
+        yield from _ends(schedule, ref, line)
         for move in line:
             push, fence, before = move.push, move.fence, move.before
             name = f"{ref} at {push.at:.1f}: epoch {move.order[1]} ({fence.nonce[-6:]})"
@@ -94,6 +96,24 @@ def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
                 schedule.journal.counts["worker's fence buried"] += 1
             elif not move.frees and authors.setdefault(fence.nonce, push.sender) != push.sender:
                 yield f"{name} was written by two processes"
+
+
+def _ends(schedule: Schedule, ref: str, line: list[Move]) -> Iterator[str]:
+    """An epoch is one more than any before it; what ends the item lets go of it, and ends nobody's work."""
+    highest = 0
+    for move in line:
+        fence, before = move.fence, move.before
+        if fence.format == 1 or schedule.journal.identities[move.push.sender].first_format:
+            continue
+        name = f"{ref} at {move.push.at:.1f}: epoch {fence.epoch}"
+        if move.begins and fence.epoch > highest + 1:
+            yield f"{name} after {highest}"
+        highest = max(highest, fence.epoch)
+        if not move.begins and fence.stage in TERMINAL and not fence.free:
+            yield f"{name} has ended ({fence.stage}) and is not free"
+        buried = not move.begins and fence.stage is Stage.DONE and ref.startswith("refs/ack/worker")
+        if buried and before is not None and before.stage not in TERMINAL | {Stage.REVIEWING}:
+            yield f"{name} was ended while it was {before.stage}"
 
 
 def _carried_again(schedule: Schedule, line: list[Move], move: Move) -> bool:
@@ -121,22 +141,27 @@ def made_anew(schedule: Schedule, lines: Lines) -> Iterator[str]:
         for move in line:
             if move.push.before is None and highest is not None and move.order <= highest.order:
                 schedule.journal.counts["chain that began anew"] += 1
-                if _readable(schedule, highest.fence.nonce, _looked(schedule, move)):
+                if _readable(schedule, highest.fence.nonce, looked_at(schedule, move)):
                     yield f"{ref} at {move.push.at:.1f}: {move.order} after {highest.order}, as if nothing had been"
             highest = move if highest is None or move.order > highest.order else highest
 
 
-def _looked(schedule: Schedule, move: Move) -> float:
+def looked_at(schedule: Schedule, move: Move) -> float:
     """When whoever begins a chain may have looked last: a pause of less than `OLD_SECONDS` lies between that and it."""
     at = move.push.sent_at
     paused = schedule.journal.troubled.get(move.push.sender, ())
     return min((since for since in paused if at - OLD_SECONDS <= since <= at), default=at)
 
 
+def hidden(schedule: Schedule) -> bool:
+    """Whether somebody may have hidden what a comment shows: by taking it away, or with another key."""
+    acts = {"ACK deleted by a person", "ACK edited by a person", "opaque", "transferred by a person"}
+    return any(what in acts for _, what, _ in schedule.journal.acts)
+
+
 def _readable(schedule: Schedule, nonce: str, at: float) -> bool:
     """Whether a comment showed that epoch at that time, and nobody hid it: by taking it away, or with another key."""
-    hidden = {"ACK deleted by a person", "ACK edited by a person", "opaque", "transferred by a person"}
-    if any(what in hidden for _, what, _ in schedule.journal.acts):
+    if hidden(schedule):
         return False
     seen = at - schedule.world.lag - schedule.world.commit - 2 * REQUEST_SECONDS
     texts = (text for texts in schedule.github.authors.values() for text in texts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from .identity import Identity
+
 SOMETIMES = (
     "takeover",
     "takeover at once after a release",
@@ -128,6 +130,29 @@ class Claimed:
     posts: int
     faults: int
     order: tuple[str, ...]
+    ended: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a lock: by which process, from when until when, and what it asked."""
+
+    began: float
+    ended: float
+    sender: int
+    asked: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The end of a lease as its holder tells it: when, by which process, which epoch under which comment, and why."""
+
+    at: float
+    sender: int
+    ref: str
+    nonce: str
+    ack_id: int
+    why: str
 
 
 @dataclass(slots=True)
@@ -145,11 +170,15 @@ class Journal:
     """When people moved a fence's ref, which, and to what (None: it went)."""
     troubled: dict[int, list[float]] = field(default_factory=dict)
     """When a process was paused or a request of it failed."""
+    pauses: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    """From when until when a process stood still."""
     last_alive: dict[str, float] = field(default_factory=dict)
     """When an agent that is dead was last alive."""
 
-    looks: list[tuple[str, str]] = field(default_factory=list)
-    """The first two requests of every look at the lock."""
+    looks: list[Look] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    refused: list[tuple[float, int, str]] = field(default_factory=list)
+    """Pushes that the git server refused: when the answer was heard, by which process, of which epoch."""
     known: set[str] = field(default_factory=set)
     """The nonces of ACKs that their agents knew to stand in the thread."""
 
@@ -160,6 +189,10 @@ class Journal:
     """When a comment was made of which nobody was told."""
     agents: dict[int, str] = field(default_factory=dict)
     """Whose life each process is."""
+    identities: dict[int, Identity] = field(default_factory=dict)
+    """With which state directory, keys and account each process runs."""
+    started: dict[int, float] = field(default_factory=dict)
+    """When a process started."""
     ended: dict[int, float] = field(default_factory=dict)
     """When a process ended."""
 

@@ -16,6 +16,9 @@ from .rules import ISSUE, stages_of
 
 FOREIGN_KEY = Keyring(99, (Key.of(b"somebody else's key"),))
 FENCE = f"refs/ack/worker/{ISSUE}"
+FOREIGN = "e" * 40
+"""The commit of what stands where a fence should be."""
+
 NONCE = "f" * 24
 """How the nonces of strangers begin."""
 
@@ -27,6 +30,7 @@ class People:
         self._fate = fate
         self._keyed = keyed
         self._spoofs = 0
+        self._chance = int(work_seconds)
         rng, world = fate.rng, fate.world
         horizon = min(work_seconds * 1.3 + 60, 6600.0)
         acts: list[tuple[float, Callable[[], None]]] = [
@@ -89,7 +93,9 @@ class People:
         ack = self._newest_ack()
         if ack is not None:
             self._act("ACK edited by a person", ack.id)
-            self._fate.github.edit(ack.id, f"{ack.body}\nThanks!", PERSON)
+            said = " is working on this"
+            thanks = ack.body.replace(said, f"{said}, thanks", 1) if ack.id % 2 else ack.body
+            self._fate.github.edit(ack.id, thanks if thanks != ack.body else f"{ack.body}\nThanks!", PERSON)
 
     def _ask_again(self) -> None:
         self._act("asked again by a person")
@@ -140,22 +146,26 @@ class People:
         newest = self._newest_ack()
         kind = rng.randrange(6)
         author: Account = STRANGER
-        body = self._text(newest.id if newest and rng.random() < 0.5 else 0)
+        opaque = False
+        prev = newest.id if newest and rng.random() < 0.5 else 0
+        body = self._text(prev)
         if kind == 1 and newest:
             body = newest.body
         elif kind == 2 and self._keyed:
             author = BOT
         elif kind == 3 and self._keyed and rng.random() < 0.3:
             author, body = BOT, FOREIGN_KEY.sign("ack:worker", ISSUE, body)
-            fate.journal.acts.append((fate.kernel.now, "opaque", 0))
+            opaque = True
         elif kind == 4 and rng.random() < 0.3:
             author, body = BOT, self._of_other_engine(body)
-            fate.journal.acts.append((fate.kernel.now, "opaque", 0))
+            opaque = True
         elif kind == 5:
             author, body = BOT, "> " + body.replace("\n", "\n> ")
         github.now = github.sent_at = fate.kernel.now
         github.sender = 0
-        github.post(ISSUE, body, author)
+        posted = github.post(ISSUE, body, author)
+        if opaque:
+            fate.journal.acts.append((fate.kernel.now, "opaque", 0 if prev else posted.id))
         fate.journal.counts["spoof ignored"] += 1
         fate.journal.say(fate.kernel.now, author.login, f"posts {body!r}")
 
@@ -164,7 +174,7 @@ class People:
         first = body.partition("\n")[0]
         newer = f"<!-- ack/9 seq=7 nonce={NONCE}{self._spoofs:08x} state=active ttl=1200 mac=x -->"
         told = f"<!-- engine-status/9 kind=worker n={ISSUE} mac=x -->\nIt works.\n\n{first}\n{newer}"
-        return (first, f"{first}\n{newer}", told)[self._spoofs % 3]
+        return (first, f"{first}\n{newer}", told)[(self._spoofs + self._chance) % 3]
 
     def _text(self, prev: int) -> str:
         self._spoofs += 1
@@ -179,11 +189,11 @@ class People:
 def foreign_fence(fate: Fate, ref: str, message: str) -> None:
     """Something else stands where the fence should be, until a person deletes it."""
     github = fate.github
-    github.refs[ref] = "e" * 40
-    github.messages["e" * 40] = message
+    github.refs[ref] = FOREIGN
+    github.messages[FOREIGN] = message
 
     def delete(*_: Any) -> None:
-        if github.refs.get(ref) == "e" * 40:
+        if github.refs.get(ref) == FOREIGN:
             del github.refs[ref]
             fate.journal.acts.append((fate.kernel.now, "opaque", 0))
 

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from shared.errors import EngineError, Transient, Unauthorized, UnknownOutcome
 from shared.github.server_time import ServerTime
 
-from .github import GitHub, server_time
+from .github import GitHub, nonce_of, server_time
 from .journal import Journal, Seen, Sent
 from .kernel import Call, Ended, Kernel, Sleep, Task
 from .worlds import HEAL, PAUSES, REQUEST_SECONDS, TWICE_SECONDS, World
@@ -134,6 +134,7 @@ class Process:
         shortest, longest = PAUSES
         self.paused_until = now + shortest + (longest - shortest) * self._fate.rng.random() ** 2
         journal.trouble(self.paused_until, self.sender)
+        journal.pauses.setdefault(self.sender, []).append((now, self.paused_until))
         journal.counts["pause"] += 1
         journal.say(now, self.name, f"stands still for {self.paused_until - now:.0f} s")
         return True
@@ -252,6 +253,8 @@ class Process:
         if self.paused_until > self.kernel.now:  # read when it runs again: then the `Date` is an old one
             self.kernel.at(self.paused_until, self._answer, task, ticket, call, value, at)
             return
+        if call.name == "pushes" and value is None:
+            self._fate.journal.refused.append((self.kernel.now, self.sender, nonce_of(str(call.detail))))
         self._dated_at, self._read_at = at, self.kernel.now
         if self._dates is not None and call.name not in OF_GIT:
             ahead = self._fate.github.weather.ahead(at, self._fate.rng)

@@ -7,7 +7,7 @@ from typing import Any
 from shared.lock.port import RefUpdate
 from shared.workflow import TERMINAL, Role, Stage
 
-from .agent import SKIP_SECONDS, Agent
+from .agent import Agent
 from .rules import ISSUE, WORK_BRANCH, stages_of
 
 
@@ -37,7 +37,7 @@ class Reviewer:
         view = await agent.look(key)
         done = view.fence is not None and view.fence.stage is Stage.DONE
         if done or view.taken_by(agent.claimant):
-            agent.skip_until = agent.process.boot() + SKIP_SECONDS
+            agent.skip(agent.process.boot())
             return None
         stage = view.fence.stage if view.fence is not None else Stage.IN_REVIEW
         return view, agent.lock.Intent(stage, attempt=0, pr=self._number)

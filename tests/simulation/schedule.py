@@ -166,6 +166,8 @@ class Schedule:
         self._senders += 1
         process = Process(self.fate, identity.name, self._senders, lambda: self._fall(agent))
         self.journal.agents[self._senders] = identity.name
+        self.journal.identities[self._senders] = identity
+        self.journal.started[self._senders] = self.kernel.now + first
         lock = FIRST_FORMAT if identity.first_format else self.variation.lock
         duty = (Reviewer if identity.name.startswith("reviewer") else Worker)(lock)
         agent = Agent(self.fate, lock, identity, process, duty, self.plan)

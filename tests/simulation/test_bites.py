@@ -35,6 +35,20 @@ NOTICED = {
     "the fence is read after the thread": ("calm", "10 proof"),
     "a person's edit is written over": ("calm", "9 wishes"),
     "an unsure clock decides": ("date-burst", "11 take-over"),
+    "the second look a second later": ("quick", "11 take-over"),
+    "a ref that was deleted frees": ("ref-deleted", "11 take-over"),
+    "an end does not free": ("ref-deleted", "1 epochs"),
+    "a fresh stamp means nothing": ("calm", "7 cost"),
+    "a fence that cannot be read is none": ("calm", "7 cost"),
+    "who is stopped keeps the fence": ("normal", "9 wishes"),
+    "another nonce means edited by a person": ("odd-edits", "9 wishes"),
+    "an edit shows in nothing without a key": ("calm", "9 wishes"),
+    "stamps come too late": ("own-edits", "10 proof"),
+    "a pause before the comment does not count": ("harsh", "10 proof"),
+    "posts are asked for without end": ("limited", "12 recorded"),
+    "a newer epoch's text is written over": ("copied", "13 losers"),
+    "other ACKs are left as they are": ("mixed", "14 comments"),
+    "our own nonce means nothing": ("parked", "15 own epoch"),
 }
 """In which world each is looked for, and which check notices it."""
 

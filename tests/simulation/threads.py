@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from shared.lock.codec import Ack, read_ack
 from shared.models import Comment
 
-from .epochs import Lines
+from .epochs import Lines, Move
 from .github import EPOCH, is_engine
 from .identity import NEW, OLD
+from .people import NONCE
 from .records import Text
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 RECORDED_SECONDS = 120.0
 """So long after it has posted a comment an agent that ends may not have recorded it."""
 
+
+_ACTIVE = re.compile(r"epoch=([0-9]+) nonce=([0-9a-f]{32}) state=active")
+"""Which epoch a text shows as one that is at work."""
 
 _KEY = re.compile(r"\bmac=([0-9a-f]{8})\.")
 """The key by which a comment is signed."""
@@ -75,9 +79,14 @@ def _unseen(schedule: Schedule, texts: list[Text]) -> int:
     return sum(later.sent_at - one.at <= reach for one, later in itertools.pairwise(texts))
 
 
+def key_that_signed(text: Text) -> str:
+    """The id of the key that signed a text; empty for none."""
+    return found[1] if (found := _KEY.search(text.body)) else ""
+
+
 def _unknown(texts: list[Text]) -> int:
     """Comments of agents that could not go on with the one before, because they do not have the key that signed it."""
-    keys = [found[1] if (found := _KEY.search(text.body)) else "" for text in texts]
+    keys = [key_that_signed(text) for text in texts]
     return sum((one, later) == (NEW.id, OLD.id) for one, later in itertools.pairwise(keys))
 
 
@@ -106,5 +115,86 @@ def unrecorded_payments(schedule: Schedule, lines: Lines) -> Iterator[str]:
         for move in line:
             fence, before = move.fence, move.before
             pays = before is not None and before.nonce == fence.nonce and fence.runs > before.runs
+            if fence.posted > MOST_POSTS:
+                yield f"{ref} at {move.push.at:.0f}: a comment is asked for the {fence.posted}th time"
             if pays and fence.format > 1 and not fence.ack_id and fence.posted < MOST_POSTS:
                 yield f"{ref} at {move.push.at:.0f}: {fence.agent} pays, and the fence names no comment"
+
+
+def unrecorded_posts(schedule: Schedule, lines: Lines) -> Iterator[str]:
+    """No comment is asked for before the fence says so: whoever comes next knows how many were asked for in vain."""
+    moves: dict[str, list[Move]] = {}
+    for line in lines.values():
+        for move in line:
+            moves.setdefault(move.fence.nonce, []).append(move)
+    for sent in schedule.journal.sent:
+        found = _ACTIVE.search(str(sent.detail)) if sent.name == "posts" else None
+        before = [move for move in moves.get(found[2], ()) if move.push.at <= sent.at] if found else []
+        if before and before[-1].push.sender == sent.sender and not before[-1].fence.posted:
+            yield f"{schedule.journal.agents[sent.sender]} posts at {sent.at:.0f}, and its fence does not say so"
+
+
+def overwritten_epochs(schedule: Schedule) -> Iterator[str]:
+    """Who has read that a higher epoch has begun does not write its own over it."""
+    read: dict[tuple[int, object], list[tuple[float, int]]] = {}
+    for seen in schedule.journal.seen:
+        comment = seen.value if seen.name == "reads comment" else None
+        if isinstance(comment, Comment) and is_engine(comment.author) and (found := _ACTIVE.search(comment.body)):
+            read.setdefault((seen.sender, comment.id), []).append((seen.heard, int(found[1])))
+    for id, texts in schedule.github.authors.items():
+        for text in texts:
+            found = _ACTIVE.search(text.body)
+            known = read.get((text.sender, id), ()) if found and _holds(schedule, text, found[2]) else ()
+            if found and any(heard < text.sent_at and epoch > int(found[1]) for heard, epoch in known):
+                agent = schedule.journal.agents[text.sender]
+                yield f"{agent} wrote epoch {found[1]} into comment {id} over a higher one"
+
+
+def _holds(schedule: Schedule, text: Text, nonce: str) -> bool:
+    """Whether a text was not sent after its epoch's end: who only records a command leaves what it read of the lock."""
+    holds = (hold for hold in schedule.journal.holds if hold.sender == text.sender and hold.nonce == nonce)
+    return all(text.sent_at <= hold.ended for hold in holds)
+
+
+def untidied(schedule: Schedule, lines: Lines) -> Iterator[str]:
+    """Whoever takes a comment over that its fence did not name ends what other ones of its kind say of work."""
+    journal = schedule.journal
+    if schedule.world.special.own_edits or len({one.keys for one in journal.identities.values()}) > 1:
+        return
+    for ref, line in lines.items():
+        for move in line:
+            push, fence = move.push, move.fence
+            texts = schedule.github.authors.get(fence.ack_id, ())
+            named = move.before is None or move.before.ack_id == fence.ack_id
+            if named or fence.format == 1 or move.begins or not texts or fence.nonce in texts[0].body:
+                continue
+            if journal.identities[push.sender].first_format or _hindered_in(schedule, push.sender, push.sent_at):
+                continue
+            yield from _left_active(schedule, ref, move)
+
+
+def _left_active(schedule: Schedule, ref: str, move: Move) -> Iterator[str]:
+    push = move.push
+    read = [
+        seen
+        for seen in schedule.journal.seen
+        if seen.sender == push.sender and seen.name == "reads the comments of" and seen.heard <= push.sent_at
+    ]
+    for comment in read[-1].value if read and isinstance(read[-1].value, tuple) else ():
+        if comment.id == move.fence.ack_id or not is_engine(comment.author):
+            continue
+        ack = read_ack(comment)
+        if ack is None or ack.opaque or ack.state != "active" or ack.key.ref != ref or ack.nonce.startswith(NONCE):
+            continue
+        texts = schedule.github.authors[comment.id]
+        if all(is_engine(text.author) for text in texts) and not any(
+            text.sender == push.sender and text.at >= push.at for text in texts
+        ):
+            yield f"{ref} at {push.at:.0f}: comment {comment.id} goes on saying that {ack.agent} is at work"
+
+
+def _hindered_in(schedule: Schedule, sender: int, since: float) -> bool:
+    """Whether a process ended or stood still so soon that it may not have come to it."""
+    until = since + RECORDED_SECONDS
+    ended = schedule.journal.ended.get(sender, float("inf")) <= until
+    return ended or any(since <= at <= until for at in schedule.journal.troubled.get(sender, ()))

@@ -13,8 +13,9 @@ from shared.models import Comment
 from .epochs import Lines, Move
 from .github import PERSON, is_engine
 from .journal import Hold, Seen
-from .records import Item, LabelChange
+from .records import Item, LabelChange, Text
 from .rules import ISSUE, by_person, is_odd, projection, stages_of
+from .threads import key_that_signed
 from .worlds import REQUEST_SECONDS, World
 
 if TYPE_CHECKING:
@@ -127,5 +128,13 @@ def _overwritten(schedule: Schedule, world: World) -> Iterator[str]:
             seen = one.at + _shown(world)
             beats = after.body.split("nonce=")[1][:32] in one.body if "state=active" in after.body else False
             unhindered = not any(_between(times, one.at, after.sent_at) for times in schedule.journal.troubled.values())
-            if one.author == PERSON and is_engine(after.author) and after.sent_at > seen and beats and unhindered:
-                yield f"a person's edit of comment {id} was written over {after.sent_at - one.at:.0f} s later"
+            by_other = one.author == PERSON or _is_unknown(schedule, one, after)
+            if by_other and is_engine(after.author) and after.sent_at > seen and beats and unhindered:
+                who = "a person's edit" if one.author == PERSON else "a text of an unknown key"
+                yield f"{who} in comment {id} was written over {after.sent_at - one.at:.0f} s later"
+
+
+def _is_unknown(schedule: Schedule, one: Text, after: Text) -> bool:
+    """Whether a text is signed by a key that whoever wrote the one after it does not have."""
+    writer, key = schedule.journal.identities.get(after.sender), key_that_signed(one)
+    return writer is not None and bool(key) and key not in {known.id for known in writer.keys.keys}

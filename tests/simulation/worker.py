@@ -9,7 +9,7 @@ from shared.errors import Gone, Transient
 from shared.lock.port import RefUpdate
 from shared.workflow import Role, Stage
 
-from .agent import SKIP_SECONDS, Agent
+from .agent import Agent
 from .kernel import Sleep
 from .records import Item
 from .rules import (
@@ -65,7 +65,7 @@ class Worker:
         intent = None if other else await self._wanted(agent, seen, view.fence)
         if intent is None:
             agent.say(f"skips: {other or 'nothing to claim'}")
-            agent.skip_until, agent.skipped = boot + SKIP_SECONDS, seen
+            agent.skip(boot, seen)
             return None
         return view, intent
 

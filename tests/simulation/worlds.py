@@ -60,6 +60,8 @@ class Special:
     """Every agent has an account of its own, and may not edit what another one's wrote."""
     long_runs: bool = False
     """Paid runs take longer than a lock lasts without a sign of life."""
+    quick: float = 0.0
+    """In how many seconds an agent looks again at what it has skipped, instead of minutes."""
     old_agents: int = 0
     """So many agents are of the first format."""
 
@@ -162,6 +164,8 @@ SPECIALS = (
     _special("transferred", transferred=0.8),
     _special("one-thread", one_thread=True),
     _special("own-edits", own_edits=True, long_runs=True),
+    _special("quick", base=HOSTILE, quick=20.0),
+    _special("sluggish", base=replace(NORMAL, pause=0.08)),
     _special("mixed", base=replace(NORMAL, crash=0.006), old_agents=2, parks=True, odd_edits=0.1),
 )
 """Worlds that each have one thing of their own."""
@@ -169,7 +173,7 @@ SPECIALS = (
 SHARES = (
     {CALM: 20, NORMAL: 28, HOSTILE: 10, HARSH: 4, STEADY: 8, LAGGY: 5, UNBOUNDED: 1}
     | dict.fromkeys(SPECIALS[:-1], 1)
-    | {SPECIALS[-1]: 7}
+    | {SPECIALS[-1]: 5}
 )
 """How many of a hundred seeds each world gets."""
 

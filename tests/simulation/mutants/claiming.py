@@ -136,7 +136,7 @@ CLAIMING = (
             "        self._lease = replace(self._lease, fence=moved)",
             "        if moved is None:\n            return\n        self._lease = replace(self._lease, fence=moved)",
         ),
-        world="harsh",
+        world="copied",
     ),
     simulated(
         "other ACKs are left as they are",

@@ -11,7 +11,7 @@ READING = (
         ("view", "if oid != view.fence.oid:", "if not oid:"),
         world="parked",
     ),
-    simulated("the second look a second later", ("claimant", "self.timeout / 30 + 1", "1")),
+    simulated("the second look a second later", ("claimant", "self.timeout / 30 + 1", "1"), world="quick"),
     simulated(
         "an unsure clock decides",
         ("view", "if left <= 0 and view.sure:", "if left <= 0:"),

@@ -13,7 +13,7 @@ from ..worlds import WORLDS, World, world_of
 from .lock_copy import copy_of
 from .mutant import Mutant
 
-FIRST = 400
+FIRST = 1200
 """So many schedules of its own world are tried first."""
 
 SCHEDULES = 3000

@@ -22,6 +22,7 @@ SPELLING = (
     simulated(
         "an unknown key counts as ours",
         ("codec", "return replace(ack, opaque=True, ttl_seconds=min(ack.ttl_seconds, OPAQUE_SECONDS))", "return ack"),
+        world="calm",
     ),
     simulated(
         "another kind's ACK counts",
@@ -31,6 +32,7 @@ SPELLING = (
     simulated(
         "an edit shows in nothing without a key",
         ("comment", "found is None or found[4] != _sum(rest) or", "found is None or"),
+        world="calm",
     ),
     simulated(
         "an ACK without an end",
@@ -44,6 +46,7 @@ SPELLING = (
     simulated(
         "an older engine's first line alone is no ACK",
         ("codec", "LEGACY if legacy else parse(second)", "None if legacy else parse(second)"),
+        world="calm",
     ),
     simulated(
         "fences of format 1 cannot be read",
@@ -53,6 +56,7 @@ SPELLING = (
     simulated(
         "a fence that cannot be read is none",
         ("gateway", "            raise ForeignFence(item.ref, found[0])\n", "            return None\n"),
+        world="calm",
     ),
     unit(
         "a newer engine's comment is no ACK",
