@@ -72,7 +72,7 @@ def looks(schedule: Schedule) -> Iterator[str]:
 def _is_enough(schedule: Schedule, look: Look) -> bool:
     """Whether the fence that it read is free, or was stamped within the time-out."""
     for seen in schedule.journal.seen:
-        if seen.sender != look.sender or seen.name != "reads fence" or not look.began <= seen.heard <= look.ended:
+        if seen.sender != look.sender or seen.name != "reads fence" or not look.began < seen.heard <= look.ended:
             continue
         if not isinstance(seen.value, tuple):
             return False

@@ -77,9 +77,9 @@ class Wire:
             return ""
         key = self.began[nonce].fence.key
         own = (move for move in self.lines[key.ref] if move.fence.nonce == nonce and move.push.sender == sent.sender)
-        before = [move.fence for move in own if move.push.at < sent.at]
+        before = {_work(move.fence) for move in own if move.push.at < sent.at}
         fence = read_fence(key, "", message)
-        return nonce if fence is not None and before and _work(fence) != _work(before[-1]) else ""
+        return nonce if fence is not None and before and _work(fence) not in before else ""
 
 
 def _work(fence: Fence) -> tuple[object, ...]:

@@ -151,9 +151,11 @@ def overwritten_epochs(schedule: Schedule) -> Iterator[str]:
 
 
 def _holds(schedule: Schedule, text: Text, nonce: str) -> bool:
-    """Whether a text was not sent after its epoch's end: who only records a command leaves what it read of the lock."""
-    holds = (hold for hold in schedule.journal.holds if hold.sender == text.sender and hold.nonce == nonce)
-    return all(text.sent_at <= hold.ended for hold in holds)
+    """Whether its sender claimed or held as that epoch: who only records a command leaves what it read of the lock."""
+    holds, claims = schedule.journal.holds, schedule.journal.claims
+    times = [(hold.begun, hold.ended) for hold in holds if hold.sender == text.sender and hold.nonce == nonce]
+    times += [(claim.at, claim.ended) for claim in claims if claim.sender == text.sender]
+    return any(begun <= text.sent_at <= ended for begun, ended in times)
 
 
 def untidied(schedule: Schedule, lines: Lines) -> Iterator[str]:
