@@ -12,7 +12,7 @@ import structlog
 
 from planner_agent import plan_comment
 from planner_agent.actions import CONFIGURATION, Actions, Closing
-from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide, stopped
+from planner_agent.decide import STAGES, Action, Phase, Snapshot, before, decide
 from planner_agent.drafting import Drafting
 from planner_agent.eligibility import Eligibility
 from planner_agent.observe import Listener, Observer, PostedPlan, posted
@@ -20,6 +20,7 @@ from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge, RepositoryCode
 from planner_agent.specifications import Specifications
+from planner_agent.stop_requests import stop_request
 from shared.errors import Blocked
 from shared.github.creation import look
 from shared.llm.port import Coder
@@ -171,7 +172,7 @@ class Planner:
 
     def _order(self, issue: Issue, held: Held) -> str | None:
         labelled, unasked = held.memory.get(_Labelled) is not None, self._policy.decided is not None
-        return stopped(issue, held.fence, self._policy.names, labelled=labelled, unasked=unasked)
+        return stop_request(issue, held.fence, self._policy.names, labelled=labelled, unasked=unasked)
 
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""

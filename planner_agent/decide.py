@@ -12,7 +12,7 @@ from shared.lock.record import Fence
 from shared.models import Issue
 from shared.reconcile import labels as reconciled
 from shared.specification import body_sha256
-from shared.workflow import TERMINAL, UNLABELLED, Event, Role, Stage, Track
+from shared.workflow import TERMINAL, Event, Role, Stage, Track
 from shared.workflow.labels import Flag, Labels
 
 
@@ -186,7 +186,7 @@ def _wish_while_planning(shown: frozenset[Stage]) -> Wish | str:
 
 
 def _lagging(shown: frozenset[Stage], stage: Stage) -> Wish | str:
-    return "a person moved the stage label" if _elsewhere(shown, stage) else Wish.RESUME
+    return "a person moved the stage label" if ordered_to_stop(shown, stage) else Wish.RESUME
 
 
 def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
@@ -195,25 +195,7 @@ def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
     return fence.stage not in TERMINAL and bool(shown) and shown != {fence.stage}
 
 
-def stopped(issue: Issue, fence: Fence, names: Labels, *, labelled: bool, unasked: bool = False) -> str | None:
-    """A person's order to end the work on a held story; `labelled` once its label was shown in this lease.
-
-    One that is `unasked` has no label before that.
-    """
-    labels = names.read(issue.labels)
-    if not issue.open or issue.locked:
-        return None if fence.stage is Stage.SPECIFIED else "the story was closed or locked"
-    if Flag.PAUSED in labels.flags:
-        return f"'{names.of(Flag.PAUSED)}' was set"
-    if not labels.story and (labelled or not unasked):
-        return f"the label '{names.story}' was removed"
-    unshown = not labels.stages and not labelled and fence.stage in {Stage.PLANNING, Stage.FAILED}
-    if fence.stage in UNLABELLED or unshown:
-        return None
-    return "a person moved or removed the stage label" if _elsewhere(labels.stages, fence.stage) else None
-
-
-def _elsewhere(shown: frozenset[Stage], stage: Stage) -> bool:
+def ordered_to_stop(shown: frozenset[Stage], stage: Stage) -> bool:
     """Whether none of the labels is the stage's own, or of a stage that leads to it and may not be removed yet."""
     return reconciled.sign(shown, stage, before(stage)) in reconciled.ORDERS
 

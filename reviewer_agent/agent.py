@@ -26,7 +26,7 @@ from reviewer_agent.review.previous_findings import PreviousFindings
 from reviewer_agent.review.verdict import Reader, creation_name
 from reviewer_agent.review_request import ReviewRequest
 from reviewer_agent.snapshot import Snapshot
-from reviewer_agent.stop_requests import order
+from reviewer_agent.stop_requests import stop_request
 from shared.errors import Blocked
 from shared.github.creation import look
 from shared.github.errors import NotShown
@@ -139,7 +139,7 @@ class Reviewer:
         return await self._lost.restored(item, projection(held.fence), held.server_now())
 
     def _order(self, item: Issue | PullRequest, held: Held) -> str | None:
-        return order(item, held.fence, self._policy.names)
+        return stop_request(item, held.fence, self._policy.names)
 
     async def step(self, held: Held) -> Step:
         """Observe, let the label follow the fence, decide, act."""

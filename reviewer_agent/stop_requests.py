@@ -8,7 +8,7 @@ from shared.models import Issue, PullRequest
 from shared.workflow.labels import Flag, Labels
 
 
-def order(item: Issue | PullRequest, fence: Fence, names: Labels) -> str | None:
+def stop_request(item: Issue | PullRequest, fence: Fence, names: Labels) -> str | None:
     """Why to stop, as a part of a sentence; None when nobody says so."""
     labels = names.read(item.labels)
     shown = projection(fence)

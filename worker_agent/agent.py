@@ -1,8 +1,4 @@
-"""The worker's tick: discover, claim, and one step at a time (observe, decide, act).
-
-What a person orders by closing, flagging or relabelling an item that the worker holds. Which role a worker's step
-is for, and what an agent does that is restricted to some roles.
-"""
+"""The worker's tick: discover, claim, and one step at a time (observe, decide, act)."""
 
 from __future__ import annotations
 
@@ -17,31 +13,27 @@ import structlog
 from anyio import to_thread
 
 from shared.errors import Blocked, Misconfigured
-from shared.llm.port import CoderCall
-from shared.llm.role_router import plays
-from shared.lock.claim import Intent
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.lock.port import Port
-from shared.lock.record import Fence
 from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache
-from shared.models import Issue, PullRequest
+from shared.models import Issue
 from shared.reconcile.lost import Item, LostLabels
 from shared.retry.run_errors import RunEnded
 from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded
 from shared.workflow import Event, Role, Stage
-from shared.workflow.labels import Flag, Labels
+from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
 from worker_agent.branch.existence import Remaining
 from worker_agent.ci.watch import Watch
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import NO_LABELS, WORKING, Action, Phase, Snapshot, decide
 from worker_agent.errors import Aborted, CiGivenUp
-from worker_agent.expected_labels import before, of_pull_request, ordered_to_stop, projection
+from worker_agent.expected_labels import before, of_pull_request, projection
 from worker_agent.feedback.reading import Feedback, TrustFilter
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.handover import Handover
@@ -55,6 +47,8 @@ from worker_agent.intake.unusable_configuration import is_unbegun
 from worker_agent.observe import Observer
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
+from worker_agent.role_routing import passed_on, refusal
+from worker_agent.stop_requests import paused, stop_request
 
 if TYPE_CHECKING:
     from worker_agent.actions import Actions
@@ -189,10 +183,10 @@ class Worker:
         """In a round of changes the pull request moves, so a person's word on it counts as well."""
         recorded = of_pull_request(held.fence, self._policy.names.read(item.labels).stages)
         item = await self._lost.restored(item, recorded, held.server_now())
-        return order(item, recorded, self._policy.names) if item.open else None
+        return stop_request(item, recorded, self._policy.names) if item.open else None
 
     def _order(self, issue: Issue, held: Held) -> str | None:
-        return order(issue, projection(held.fence).issue, self._policy.names)
+        return stop_request(issue, projection(held.fence).issue, self._policy.names)
 
     async def step(self, held: Held) -> Step:
         """Observe, let the labels follow the fence, decide, act."""
@@ -262,56 +256,3 @@ class Worker:
         event = Event.CI_GIVEN_UP if isinstance(error, CiGivenUp) else Event.GAVE_UP
         await self._session.keep_last(held, error)
         await self._handover.give_up(held, error, flags, event=event)
-
-
-def order(item: Issue | PullRequest, shown: Stage | None, names: Labels) -> str | None:
-    """Why the work ends, or None. `shown` is the stage that the item should show; None: none is asked for."""
-    what = "pull request" if isinstance(item, PullRequest) or item.is_pull_request else "issue"
-    if not item.open or (isinstance(item, Issue) and item.locked):
-        return f"the {what} was {'locked' if item.open else 'closed'}"
-    labels = names.read(item.labels)
-    if Flag.PAUSED in labels.flags:
-        return f"'{names.of(Flag.PAUSED)}' was set"
-    if shown is not None and ordered_to_stop(labels.stages, shown):
-        return "a person moved or removed the stage label"
-    return None
-
-
-def paused(names: Labels, *items: Issue | PullRequest | None) -> bool:
-    """Whether one of these carries the flag that pauses."""
-    return any(item is not None and Flag.PAUSED in names.read(item.labels).flags for item in items)
-
-
-_CALLS = {
-    Action.WRITE_TESTS: CoderCall.WRITE_TESTS,
-    Action.IMPLEMENT: CoderCall.IMPLEMENT,
-    Action.REFACTOR: CoderCall.REFACTOR,
-    Action.FIX_CI: CoderCall.FIX_CI,
-    Action.ADDRESS_REVIEW: CoderCall.IMPLEMENT,
-}
-_BEGINS: Mapping[str, CoderCall] = {
-    Phase.RED: CoderCall.WRITE_TESTS,
-    Phase.GREEN: CoderCall.IMPLEMENT,
-    Phase.REFACTOR: CoderCall.REFACTOR,
-    Phase.FIX: CoderCall.FIX_CI,
-    Phase.FEEDBACK: CoderCall.IMPLEMENT,
-    Phase.TEXT: CoderCall.IMPLEMENT,
-}
-
-
-def passed_on(action: Action, policy: Policy) -> str:
-    """The role that a step is left to because this agent does not play it; empty when the agent takes it."""
-    call = _CALLS.get(action)
-    role = "" if call is None else policy.runs.phases[call]
-    return "" if not role or plays(policy.runs.plays, role) else role
-
-
-def refusal(wish: Intent, fence: Fence | None, policy: Policy) -> str:
-    """Why an item is left to an agent of another role; empty when it is not. The fence's own word goes first."""
-    if wish.stage is not Stage.IMPLEMENTING or not policy.runs.plays:
-        return ""
-    continues = fence is not None and (fence.stage, fence.phase) == (wish.stage, wish.phase)
-    named = fence.next_role if fence is not None and continues else ""
-    call = _BEGINS.get(wish.phase or Phase.RED)
-    role = named or ("" if call is None else policy.runs.phases[call])
-    return "" if not role or plays(policy.runs.plays, role) else f"its next step is for the role {role}"

@@ -18,7 +18,7 @@ from reviewer_agent.observe import Observer
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge
 from reviewer_agent.snapshot import Snapshot
-from reviewer_agent.stop_requests import order
+from reviewer_agent.stop_requests import stop_request
 from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
 from shared.github.errors import Refused
 from shared.lock.codec import ItemKey
@@ -158,7 +158,9 @@ class Merging:
 
     def _is_same(self, held: Held, seen: Snapshot, again: Snapshot, action: Action = Action.MERGE) -> bool:
         pull_request = again.pull_request
-        if order(pull_request, held.fence, self._policy.names) or excluded(pull_request.labels, self._policy.exclude):
+        if stop_request(pull_request, held.fence, self._policy.names) or excluded(
+            pull_request.labels, self._policy.exclude
+        ):
             return False
         unmoved = again.base_tip == seen.base_tip and pull_request.base_branch == seen.pull_request.base_branch
         return unmoved and decide(again, now=held.server_now()) is action

@@ -11,9 +11,10 @@ from fakes.lock_server import BOT, EPOCH
 from fakes.planner_coder import plan, question
 
 from planner_agent.conversation import PlanCommand
-from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, lags, sent_back, stopped, triggers, wish
+from planner_agent.decide import Action, Phase, Snapshot, Wish, decide, flags, lags, sent_back, triggers, wish
 from planner_agent.plan import read
 from planner_agent.plan_comment import PlanComment
+from planner_agent.stop_requests import stop_request
 from shared.commands.command import Verb
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -177,7 +178,7 @@ def test_which_labels_lag_behind(labels: tuple[str, ...], stage: Stage, expected
     ],
 )
 def test_what_is_an_order_to_stop(issue: Issue, stage: Stage, labelled: bool, reason: str | None) -> None:
-    assert stopped(issue, fence(stage), NAMES, labelled=labelled) == reason
+    assert stop_request(issue, fence(stage), NAMES, labelled=labelled) == reason
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Which role a step of the worker is for, and which steps an agent leaves that is restricted to some roles (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shared.llm.port import CoderCall
+from shared.llm.role_router import plays
+from shared.lock.claim import Intent
+from shared.lock.record import Fence
+from shared.workflow import Stage
+from worker_agent.decide import Action, Phase
+from worker_agent.policy import Policy
+
+_CALLS = {
+    Action.WRITE_TESTS: CoderCall.WRITE_TESTS,
+    Action.IMPLEMENT: CoderCall.IMPLEMENT,
+    Action.REFACTOR: CoderCall.REFACTOR,
+    Action.FIX_CI: CoderCall.FIX_CI,
+    Action.ADDRESS_REVIEW: CoderCall.IMPLEMENT,
+}
+_BEGINS: Mapping[str, CoderCall] = {
+    Phase.RED: CoderCall.WRITE_TESTS,
+    Phase.GREEN: CoderCall.IMPLEMENT,
+    Phase.REFACTOR: CoderCall.REFACTOR,
+    Phase.FIX: CoderCall.FIX_CI,
+    Phase.FEEDBACK: CoderCall.IMPLEMENT,
+    Phase.TEXT: CoderCall.IMPLEMENT,
+}
+
+
+def passed_on(action: Action, policy: Policy) -> str:
+    """The role that a step is left to because this agent does not play it; empty when the agent takes it."""
+    call = _CALLS.get(action)
+    role = "" if call is None else policy.runs.phases[call]
+    return "" if not role or plays(policy.runs.plays, role) else role
+
+
+def refusal(wish: Intent, fence: Fence | None, policy: Policy) -> str:
+    """Why an item is left to an agent of another role; empty when it is not. The fence's own word goes first."""
+    if wish.stage is not Stage.IMPLEMENTING or not policy.runs.plays:
+        return ""
+    continues = fence is not None and (fence.stage, fence.phase) == (wish.stage, wish.phase)
+    named = fence.next_role if fence is not None and continues else ""
+    call = _BEGINS.get(wish.phase or Phase.RED)
+    role = named or ("" if call is None else policy.runs.phases[call])
+    return "" if not role or plays(policy.runs.plays, role) else f"its next step is for the role {role}"
