@@ -12,7 +12,7 @@ from benchmarks.requests import Stuck
 from benchmarks.table import Row
 from lab import target_project
 from lab.__main__ import ENGINE, REVIEWER
-from shared.github.labels import LOOKS
+from shared.github.label_board import LOOKS
 from shared.workflow import Role
 from shared.workflow.labels import Labels
 

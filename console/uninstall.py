@@ -24,7 +24,7 @@ from runtime.output import say
 from shared.errors import Blocked, EngineError, Misconfigured
 from shared.filesystem import directories
 from shared.git.names import mirror_path
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.people import People
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import RefUpdate

@@ -10,7 +10,7 @@ from planner_agent.plan_comment import PlanComment
 from shared.commands.command import Verb
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.reconcile import labels as reconciled
+from shared.reconcile import label_drift
 from shared.specification import body_sha256
 from shared.workflow import TERMINAL, Event, Role, Stage, Track
 from shared.workflow.labels import Flag, Labels
@@ -197,12 +197,12 @@ def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
 
 def ordered_to_stop(shown: frozenset[Stage], stage: Stage) -> bool:
     """Whether none of the labels is the stage's own, or of a stage that leads to it and may not be removed yet."""
-    return reconciled.sign(shown, stage, before(stage)) in reconciled.ORDERS
+    return label_drift.sign(shown, stage, before(stage)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:
     """The stages that lead to `stage`: their label may not be removed yet."""
-    return reconciled.before(stage, tracks={Track.STORY}, movers={Role.PLANNER, Role.PERSON})
+    return label_drift.before(stage, tracks={Track.STORY}, movers={Role.PLANNER, Role.PERSON})
 
 
 def flags(stage: Stage, *, questions: bool) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:

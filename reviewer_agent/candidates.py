@@ -6,7 +6,7 @@ from shared.ci.round import BASE_MOVED, SENT_BACK
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import PullRequest
-from shared.reconcile import labels as reconciled
+from shared.reconcile import label_drift
 from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track, move
 from shared.workflow.labels import Flag, Labels
 
@@ -83,7 +83,7 @@ def projection(fence: Fence) -> Stage | None:
 
 def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
     """Whether the labels on a pull request are a person's order and not our own lag."""
-    return reconciled.sign(shown, projected, before(projected)) in reconciled.ORDERS
+    return label_drift.sign(shown, projected, before(projected)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:
@@ -91,4 +91,4 @@ def before(stage: Stage) -> frozenset[Stage]:
     movers = {Role.WORKER, Role.REVIEWER}
     if stage is Stage.CHANGES_REQUESTED:
         movers.add(Role.PERSON)  # a person's review moves it there, and the reviewer carries that out
-    return reconciled.before(stage, tracks={Track.PULL_REQUEST}, movers=movers)
+    return label_drift.before(stage, tracks={Track.PULL_REQUEST}, movers=movers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shared.lock.record import Fence
-from shared.reconcile import labels
+from shared.reconcile import label_drift
 from shared.workflow import HALTED, TERMINAL, Event, Role, Stage, Track
 from worker_agent.decide import WORKING
 
@@ -50,7 +50,7 @@ def is_doubled(shown: frozenset[Stage]) -> bool:
 
 def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
     """Whether the labels on an item are a person's order and not our own lag."""
-    return labels.sign(shown, projected, before(projected)) in labels.ORDERS
+    return label_drift.sign(shown, projected, before(projected)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:
@@ -58,4 +58,4 @@ def before(stage: Stage) -> frozenset[Stage]:
     happened), and the halt from which a person leads on by the pull request's label.
     """
     movers, events = {Role.WORKER, Role.PLANNER}, {Event.RETRIED_PULL_REQUEST}
-    return labels.before(stage, tracks=tuple(Track), movers=movers, events=events)
+    return label_drift.before(stage, tracks=tuple(Track), movers=movers, events=events)

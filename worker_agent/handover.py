@@ -10,7 +10,7 @@ import structlog
 from shared.ci.round import NO_READING, UNCHECKED_RED, CiObservation
 from shared.ci.verdict import CiVerdict
 from shared.errors import Blocked, Misconfigured, Unexplained
-from shared.github.labels import WantedLabels
+from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.lock.fence import advance
 from shared.lock.hold import Held

@@ -13,7 +13,7 @@ from shared.git.command import Identity
 from shared.git.probe import UnfitServer, try_server
 from shared.github import approval_rules, item_changes
 from shared.github.access import access, granted_to_app
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.protection import Protection, protection
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Repository

@@ -20,7 +20,7 @@ from runtime.launch import FAILED, OK, complain
 from runtime.output import say, show
 from shared.errors import EngineError, Misconfigured
 from shared.github.errors import NotFound
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.people import invisible
 from shared.lock.write_permit import OperatorPermit
 from shared.loop.real_clock import RealClock

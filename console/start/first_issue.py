@@ -21,7 +21,7 @@ from shared.errors import Misconfigured
 from shared.github.client import GitHub
 from shared.github.errors import NotFound
 from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.people import invisible_item
 from shared.lock.write_permit import OperatorPermit
 from shared.loop.real_clock import RealClock

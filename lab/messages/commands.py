@@ -20,7 +20,7 @@ from shared.commands import (
 )
 from shared.commands.command_rules import CommandRefused
 from shared.escalation import approvals
-from shared.github.labels import LOOKS
+from shared.github.label_board import LOOKS
 from shared.reconcile import end_message
 from shared.specification import body_sha256
 from shared.workflow import Stage, Track

@@ -13,7 +13,7 @@ from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.merge_queue import MergeQueue
 from shared.github.merge_rules import BranchRules
 from shared.github.people import People

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from shared.github.item_changes import ItemChange
-from shared.github.labels import WantedLabels
+from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit

@@ -12,7 +12,7 @@ import structlog
 from shared.errors import Transient
 from shared.github.ports import LabelDefinitions, LabelEvents, SingleIssues
 from shared.models import Issue, LabelEvent, PullRequest
-from shared.reconcile.labels import is_half_a_move, was_taken_off
+from shared.reconcile.label_drift import is_half_a_move, was_taken_off
 from shared.workflow import UNLABELLED, Stage
 from shared.workflow.labels import Labels
 

@@ -11,7 +11,7 @@ from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue, PullRequest
-from shared.reconcile.labels import Sign, sign
+from shared.reconcile.label_drift import Sign, sign
 from shared.workflow import HALTED, TERMINAL, Role, Stage
 from shared.workflow.labels import Flag, Labels
 

@@ -20,7 +20,7 @@ from shared.lock.record import Fence, read_fences
 from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
 from shared.models import Issue
 from shared.process import CommandFailed
-from shared.reconcile.labels import Sign
+from shared.reconcile.label_drift import Sign
 from shared.reconcile.lost import LostLabels, Threads
 from shared.reconcile.orphans import OrphanDecision, ReconcileRules, SuspectFence, is_unclear, judge, reason, suspects
 from shared.reconcile.tombstones import write_tombstone

@@ -11,7 +11,7 @@ import structlog
 from shared.errors import EngineError
 from shared.models import Issue
 from shared.process import CommandFailed
-from shared.reconcile.labels import unknown
+from shared.reconcile.label_drift import unknown
 from shared.reconcile.sweep import Sweep
 from shared.workflow.labels import Labels
 

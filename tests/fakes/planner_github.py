@@ -23,7 +23,7 @@ from planner_agent.ports import Forge
 from shared.commands.text_history import Texts
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
-from shared.github.labels import WantedLabels
+from shared.github.label_board import WantedLabels
 from shared.github.status import StatusBoard
 from shared.lock.claimant import Claimant
 from shared.lock.port import EditComment, Operation, Reply

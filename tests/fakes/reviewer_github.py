@@ -13,7 +13,7 @@ from fakes.reviewer_world import ISSUE, NAMES, PULL, World
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
-from shared.github.labels import WantedLabels
+from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.port import RefUpdate

@@ -10,7 +10,7 @@ from engine import ALONE, ENGINE, REPOSITORY, WRITES, Engine
 from tmux_terminal import terminal
 from ui_scene import variables
 
-from shared.github.labels import LOOKS, STORY_LOOK
+from shared.github.label_board import LOOKS, STORY_LOOK
 from shared.workflow.labels import Labels
 
 

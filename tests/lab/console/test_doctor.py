@@ -22,7 +22,7 @@ from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.server import Lab
 from lab.github.world.repository import Protection
 from shared.errors import Misconfigured
-from shared.github.labels import LOOKS, STORY_LOOK
+from shared.github.label_board import LOOKS, STORY_LOOK
 from shared.lock.codec import Ack, AckState, ItemKey, write_ack
 from shared.process import run
 from shared.text.comment_signatures import Key, Keyring

@@ -15,7 +15,7 @@ from judge import Judge
 from config.loading import load
 from console.init.command import Ask, InitOptions, initialise
 from lab.github.server import Lab
-from shared.github.labels import LOOKS, STORY_LOOK
+from shared.github.label_board import LOOKS, STORY_LOOK
 from shared.process import run
 from shared.workflow import Stage
 from shared.workflow.labels import Labels

@@ -21,7 +21,7 @@ from console.start.questions import Nobody, Person
 from lab import locks, stub_project
 from lab.github.server import Lab
 from lab.github.world.issues import IssueRecord
-from shared.github.labels import LOOKS, STORY_LOOK
+from shared.github.label_board import LOOKS, STORY_LOOK
 from shared.process import Finished, run
 from shared.workflow import Stage
 from shared.workflow.labels import Labels

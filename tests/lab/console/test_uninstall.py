@@ -11,7 +11,7 @@ from engine import ENGINE, OWNER, REPOSITORY, WRITES, Engine
 from config.loading import VARIABLE
 from console.uninstall import Ask, UninstallOptions, removed
 from lab import locks, stub_project
-from shared.github.labels import LOOKS
+from shared.github.label_board import LOOKS
 from shared.workflow import Role
 from shared.workflow.labels import Labels
 

@@ -15,7 +15,7 @@ from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.http.exchanges import Exchange
 from lab.github.server import Lab
 from shared.errors import Lost, Transient
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.lock.hold import begin, keep
 from shared.lock.write_permit import OperatorPermit
 from shared.scheduling.items import Result

@@ -9,7 +9,7 @@ from github_bench import EVERYTHING, NAME, Bench, bench
 from shared.github.client import GitHub
 from shared.github.issues import Issues
 from shared.github.kept_answers import KeptAnswer, KeptAnswers
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.people import People
 from shared.workflow.labels import Labels
 

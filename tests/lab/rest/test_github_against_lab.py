@@ -16,7 +16,7 @@ from shared.github.checks import Checks
 from shared.github.comments import Comments
 from shared.github.errors import HeadMoved, Refused
 from shared.github.issues import Issues
-from shared.github.labels import LOOKS, LabelBoard
+from shared.github.label_board import LOOKS, LabelBoard
 from shared.github.listing import brief
 from shared.github.people import People
 from shared.github.pulls import Pulls

@@ -19,7 +19,7 @@ from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.inbox import Inbox
 from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.merge_rules import BranchRules
 from shared.github.pulls import Pulls
 from shared.github.review_threads import ReviewThreads

@@ -12,7 +12,7 @@ from shared.errors import NotAllowed, Unauthorized
 from shared.github.comments import Comments
 from shared.github.errors import Moved
 from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.people import People
 from shared.lock.write_permit import OperatorPermit
 from shared.workflow import Stage

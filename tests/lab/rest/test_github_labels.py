@@ -6,7 +6,7 @@ import pytest
 from github_script import Plan, scripted
 from label_scene import PERSON, labels
 
-from shared.github.labels import LOOKS, LabelBoard
+from shared.github.label_board import LOOKS, LabelBoard
 from shared.workflow import UNLABELLED, Stage
 from shared.workflow.labels import Flag, Labels
 

@@ -16,7 +16,7 @@ from shared.github.comments import Comments
 from shared.github.errors import NotShown, Refused
 from shared.github.fresh import PATIENCE_SECONDS
 from shared.github.issues import Issues
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.github.pulls import Pulls
 from shared.github.reviews import Reviews
 from shared.lock.codec import ItemKey

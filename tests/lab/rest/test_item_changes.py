@@ -18,7 +18,7 @@ from shared.errors import NotAllowed, UnknownOutcome
 from shared.github.client import GitHub
 from shared.github.issues import Issues
 from shared.github.item_changes import ItemChange
-from shared.github.labels import LabelBoard, WantedLabels
+from shared.github.label_board import LabelBoard, WantedLabels
 from shared.workflow import Stage
 from shared.workflow.labels import Flag, Labels
 

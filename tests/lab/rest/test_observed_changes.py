@@ -13,7 +13,7 @@ from lab.github.fault_injection.faults import Fault, FaultKind
 from runtime.telemetry.observed_hub import ObservedChanges
 from shared.github.issues import Issues
 from shared.github.item_changes import ItemChange
-from shared.github.labels import LabelBoard
+from shared.github.label_board import LabelBoard
 from shared.telemetry.events import EventKind
 from shared.workflow.labels import Labels
 

@@ -13,7 +13,7 @@ from config.settings import Settings
 from console.run import JOBS
 from shared.errors import MissingCredentials
 from shared.github.access import NEEDS
-from shared.github.labels import LOOKS
+from shared.github.label_board import LOOKS
 from shared.llm import BACKENDS, cli_backends
 from shared.llm.backend import CliSpec
 from shared.workflow import AGENTS, UNLABELLED, Role, Stage, Track, stages

@@ -12,7 +12,7 @@ from reconcile_scene import ADA, BOT, IMPLEMENTING, NAMES, NOW, READY, REVIEWING
 from reviewer_agent.candidates import before as before_of_reviewer
 from shared.errors import Transient
 from shared.models import Account, Issue, LabelEvent
-from shared.reconcile.labels import Sign, sign, unknown, was_taken_off
+from shared.reconcile.label_drift import Sign, sign, unknown, was_taken_off
 from shared.reconcile.lost import LostLabels
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
