@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from shared.clock import Clock
 from shared.errors import EngineError, Transient
 from shared.lock.lease import Lease
-from shared.loop.claiming import BROKEN_ITEM_SECONDS, Claiming
+from shared.loop.claim_queue import BROKEN_ITEM_SECONDS, ClaimQueue
 from shared.loop.first_event import first_of
 from shared.loop.item_task import ItemTask
 from shared.loop.log_once import LogOnce
@@ -66,7 +66,7 @@ class Loop:
         self._admission.join(self._note_change)
         self._complaints = LogOnce()
         self._items: dict[int, ItemTask] = {}
-        self._claiming = Claiming(agent, clock, self._admission, interval_seconds)
+        self._queue = ClaimQueue(agent, clock, self._admission, interval_seconds)
         self._changed, self._poked = anyio.Event(), anyio.Event()
         self._look_again = math.inf
         self._group: TaskGroup | None = None
@@ -107,7 +107,7 @@ class Loop:
     @property
     def skipped(self) -> tuple[str, ...]:
         """Which candidates were not claimed, and why: a sentence for each."""
-        return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._claiming.skipped.reasons.items())
+        return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._queue.skipped.reasons.items())
 
     async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
         """One look at everything; returns how many items are in work. Errors of one item stay there.
@@ -164,7 +164,7 @@ class Loop:
                     raise
                 log.warning("tick_failed", outcome="retrying", error=str(error))
             if not self._items and not self.ended:
-                failure = self._claiming.skipped.failure
+                failure = self._queue.skipped.failure
                 return Ended(Result.FAILED, failure) if failure else None
             await self.quiet()
             if self.ended:
@@ -194,7 +194,7 @@ class Loop:
         return stop.is_set() or (self._admission.final and not self._items)
 
     async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
-        longest = min(self._interval * (1 + JITTER * random.random()), self._claiming.due_in_seconds())
+        longest = min(self._interval * (1 + JITTER * random.random()), self._queue.due_in_seconds())
         with anyio.move_on_after(longest):
             is_due = await self._due_or_told(stop)
             if began is not None and not is_due:
@@ -231,7 +231,7 @@ class Loop:
         item.wake()
 
     async def _claim(self, candidates: Sequence[Candidate], most: int, strict: bool) -> None:
-        waits = await self._claiming.look(
+        waits = await self._queue.look(
             candidates, self._items, most, lambda: self._slots.free(self), self._begin, strict=strict
         )
         if not waits:
@@ -249,10 +249,10 @@ class Loop:
             ended = await pursuit.run(lease)
         finally:
             del self._items[pursuit.number]
-            self._claiming.hold_off(self._cooldown)
+            self._queue.hold_off(self._cooldown)
             self._note_change()
         if pursuit.broken:
-            self._claiming.skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)
+            self._queue.skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)
         self.ended.append(ended)
 
     def _leaving(self) -> str:

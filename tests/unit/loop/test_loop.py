@@ -9,7 +9,7 @@ from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, NotAllowed, Transient
-from shared.loop.claiming import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK
+from shared.loop.claim_queue import BROKEN_ITEM_SECONDS, LOST_CLAIMS_PER_TICK
 from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Ended, Rest, Result, Skip
 from shared.scheduling.slots import Slots

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from shared.errors import Blocked, Misconfigured, Transient, Unauthorized
 from shared.github.acceptance import RETRY_SECONDS, Acceptance
 from shared.github.tokens import Kept
-from shared.loop.claiming import BARRED_SECONDS
+from shared.loop.claim_queue import BARRED_SECONDS
 from shared.loop.item_task import REFUSALS, ItemTask
 from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Ended, Rest, Result

@@ -1,4 +1,4 @@
-"""Claiming: which candidates are tried, and what is left alone for a while, and why."""
+"""The candidates of one loop: in which order they are tried, what is left alone for a while, and why."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ BARRED_SECONDS = 300.0
 """Nothing is claimed for so long after a claim whose token was refused; GitHub locks out who goes on trying."""
 
 
-class Claiming:
-    """The claims of one loop."""
+class ClaimQueue:
+    """Tries the candidates of one loop, one after the other."""
 
     def __init__(self, agent: Agent, clock: Clock, admission: Admission, interval_seconds: float) -> None:
         self._agent, self._clock, self._admission, self._interval = agent, clock, admission, interval_seconds
