@@ -1,4 +1,9 @@
-"""Where coding backends are built: the program found and looked at, its wrapper, its endpoint."""
+"""Where coding backends are built: the program found and looked at, its wrapper, its endpoint.
+
+A run passes, from the outside: `BudgetedCoder` (reserved and settled), `RoleRouter` (backend, model and limits of its
+role), `ObservedCoder` (an event), `CircuitBreaker` (pauses, so many at once), `Recorder` where runs are recorded,
+`MeteredCoder` (what only the model proxy knows), then `CliCoder` with the dialect of its program, or `Scripted`.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +23,10 @@ from shared.llm.cli import directory
 from shared.llm.cli.coder import CliCoder
 from shared.llm.cli.launch import Launcher
 from shared.llm.cli.programs import newest
-from shared.llm.concurrency_limit import ConcurrencyLimit
 from shared.llm.endpoint import Endpoints
 from shared.llm.port import Coder, CoderCall
 from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.metered import Metered
+from shared.llm.proxy.metered_coder import MeteredCoder
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendor_tools import VendorTool
 from shared.llm.proxy.vendors import OFFICIAL, Upstream
@@ -70,12 +74,12 @@ async def _bounded(process: Process, configured: RepositorySettings, name: str, 
     if isinstance(made, CliCoder):
         await made.ready()
     if runs is not None and isinstance(runs.endpoints, ModelProxy):
-        made = Metered(made, runs.endpoints)
+        made = MeteredCoder(made, runs.endpoints)
     if settings.llm.record is not None:
         about = {"repository": configured.name, "test_command": configured.test_command}
         made = Recorder(made, settings.llm.record, process.clock, process.outgoing.hide, about)
     breaker = process.breakers.setdefault(name, Breaker())
-    guarded = CircuitBreaker(ConcurrencyLimit(made, process.paid_runs), breaker, process.clock)
+    guarded = CircuitBreaker(made, breaker, process.clock, process.paid_runs)
     return ObservedCoder(guarded, process.chronicle.event_recorder(configured.name), process.clock)
 
 

@@ -17,7 +17,7 @@ from shared.llm import cli_spec
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN
 from shared.llm.proxy.account import MeasuredRun
-from shared.llm.proxy.metered import UNSEEN
+from shared.llm.proxy.metered_coder import UNSEEN
 from shared.llm.proxy.server import ModelProxy
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
-"""A pause for a backend that keeps failing: after five failures in a row nothing is asked of it for a minute."""
+"""When a run of a backend may begin: not while it is paused after five failures in a row, and only so many at once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+import anyio
 import structlog
 
 from shared.clock import Clock
@@ -69,11 +70,15 @@ class Breaker:
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """Another coder behind a breaker; while it is open a run ends at once, at no cost, with the time to try again."""
+    """Another coder behind a breaker; while it is open a run ends at once, at no cost, with the time to try again.
+
+    A run that may begin waits for its turn in `limiter`, which all items of a process share.
+    """
 
     coder: Coder
     breaker: Breaker
     clock: Clock
+    limiter: anyio.CapacityLimiter
     _told: bool = field(default=False, init=False)
 
     @property
@@ -88,7 +93,8 @@ class CircuitBreaker:
             return self._paused(seconds)
         ended = False
         try:
-            outcome = await self.coder.run(request)
+            async with self.limiter:
+                outcome = await self.coder.run(request)
             ended = True
         finally:
             if not ended:

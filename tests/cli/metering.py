@@ -7,7 +7,7 @@ from shared.llm import coder
 from shared.llm.backend import Program, Setup
 from shared.llm.port import Coder
 from shared.llm.prices import Price, Prices, Tokens
-from shared.llm.proxy.metered import Metered
+from shared.llm.proxy.metered_coder import MeteredCoder
 from shared.llm.proxy.server import ModelProxy
 from shared.llm.proxy.vendors import Upstream, Vendor
 from shared.loop.real_clock import RealClock
@@ -35,4 +35,4 @@ def metered(desk: Desk) -> tuple[Coder, ModelProxy]:
     sockets = desk.root / ("long" * 30) if desk.wrap.kind is Isolation.SANDBOX else None
     proxy = ModelProxy([Upstream(vendor, desk.server.url, KEY)], OnePrice(), RealClock(), sockets)
     program = Program(desk.executable.resolve(), desk.launcher(), proxy)
-    return Metered(coder(desk.backend, Setup(RealClock(), program=program)), proxy), proxy
+    return MeteredCoder(coder(desk.backend, Setup(RealClock(), program=program)), proxy), proxy

@@ -37,11 +37,12 @@ class Scene:
     clock: HandClock = field(default_factory=HandClock)
     backend: Backend = field(default_factory=Backend)
     breaker: Breaker = field(default_factory=Breaker)
+    limiter: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(2))
 
     def __post_init__(self) -> None:
         self.backend.gate.set()
-        self.coder = CircuitBreaker(self.backend, self.breaker, self.clock)
-        self.other = CircuitBreaker(self.backend, self.breaker, self.clock)
+        self.coder = CircuitBreaker(self.backend, self.breaker, self.clock, self.limiter)
+        self.other = CircuitBreaker(self.backend, self.breaker, self.clock, self.limiter)
 
     async def fail(self, times: int = FAILURES) -> None:
         for _ in range(times):
@@ -101,3 +102,15 @@ async def test_a_probe_that_we_cut_off_lets_the_next_one_try() -> None:
     scene.backend.gate.set()
     scene.backend.ending = Ending.COMPLETED
     assert (await scene.other.run(REQUEST)).ending is Ending.COMPLETED
+
+
+async def test_only_so_many_runs_go_on_at_once() -> None:
+    scene = Scene(limiter=anyio.CapacityLimiter(1))
+    scene.backend.gate = anyio.Event()
+    async with anyio.create_task_group() as group:
+        group.start_soon(scene.coder.run, REQUEST)
+        group.start_soon(scene.other.run, REQUEST)
+        await anyio.wait_all_tasks_blocked()
+        assert scene.backend.runs == 1, "the other one waits for its turn"
+        scene.backend.gate.set()
+    assert scene.backend.runs == 2

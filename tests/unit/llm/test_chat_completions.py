@@ -16,7 +16,7 @@ from shared.llm.port import Ending, RunOutcome, Usage
 from shared.llm.prices import Prices, Tokens
 from shared.llm.proxy.account import MOST_FAILURES, Account, MeasuredRun
 from shared.llm.proxy.allowed import checked, completed, parsed
-from shared.llm.proxy.metered import judged
+from shared.llm.proxy.metered_coder import judged
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 from shared.llm.proxy.vendors import RequestRefused, Upstream, Vendor
 

@@ -32,7 +32,7 @@ UNSEEN = MeasuredRun(Usage(cost_usd=0.0, cost_source=METERED))
 """Of a run that ended before the proxy was opened for it: it has cost nothing."""
 
 
-class Metered:
+class MeteredCoder:
     """Another coder, whose requests go through `proxy`."""
 
     def __init__(self, coder: Coder, proxy: ModelProxy) -> None:
