@@ -7,7 +7,6 @@ together. Of the repository it reads what the model asks for, and nothing else.
 
 from __future__ import annotations
 
-import errno
 import json
 import re
 import sys
@@ -22,11 +21,10 @@ from shared.errors import Misconfigured
 from shared.llm import compatible
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, prompt_of
+from shared.llm.cli.coder import CliCoder, Impossible, OneCallSession, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
-from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
 from shared.llm.mini_events import Transcript, verdict
 from shared.llm.port import Ending, Request, RunOutcome
@@ -132,8 +130,10 @@ class Mini:
         return f"Remove {place} if install-cli has made it, and run `workflow-engine install-cli mini`."
 
 
-class MiniSession:
+class MiniSession(OneCallSession):
     """One call."""
+
+    PROGRAM = "mini-swe-agent"
 
     def __init__(self, cli: Mini, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
         self._cli = cli
@@ -142,13 +142,9 @@ class MiniSession:
         self._call = call
         self._transcript = Transcript()
 
-    def resume(self, found: FoundSession) -> None:
-        """It keeps no sessions, so there is none to go on with."""
-        raise OSError(errno.ENOTSUP, f"mini-swe-agent goes on in no session ({found.id})")
-
     def command(self) -> Command:
         """argv, environment, and the order of the call on standard input, the token in it: no tool inherits that."""
-        prompt = prompt_of(self._request, "mini-swe-agent", PROMPT_BYTES)
+        prompt = prompt_of(self._request, self.PROGRAM, PROMPT_BYTES)
         where = self._request.tree or self._call.empty
         order = json.dumps(self._order(prompt.decode(), where)).encode()
         environment = {**ENVIRONMENT, "MSWEA_GLOBAL_CONFIG_DIR": str(self._call.home / "mini")}
@@ -175,17 +171,6 @@ class MiniSession:
     def spent(self) -> RunOutcome:
         """What is known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage)
-
-    def reused(self) -> int:
-        """Nothing: it goes on in no session."""
-        return 0
-
-    def left(self) -> FoundSession | None:
-        """None: it keeps no sessions."""
-        return None
-
-    def close(self) -> None:
-        """It leaves nothing in the tree."""
 
     def _order(self, prompt: str, where: Path) -> dict[str, Any]:
         request, endpoint = self._request, self._endpoint

@@ -7,7 +7,6 @@ a failed request for minutes, and nothing configures that: the model proxy ends 
 
 from __future__ import annotations
 
-import errno
 import json
 import re
 import shutil
@@ -22,11 +21,10 @@ from shared.errors import Misconfigured
 from shared.llm import compatible
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, prompt_of
+from shared.llm.cli.coder import CliCoder, Impossible, OneCallSession, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
-from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
 from shared.llm.port import Ending, Request, RunOutcome
 from shared.llm.proxy.vendors import Vendor
@@ -116,8 +114,10 @@ class Qwen:
         return await probe.said((str(self.program), argument), "qwen_cli", environment)
 
 
-class QwenSession:
+class QwenSession(OneCallSession):
     """One call."""
+
+    PROGRAM = "Qwen Code"
 
     def __init__(self, cli: Qwen, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
         self._cli = cli
@@ -126,13 +126,9 @@ class QwenSession:
         self._call = call
         self._transcript = Transcript()
 
-    def resume(self, found: FoundSession) -> None:
-        """Its sessions are not kept, so there is none to go on with."""
-        raise OSError(errno.ENOTSUP, f"Qwen Code goes on in no session ({found.id})")
-
     def command(self) -> Command:
         """argv, environment, and the prompt on standard input."""
-        prompt = prompt_of(self._request, "Qwen Code", PROMPT_BYTES)
+        prompt = prompt_of(self._request, self.PROGRAM, PROMPT_BYTES)
         home = self._call.home / ".qwen"
         home.mkdir(mode=0o700)
         (home / "settings.json").write_text(json.dumps(SETTINGS), "utf-8")
@@ -161,17 +157,6 @@ class QwenSession:
     def spent(self) -> RunOutcome:
         """What is known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
-
-    def reused(self) -> int:
-        """Nothing: it goes on in no session."""
-        return 0
-
-    def left(self) -> FoundSession | None:
-        """None: its sessions are not kept."""
-        return None
-
-    def close(self) -> None:
-        """It leaves nothing in the tree."""
 
     def _arguments(self) -> Iterator[str]:
         request, turns = self._request, self._request.limits.max_turns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
@@ -61,6 +62,28 @@ class Session(Protocol):
     def close(self) -> None:
         """The process is gone, however it ended: take away what only the CLI left in the tree."""
         ...
+
+
+class OneCallSession:
+    """What a `Session` says where the program keeps none that a later call could go on with, and leaves no file."""
+
+    PROGRAM = ""
+    """What people call it."""
+
+    def resume(self, found: FoundSession) -> None:
+        """Raises `OSError`: there is none to go on with."""
+        raise OSError(errno.ENOTSUP, f"{self.PROGRAM} goes on in no session ({found.id})")
+
+    def reused(self) -> int:
+        """Nothing."""
+        return 0
+
+    def left(self) -> FoundSession | None:
+        """None."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is left in the tree."""
 
 
 class Dialect(Protocol):
