@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -19,6 +18,7 @@ from planner_agent.observe import Listener
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
 from planner_agent.ports import Issues, RepositoryCode
+from planner_agent.text_call import PROMPTS, answer_text
 from shared.errors import Blocked, Gone, RunFailed
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.lock.record import Fence
@@ -27,10 +27,9 @@ from shared.retry.answer_retry import AnswerUnusable, Unusable, asked
 from shared.retry.run_errors import completed
 from shared.specification import BODY_LIMIT, body_sha256
 from shared.text import clean
-from shared.text.prompts import Prompts, Untrusted
+from shared.text.prompts import Untrusted
 
 ROLE = "architect"
-PROMPTS = Prompts(Path(__file__).with_name("prompts"))
 
 DISCUSSION_CHARS = 16_000
 """Characters of comments that a prompt shows, the newest."""
@@ -125,7 +124,7 @@ class Drafting:
             lambda faults: PROMPTS.render(
                 "plan", **variables, feedback=clean(feedback[-DISCUSSION_CHARS:]), faults=Untrusted(faults)
             ),
-            lambda outcome: plan.read(_answer(outcome)),
+            lambda outcome: plan.read(answer_text(outcome, CoderCall.PLAN)),
             "The backend's plan cannot be used, and its correction cannot either:",
         )
 
@@ -171,14 +170,6 @@ def check(story: Issue) -> None:
         raise StoryUnusable(
             f"The story has {len(story.body):,} characters, and {BODY_LIMIT:,} are read at most: shorten or split it."
         )
-
-
-def _answer(outcome: RunOutcome) -> str:
-    """The answer as text; one that the backend itself could not parse is an answer, too."""
-    if outcome.ending is Ending.MALFORMED:
-        return outcome.text
-    done = completed(outcome, CoderCall.PLAN)
-    return done.text if done.answer is None else plan.as_text(done.answer)
 
 
 log = structlog.get_logger()

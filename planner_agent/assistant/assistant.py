@@ -15,7 +15,7 @@ import anyio
 import structlog
 
 from planner_agent.assistant import replies
-from planner_agent.assistant.asking import Asking
+from planner_agent.assistant.answer_call import AnswerCall
 from planner_agent.assistant.question import LOST, Due, due, questions
 from planner_agent.assistant.register import Entry, Register, State, places
 from planner_agent.assistant.sources import Sources
@@ -92,7 +92,7 @@ class _Waiting:
 class Assistant:
     """The questions of one repository."""
 
-    def __init__(self, forge: Forge, desk: Desk, register: Register, sources: Sources, asking: Asking) -> None:
+    def __init__(self, forge: Forge, desk: Desk, register: Register, sources: Sources, asking: AnswerCall) -> None:
         self._forge, self._desk, self._register = forge, desk, register
         self._sources, self._asking = sources, asking
         self._counted: dict[int, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner_agent.assistant.asking import ROLE, Asking
+from planner_agent.assistant.answer_call import ROLE, AnswerCall
 from planner_agent.assistant.assistant import Assistant, Desk, Forge
 from planner_agent.assistant.register import Register
 from planner_agent.assistant.sources import Sources
@@ -30,6 +30,6 @@ def answering(parts: Parts, inbox: Watch) -> None:
     )
     sources = Sources(parts.mirror, parts.base, parts.comments, parts.pulls, parts.people, parts.texts)
     register = Register(parts.fences, parts.mirror)
-    assistant = Assistant(forge, desk, register, sources, Asking(parts.coder, parts.limits))
+    assistant = Assistant(forge, desk, register, sources, AnswerCall(parts.coder, parts.limits))
     inbox.beside("questions", assistant.look)
     parts.beside.append(assistant.run)

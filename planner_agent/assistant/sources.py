@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from planner_agent import context
-from planner_agent.assistant.asking import Background
+from planner_agent.assistant.answer_call import Background
 from planner_agent.ports import RepositoryCode
 from shared.commands.discussion import Discussion, bounded, talked
 from shared.commands.text_history import Texts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from planner_agent.ports import Inbox
 from planner_agent.triage.agent import Planner, Triaging
 from planner_agent.triage.answers import Answers, Sources
-from planner_agent.triage.asking import Asking
 from planner_agent.triage.backlog import Backlog
 from planner_agent.triage.proposal import TriageKind
+from planner_agent.triage.proposal_call import ProposalCall
 from planner_agent.triage.register import Register
 from planner_agent.triage.work import Work
 from runtime.building.assembly import Parts
@@ -25,7 +25,7 @@ def triaging(parts: Parts, planner: Planner, inbox: Inbox) -> Agent:
     labels = {kind: str(getattr(triage.labels, kind)) for kind in TriageKind}
     register = Register(parts.fences, parts.mirror)
     backlog = Backlog(parts.issues, register, parts.account, triage.per_day, parts.clock)
-    asking = Asking(parts.coder, parts.limits)
+    asking = ProposalCall(parts.coder, parts.limits)
     work = Work(parts.issues, parts.status, backlog, asking, parts.account, labels)
     sources = Sources(
         parts.issues, parts.new_issues, reader(parts), parts.labels, parts.status, parts.port, parts.names

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from planner_agent.decide import Phase
 from planner_agent.triage import proposal_comments
-from planner_agent.triage.asking import Asking
 from planner_agent.triage.backlog import Backlog, OpenIssues, begun, unfit
 from planner_agent.triage.proposal import Proposal, TriageKind, of_record
+from planner_agent.triage.proposal_call import ProposalCall
 from shared.errors import Blocked
 from shared.github.ports import StatusComments
 from shared.github.status import Status
@@ -41,7 +41,7 @@ class Work:
         issues: OpenIssues,
         status: StatusComments,
         backlog: Backlog,
-        asking: Asking,
+        asking: ProposalCall,
         account: Account,
         labels: Mapping[TriageKind, str],
     ) -> None:

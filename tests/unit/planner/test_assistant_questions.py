@@ -10,13 +10,14 @@ import pytest
 from fakes.planner_source import FakeSource
 from fakes.planner_world import World
 
-from planner_agent.assistant.asking import CHANGE_CHARS, AnswerRefused, Asking, Background, read
+from planner_agent.assistant.answer_call import CHANGE_CHARS, AnswerCall, Background, read
 from planner_agent.assistant.question import FRESH, LOST, Due, due, questions
 from planner_agent.assistant.register import Entry, State, places
 from planner_agent.assistant.register import read as read_line
 from planner_agent.assistant.register import write as write_line
 from planner_agent.assistant.sources import Sources
 from planner_agent.context import Code
+from planner_agent.text_call import AnswerHidden
 from shared.commands.discussion import NOTHING_SAID
 from shared.commands.text_history import Texts
 from shared.errors import Blocked
@@ -143,7 +144,7 @@ KNOWN = Background(THREAD, True, NOTHING_SAID, "", Code("Write tests.", "- one",
 
 async def test_a_call_has_no_tree_and_small_limits() -> None:
     coder = Answering('{"answer": "Once."}')
-    assert await Asking(coder, RunLimits()).answer(comment(f"@{BOT} why?"), KNOWN) == "Once."
+    assert await AnswerCall(coder, RunLimits()).answer(comment(f"@{BOT} why?"), KNOWN) == "Once."
     (request,) = coder.requests
     assert (request.call, request.role, request.tree, request.item) == (CoderCall.ANSWER, "assistant", None, "#12")
     assert (request.limits.max_turns, request.limits.budget_usd, request.limits.deadline_seconds) == (5, 0.5, 300.0)
@@ -152,7 +153,7 @@ async def test_a_call_has_no_tree_and_small_limits() -> None:
 
 async def test_lower_limits_hold() -> None:
     coder = Answering('{"answer": "Once."}')
-    await Asking(coder, RunLimits(2, 0.1, 60.0)).answer(comment(f"@{BOT} why?"), KNOWN)
+    await AnswerCall(coder, RunLimits(2, 0.1, 60.0)).answer(comment(f"@{BOT} why?"), KNOWN)
     limits = coder.requests[0].limits
     assert (limits.max_turns, limits.budget_usd, limits.deadline_seconds) == (2, 0.1, 60.0)
 
@@ -160,7 +161,7 @@ async def test_lower_limits_hold() -> None:
 async def test_a_text_that_may_not_be_shown_is_not() -> None:
     coder = Answering('{"answer": "Once."}')
     hidden = replace(KNOWN, shown=False, change="+" * (CHANGE_CHARS + 1))
-    await Asking(coder, RunLimits()).answer(comment(f"@{BOT} why?"), hidden)
+    await AnswerCall(coder, RunLimits()).answer(comment(f"@{BOT} why?"), hidden)
     prompt = coder.requests[0].prompt
     assert "A secret plan." not in prompt
     assert "It is cleared" not in prompt
@@ -170,8 +171,8 @@ async def test_a_text_that_may_not_be_shown_is_not() -> None:
 
 async def test_what_cannot_be_used_twice_is_not_shown() -> None:
     coder = Answering("Sure!")
-    with pytest.raises(AnswerRefused) as refused:
-        await Asking(coder, RunLimits()).answer(comment(f"@{BOT} why?"), KNOWN)
+    with pytest.raises(AnswerHidden) as refused:
+        await AnswerCall(coder, RunLimits()).answer(comment(f"@{BOT} why?"), KNOWN)
     assert len(coder.requests) == 2
     assert "Sure!" not in str(refused.value)
 

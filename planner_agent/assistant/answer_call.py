@@ -1,23 +1,23 @@
-"""The paid part of an answer: one call, and one for its correction. It gets text, no tree."""
+"""The paid part of an answer: what a question is answered from, and what is read of the answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from planner_agent.assistant.question import CALL_SECONDS
 from planner_agent.context import Code
-from planner_agent.plan import NoPlan, Prose, as_text, decode
+from planner_agent.plan import NoPlan, Prose, decode
+from planner_agent.text_call import PROMPTS, ask, most
 from shared.commands.command import spoken_text
 from shared.commands.discussion import Discussion
-from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits, RunOutcome
+from shared.llm.port import Coder, CoderCall, Request, RunLimits
+from shared.llm.role_router import lowered
 from shared.models import Comment, Issue
-from shared.retry.answer_retry import AnswerUnusable, Unusable, asked
-from shared.retry.run_errors import completed
+from shared.retry.answer_retry import Unusable
 from shared.text import clean
-from shared.text.prompts import Prompts, Untrusted
+from shared.text.prompts import Untrusted
 
 ROLE = "assistant"
 
@@ -25,15 +25,9 @@ TEXT_CHARS = 8000
 QUESTION_CHARS = 4000
 CHANGE_CHARS = 20_000
 
-MOST_USD = 0.5
-"""What one answer may cost, and its correction as much again."""
-
-MOST_TURNS = 5
-
 ANSWER_LIMIT = 20_000
 """Characters of an answer that are looked at."""
 
-_PROMPTS = Prompts(Path(__file__).parents[1] / "prompts")
 _UNUSABLE = "The backend's answer cannot be used, and its correction cannot either:"
 
 
@@ -56,26 +50,15 @@ class Background:
     code: Code
 
 
-class AnswerRefused(AnswerUnusable):
-    """Neither the answer nor its correction can be used. They are not shown."""
-
-    diagnosable = False
-
-
-class Asking:
+class AnswerCall:
     """Asks a backend for an answer."""
 
     def __init__(self, coder: Coder, limits: RunLimits) -> None:
         self._coder = coder
-        self._limits = replace(
-            limits,
-            max_turns=min(limits.max_turns, MOST_TURNS),
-            budget_usd=min(limits.budget_usd, MOST_USD),
-            deadline_seconds=min(limits.deadline_seconds, CALL_SECONDS),
-        )
+        self._limits = lowered(limits, most(CALL_SECONDS))
 
     async def answer(self, question: Comment, known: Background) -> str:
-        """Markdown, as the backend wrote it. Raises `AnswerRefused`, `RunFailed`, `RunEnded`."""
+        """Markdown, as the backend wrote it. Raises `AnswerHidden`, `RunFailed`, `RunEnded`."""
         told = _variables(question, known)
         request = Request(
             call=CoderCall.ANSWER,
@@ -86,16 +69,13 @@ class Asking:
             schema=Answer.model_json_schema(),
             limits=self._limits,
         )
-        try:
-            return await asked(
-                self._coder,
-                request,
-                lambda faults: _PROMPTS.render("answer", **told, faults=Untrusted(faults)),
-                _read,
-                _UNUSABLE,
-            )
-        except AnswerUnusable as error:
-            raise AnswerRefused(str(error), (), "") from error
+        return await ask(
+            self._coder,
+            request,
+            lambda faults: PROMPTS.render("answer", **told, faults=Untrusted(faults)),
+            read,
+            _UNUSABLE,
+        )
 
 
 def _variables(question: Comment, known: Background) -> dict[str, str | Untrusted]:
@@ -110,14 +90,6 @@ def _variables(question: Comment, known: Background) -> dict[str, str | Untruste
         "files": known.code.files,
         "question": Untrusted(clean(spoken_text(question.body))[:QUESTION_CHARS]),
     }
-
-
-def _read(outcome: RunOutcome) -> str:
-    """The answer of a run; raises `Unusable` for what is none."""
-    if outcome.ending is Ending.MALFORMED:
-        return read(outcome.text)
-    done = completed(outcome, CoderCall.ANSWER)
-    return read(done.text if done.answer is None else as_text(done.answer))
 
 
 def read(text: str) -> str:
