@@ -17,7 +17,7 @@ from shared.errors import Transient
 from shared.git.names import work_branch
 from shared.git.ports import Branches
 from shared.git.set_aside import moved_aside
-from shared.github.ports import StageLabels
+from shared.github.ports import ShownStages
 from shared.lock.compare_and_swap import swap
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
@@ -63,7 +63,7 @@ class Pulls(Protocol):
 class Recovery:
     """Carries out what was ordered. Every effect is convergent; nothing is done to what an agent holds."""
 
-    def __init__(self, labels: StageLabels, pulls: Pulls, branches: Branches, port: Port, names: Labels) -> None:
+    def __init__(self, labels: ShownStages, pulls: Pulls, branches: Branches, port: Port, names: Labels) -> None:
         self._labels = labels
         self._pulls = pulls
         self._branches = branches

@@ -51,16 +51,12 @@ class ItemChanges(Protocol):
     async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None: ...
 
 
-class LabelRemoval(Protocol):
-    """Takes labels off."""
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
-
-
-class LabelEdits(LabelRemoval, Protocol):
-    """Sets labels as well."""
+class LabelEdits(Protocol):
+    """Sets labels and takes them off."""
 
     async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
+
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
 
 
 class LabelExchange(LabelEdits, Protocol):
@@ -71,8 +67,8 @@ class LabelExchange(LabelEdits, Protocol):
     ) -> tuple[frozenset[str], frozenset[str]]: ...
 
 
-class StageLabels(LabelEdits, Protocol):
-    """Stage labels and flags."""
+class ShownStages(LabelEdits, Protocol):
+    """Makes the labels of an item show a stage and flags."""
 
     async def show(
         self,
@@ -92,7 +88,7 @@ class LabelDefinitions(Protocol):
     async def is_defined(self, stage: Stage) -> bool: ...
 
 
-class LabelBoard(StageLabels, LabelExchange, LabelDefinitions, Protocol):
+class LabelBoard(ShownStages, LabelExchange, LabelDefinitions, Protocol):
     """Stage labels and flags of a repository that defines them."""
 
     async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]: ...
