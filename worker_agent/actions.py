@@ -1,101 +1,36 @@
-"""What the worker does for each action: one line per action; new actions are added here.
-
-Keeps the proof in a pull request's body that of its head: written again after every push of ours. What the worker
-does about a red CI that is nobody's fault here: run the jobs again, or wait for the base.
-"""
+"""What the worker does for each action: one line per action; new actions are added here."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import assert_never
 
-import structlog
-
-from shared.ci.round import Rerun
-from shared.errors import Blocked, Transient, UnknownOutcome
-from shared.github.ports import StatusComments
-from shared.lock.fence import advance
+from shared.errors import Blocked
 from shared.lock.hold import Held
-from shared.lock.record import FenceChange, Wait
-from shared.models import Check, Issue
+from shared.models import Issue
 from shared.scheduling.items import Ended, Rest, Result, Step
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 from worker_agent import change_facts, pull_request_body
+from worker_agent.body_updates import BodyUpdates
 from worker_agent.branch.previous_branch import Earlier
 from worker_agent.branch.update import BranchUpdate
-from worker_agent.ci import ci_comments, reruns
-from worker_agent.ci.watch import HOLD_SECONDS
+from worker_agent.ci import ci_comments
+from worker_agent.ci.reactions import CiReactions
 from worker_agent.coding_session import CodingSession
-from worker_agent.decide import HANDS_OVER, RED_BASE, Action, Phase, Snapshot
+from worker_agent.decide import Action, Snapshot
 from worker_agent.errors import BranchExists, BranchTaken, CiGivenUp, RoundsUsedUp, SpecificationEdited
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.handover import Handover
 from worker_agent.observe import Observer
 from worker_agent.open_pull_request import Opening
 from worker_agent.policy import Policy
-from worker_agent.ports import Checks, Forge, Pulls
+from worker_agent.ports import Forge
 from worker_agent.repairs import Repairs
 from worker_agent.tdd.phases.cycle import Cycle
 from worker_agent.tdd.phases.quality_fix import QualityFix
 from worker_agent.tdd.phases.refactoring import Refactoring
 from worker_agent.titles import Try
-
-
-class CiReactions:
-    """Reruns and waits; none of them spends an attempt."""
-
-    def __init__(self, checks: Checks, status: StatusComments) -> None:
-        self._checks = checks
-        self._status = status
-
-    async def rerun(self, held: Held, seen: Snapshot) -> Rest:
-        """Have the failed jobs of this commit be run once more. Recorded first, so that no crash makes it twice.
-
-        A refusal (the token lacks `actions: write`, the run is too old) is recorded and told; the next look goes on
-        without those jobs.
-        """
-        jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
-        mark = Rerun.of(jobs)
-        await advance(held, FenceChange(phase=str(mark), more=reruns.noted(held.fence)))
-        refusals = await self._asked(held, jobs)
-        partly = any(job.run_id not in refusals for job in jobs if job.run_id is not None)
-        if refusals:
-            only = frozenset(refusals) if partly else frozenset[int]()
-            await advance(held, FenceChange(phase=str(replace(mark, refused=True, only=only))))
-        log.info("ci_rerun", outcome="retrying" if partly else "skipped", checks=[job.name for job in jobs])
-        told = ci_comments.rerun(held.fence, seen.ci, next(iter(refusals.values()), ""), partly=partly)
-        await self._status.show(held.fence.key.number, told, held)
-        return Rest("ci")
-
-    async def _asked(self, held: Held, jobs: Sequence[Check]) -> dict[int, str]:
-        """Ask for every workflow run that has failed jobs; returns for each that was refused why."""
-        runs = sorted({job.run_id for job in jobs if job.run_id is not None})
-        refusals: dict[int, str] = {}
-        for run in runs:
-            try:
-                await self._checks.rerun(run, held)
-            except Blocked as error:
-                refusals[run] = str(error)
-            except UnknownOutcome:
-                raise
-            except Transient:  # nothing was sent: the next look asks again
-                await advance(held, FenceChange(phase=Phase.CI, more=reruns.forgotten(held.fence)))
-                raise
-        return refusals
-
-    async def hold(self, held: Held, seen: Snapshot) -> Ended:
-        """The base fails the same checks: wait for it without the lease, and say so once."""
-        first = held.fence.phase != RED_BASE
-        until = held.server_now() + timedelta(seconds=HOLD_SECONDS)
-        await advance(held, FenceChange(phase=RED_BASE, wait=Wait(RED_BASE, until)))
-        if first:
-            await self._status.show(held.fence.key.number, ci_comments.base_red(held.fence, seen.ci), held)
-        return Ended(Result.PARKED, "the checks of the base branch are red as well")
-
 
 UPKEPT = frozenset({Action.IMPLEMENT, Action.REFACTOR, Action.FIX_CI, Action.ADDRESS_REVIEW})
 """Steps that are paid for what stands on the branch: other people's commits and the base come first."""
@@ -289,51 +224,3 @@ class Actions:
 def _try(action: Action, s: Snapshot) -> Try | None:
     """The implementation that this step writes, for the issue's title."""
     return Try(s.fence.attempt + 1, s.bounds.attempts) if action is Action.IMPLEMENT else None
-
-
-log = structlog.get_logger()
-
-FOLLOWED_BY = HANDS_OVER | {Action.ANSWER_REVIEW, Action.WAIT_FOR_CI, Action.RERUN_CI, Action.WAIT_FOR_BASE}
-"""Steps that come after a push: by the body itself they tell whether it is up to date, so a crash loses nothing."""
-
-MOST = 500
-"""Pull requests whose last renewal is remembered."""
-
-
-class BodyUpdates:
-    """The bodies of one repository's pull requests."""
-
-    def __init__(self, pulls: Pulls, session: CodingSession) -> None:
-        self._pulls = pulls
-        self._session = session
-        self._written: OrderedDict[int, str] = OrderedDict()
-
-    async def follow(self, action: Action, held: Held, seen: Snapshot) -> bool:
-        """Write the proof of the head where the body shows another one; whether it was written.
-
-        What people have written around it stays, and a body without it is left alone. Raises `Transient`.
-        """
-        pull_request, head = seen.pull_request, held.fence.work_head
-        if action not in FOLLOWED_BY or pull_request is None or pull_request.head_sha != head:
-            return False
-        number = pull_request.number
-        if pull_request_body.shown_head(pull_request.body) in {"", head} or self._written.get(number) == head:
-            return False
-        change = await change_facts.described(self._session, held, seen.issue)
-        text = pull_request_body.renewed(pull_request.body, change) if change is not None else None
-        if text is None:
-            return False
-        held.check()
-        try:
-            await self._pulls.edit(number, body=text, permit=held)
-        except Blocked as error:
-            log.warning("description_not_renewed", outcome="skipped", number=number, error=str(error))
-        self._remember(number, head)
-        return True
-
-    def _remember(self, number: int, head: str) -> None:
-        """A stale reading does not have it written twice."""
-        self._written[number] = head
-        self._written.move_to_end(number)
-        while len(self._written) > MOST:
-            self._written.popitem(last=False)

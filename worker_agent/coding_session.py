@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import anyio
 import anyio.to_thread
@@ -46,9 +46,6 @@ from worker_agent.tdd.runners.runner import Selection
 from worker_agent.tdd.setup.hooks import Hooks
 from worker_agent.tdd.setup.installed import Installed
 from worker_agent.work_context import WorkContext
-
-if TYPE_CHECKING:  # an agent that waits does not load the runners
-    pass
 
 CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 """Instruction files; read from the base commit only, so that no change can instruct its own author."""

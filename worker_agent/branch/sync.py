@@ -1,7 +1,6 @@
 """The base branch merged into a work branch: by git, tested, and where both sides collide, with one try by a coder.
 
-Never a rebase, never a forced push. No attempt is spent on it. Other people's commits on a work branch: kept,
-tested, and built upon; never overwritten.
+Never a rebase, never a forced push. No attempt is spent on it.
 """
 
 from __future__ import annotations
@@ -12,116 +11,26 @@ from dataclasses import dataclass, replace
 import structlog
 
 from shared.git.merging import Merged, merge
-from shared.git.notes import Note, NoteError, Phase
+from shared.git.notes import Note, Phase
 from shared.git.patch_policy import PatchRefused
-from shared.github.ports import StatusComments
 from shared.llm.port import CoderCall
 from shared.lock.hold import Held
-from shared.lock.record import Fence, FenceChange
+from shared.lock.record import FenceChange
 from shared.models import Issue
 from shared.text import excerpt
-from shared.workflow import Event, Stage, Track, move
+from shared.workflow import Stage
 from shared.workflow.labels import Flag
 from worker_agent import comments, decide
-from worker_agent.branch.comments import adopted, in_step
+from worker_agent.branch.comments import in_step
 from worker_agent.branch.merge_check import described, lost, unresolved
 from worker_agent.coding_session import Attempt, CodingSession
-from worker_agent.decide import Head
-from worker_agent.errors import BaseGone, BranchTaken, ConflictUnresolved
+from worker_agent.errors import BaseGone, ConflictUnresolved
 from worker_agent.phase_commits import PhaseCommit, texts
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 from worker_agent.tdd.proof.later_changes import weakened
 from worker_agent.tdd.runners.report import TestRun
 from worker_agent.work_context import WorkContext
-
-
-class ExternalCommits:
-    """Adopts what somebody else has pushed to a branch of ours."""
-
-    def __init__(self, session: CodingSession, status: StatusComments) -> None:
-        self._session = session
-        self._site = session.phase_commits
-        self._status = status
-
-    async def adopt_external(self, held: Held, issue: Issue, base_branch: str) -> bool:
-        """Look at the branch as it was last fetched; whether it was moved and is built upon from now on.
-
-        Raises `BranchTaken` when what stands there can be no continuation of ours.
-        """
-        fence = held.fence
-        tip = await self._site.tip(fence)
-        stands = await self._site.history.standing(fence, tip)
-        if tip is None or stands is Head.BEHIND or (stands is Head.OURS and await self._is_based(fence)):
-            return False
-        if stands is Head.FOREIGN:
-            raise BranchTaken(comments.branch(fence), fence.work_head, tip)
-        if stands is Head.REWOUND and not fence.pr:  # ours has never been there: it goes on top of theirs
-            return False
-        await self.adopt(held, issue, tip, base_branch)
-        return True
-
-    async def adopt(self, held: Held, issue: Issue, tip: str, base_branch: str) -> None:
-        """Make `tip` the commit from which this item goes on, with a note of what the tests say to it."""
-        job, ours = await self._session.open(held, issue), held.fence.work_head
-        await job.space.bring(tip)
-        base = await self._base(held.fence, tip, base_branch)
-        before = await self._session.test(job, ours)
-        after = await self._session.test(replace(job, base=base), tip, since=tip)
-        own = {change.path for change in await job.space.changes(job.base, ours)}
-        missing = lost(before, before, after, own)
-        held.check()
-        note = replace(_note(held, base, missing), test_result=after.one_line(), exit_code=after.code)
-        under = (await self._site.notes(job.space, held.fence)).get(ours)
-        if under is not None and not held.fence.pr:  # the cycle that is under way stays the same
-            note = replace(note, cycle=under.cycle, current_test=under.current_test, base=under.base)
-        to = replace(_next(held.fence), work_head=tip, base=base)
-        await self._site.amend(held, job.space, note, job.specification, to)
-        log.info("branch_adopted", outcome="completed", ours=ours, theirs=tip, lost=len(missing))
-        await self._status.show(issue.number, adopted(held.fence, ours, missing), held)
-
-    async def _is_based(self, fence: Fence) -> bool:
-        """Whether our commit is built on the fence's base; a head that a person has put there may not be."""
-        return not fence.pr or await self._site.mirror.is_ancestor(fence.base, fence.work_head)
-
-    async def _base(self, fence: Fence, tip: str, base_branch: str) -> str:
-        """What of the base branch `tip` is built on, since somebody may have merged it; never less than before.
-
-        Without a pull request it is what the tests have to be red on, and stays.
-        """
-        newest = await self._site.mirror.tip(base_branch) if fence.pr else None
-        common = await self._site.mirror.merge_base(newest, tip) if newest else None
-        if common is None or await self._site.mirror.is_ancestor(common, fence.base):
-            return fence.base
-        return common
-
-
-def _next(fence: Fence) -> FenceChange:
-    """Where it goes on: a repair waits for what CI says of the new head, everything else is done upon it."""
-    if fence.stage is Stage.IMPLEMENTING and fence.phase == decide.Phase.FIX:
-        stage = move(Track.PULL_REQUEST, fence.stage, Event.TESTS_PASSED).to
-        return FenceChange(stage=stage, phase=decide.Phase.CI)
-    return FenceChange()
-
-
-def _note(held: Held, base: str, missing: tuple[str, ...]) -> Note:
-    error = None
-    if missing:
-        message = "Tests that passed before somebody else's commits do not pass any more."
-        error = NoteError("REGRESSION", message, "\n".join(missing), timestamp=held.server_now().isoformat())
-    fence = held.fence
-    return Note(
-        issue=fence.key.number,
-        cycle=1,
-        phase=Phase.SYNC,
-        next_phase=_next(fence).of(fence).phase,
-        base=base,
-        attempts=fence.attempt,
-        cost_usd=0.0,
-        cost_source="",
-        error=error,
-    )
-
 
 log = structlog.get_logger()
 

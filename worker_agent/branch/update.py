@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shared.lock.hold import Held
 from shared.scheduling.items import Rest, Step
-from worker_agent.branch.sync import ExternalCommits, Sync
+from worker_agent.branch.external_commits import ExternalCommits
+from worker_agent.branch.sync import Sync
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Phase, Snapshot
 from worker_agent.policy import Policy

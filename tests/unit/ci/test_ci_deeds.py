@@ -15,7 +15,7 @@ from shared.errors import Blocked
 from shared.github.status import Status
 from shared.lock.write_permit import WritePermit
 from shared.models import Check, CheckOutcome, Issue
-from worker_agent.actions import CiReactions
+from worker_agent.ci.reactions import CiReactions
 from worker_agent.decide import Snapshot
 
 LINT = replace(JOB, name="lint", job_id=8, run_id=2)

@@ -1,0 +1,77 @@
+"""What the worker does about a red CI that is nobody's fault here: run the jobs again, or wait for the base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import structlog
+
+from shared.ci.round import Rerun
+from shared.errors import Blocked, Transient, UnknownOutcome
+from shared.github.ports import StatusComments
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.record import FenceChange, Wait
+from shared.models import Check
+from shared.scheduling.items import Ended, Rest, Result
+from worker_agent.ci import ci_comments, reruns
+from worker_agent.ci.watch import HOLD_SECONDS
+from worker_agent.decide import RED_BASE, Phase, Snapshot
+from worker_agent.ports import Checks
+
+
+class CiReactions:
+    """Reruns and waits; none of them spends an attempt."""
+
+    def __init__(self, checks: Checks, status: StatusComments) -> None:
+        self._checks = checks
+        self._status = status
+
+    async def rerun(self, held: Held, seen: Snapshot) -> Rest:
+        """Have the failed jobs of this commit be run once more. Recorded first, so that no crash makes it twice.
+
+        A refusal (the token lacks `actions: write`, the run is too old) is recorded and told; the next look goes on
+        without those jobs.
+        """
+        jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
+        mark = Rerun.of(jobs)
+        await advance(held, FenceChange(phase=str(mark), more=reruns.noted(held.fence)))
+        refusals = await self._asked(held, jobs)
+        partly = any(job.run_id not in refusals for job in jobs if job.run_id is not None)
+        if refusals:
+            only = frozenset(refusals) if partly else frozenset[int]()
+            await advance(held, FenceChange(phase=str(replace(mark, refused=True, only=only))))
+        log.info("ci_rerun", outcome="retrying" if partly else "skipped", checks=[job.name for job in jobs])
+        told = ci_comments.rerun(held.fence, seen.ci, next(iter(refusals.values()), ""), partly=partly)
+        await self._status.show(held.fence.key.number, told, held)
+        return Rest("ci")
+
+    async def _asked(self, held: Held, jobs: Sequence[Check]) -> dict[int, str]:
+        """Ask for every workflow run that has failed jobs; returns for each that was refused why."""
+        runs = sorted({job.run_id for job in jobs if job.run_id is not None})
+        refusals: dict[int, str] = {}
+        for run in runs:
+            try:
+                await self._checks.rerun(run, held)
+            except Blocked as error:
+                refusals[run] = str(error)
+            except UnknownOutcome:
+                raise
+            except Transient:  # nothing was sent: the next look asks again
+                await advance(held, FenceChange(phase=Phase.CI, more=reruns.forgotten(held.fence)))
+                raise
+        return refusals
+
+    async def hold(self, held: Held, seen: Snapshot) -> Ended:
+        """The base fails the same checks: wait for it without the lease, and say so once."""
+        first = held.fence.phase != RED_BASE
+        until = held.server_now() + timedelta(seconds=HOLD_SECONDS)
+        await advance(held, FenceChange(phase=RED_BASE, wait=Wait(RED_BASE, until)))
+        if first:
+            await self._status.show(held.fence.key.number, ci_comments.base_red(held.fence, seen.ci), held)
+        return Ended(Result.PARKED, "the checks of the base branch are red as well")
+
+
+log = structlog.get_logger()

@@ -1,0 +1,127 @@
+"""The first step of an issue about a pending test: its marker goes, and a run says whether code is needed at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.git.names import activation_branch
+from shared.git.notes import Note, Phase
+from shared.github.ports import StatusComments
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.record import FenceChange
+from shared.models import Issue
+from shared.pending.source import activated, path_of
+from worker_agent import comments, decide
+from worker_agent.coding_session import CodingSession
+from worker_agent.errors import BranchExists, CycleAborted, NotPending
+from worker_agent.phase_commits import PhaseCommit, texts
+from worker_agent.tdd.judging.judge import unstable_tests
+from worker_agent.tdd.judging.verdict import ErrorType, Verdict
+from worker_agent.tdd.phases import activation, next_phase
+from worker_agent.tdd.phases.phase_notes import counted, red_note, subject
+from worker_agent.tdd.proof.execution import Overlay
+from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
+from worker_agent.tdd.runners.report import TestId, TestRun
+from worker_agent.tdd.tree_verification import Red, TreeVerification
+from worker_agent.work_context import WorkContext
+
+FREE = "no run"
+"""Who says what a commit cost that no model had a part in."""
+
+
+class ActivationPhase:
+    """Activates the pending test of an issue and commits it, red or green."""
+
+    def __init__(self, session: CodingSession, status: StatusComments, verification: TreeVerification) -> None:
+        self._session = session
+        self._status = status
+        self._verification = verification
+
+    async def begin(self, held: Held, issue: Issue) -> bool:
+        """Whether the first step of this issue is done; False when its tests have to be written as for any other.
+
+        Raises `NotPending` when the test does not wait on the base any more, and `CycleAborted` when the base or
+        the activated test proves nothing.
+        """
+        test = activation.wanted(issue, held.claimant)
+        if not test:
+            return False
+        name = activation_branch(issue.number, test)
+        if held.fence.branch != name:
+            await advance(held, FenceChange(branch=name))
+        job = await self._session.open(held, issue)
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
+            raise BranchExists
+        files = await texts(job.space, job.base, {path_of(test)})
+        marked = activation.waiting(files, test)
+        if marked is None:
+            raise NotPending(test, job.base)
+        if marked.bare:
+            return False
+        tree = await job.space.with_file(job.base, path_of(test), activated(files[path_of(test)], marked))
+        await self._take(job, test, tree)
+        return True
+
+    async def _take(self, job: WorkContext, test: TestId, tree: str) -> None:
+        baseline = await self._verification.baseline(job)
+        red = await self._verification.red(job, baseline, tree)
+        at_once = activation.judge(baseline, red.run, test)
+        if at_once is not None and at_once.error is ErrorType.REGRESSION:
+            again = await self._session.test(job, tree, Overlay(again=1, purpose=RunPurpose(PurposeKind.AGAIN)))
+            at_once = activation.judge(baseline, red.run, test, unstable_tests(red.run, again))
+        if at_once is None:
+            await self._record_red(job, test, baseline, red, tree)
+        elif at_once.ok:
+            await self._record_green(job, test, baseline, red.run, tree)
+        else:
+            raise _unusable(at_once)
+
+    async def _record_red(self, job: WorkContext, test: TestId, baseline: TestRun, red: Red, tree: str) -> None:
+        """The activated test is the red test: the developer is asked next."""
+        if red.verdict.error is not None or not red.verdict.red:
+            raise _unusable(red.verdict)
+        held, note = job.held, replace(red_note(job, baseline, red, None, {}), cost_usd=0.0, cost_source="")
+        phased = PhaseCommit(tree, job.base, subject(job, "Activate"), note)
+        to = FenceChange(phase=decide.Phase.GREEN, base=job.base)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        sentence = "The pending test was activated and fails as it should. Implementing now."
+        await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
+
+    async def _record_green(self, job: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
+        """It passes at once: the activation alone is published."""
+        cases = [name for name in sorted(run.passed) if activation.belongs(name, test)]
+        before = {name: baseline.results.get(name) for name in cases}
+        note = Note(
+            issue=job.issue.number,
+            cycle=job.cycle,
+            phase=Phase.GREEN,
+            next_phase=decide.Phase.CI,
+            base=job.base,
+            new_tests=tuple(cases),
+            red={name: f"{one.outcome}: {one.first_line}" if one else "pending" for name, one in before.items()},
+            green={name: str(run.results[name].outcome) for name in cases},
+            baseline=counted(baseline),
+            test_result=run.one_line(),
+            exit_code=run.code,
+            cost_usd=0.0,
+            cost_source=FREE,
+        )
+        held, phased = job.held, PhaseCommit(tree, job.base, subject(job, "Activate"), note)
+        to = replace(next_phase.to_ci(), base=job.base)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        sentence = "The pending test was activated and passes at once: its activation alone is published."
+        await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
+
+
+def _unusable(verdict: Verdict) -> CycleAborted:
+    error = verdict.error or ErrorType.TEST_UNEXPECTED_FAIL
+    return CycleAborted(error, _WHY.get(error, "The activated test proves nothing."), verdict.details)
+
+
+_WHY = {
+    ErrorType.WORKFLOW_ABORTED: "The activated test still does not run.",
+    ErrorType.REGRESSION: "Something that worked does not work any more with the activated test.",
+    ErrorType.COMPILATION_ERROR: "The activated test does not collect.",
+    ErrorType.TEST_UNEXPECTED_FAIL: "The activated test does not fail because behaviour is missing.",
+}

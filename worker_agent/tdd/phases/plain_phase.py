@@ -1,0 +1,132 @@
+"""Changes that ask for no new test: refactorings, documents, removals, dependencies, configuration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shared.git.notes import Note, Phase
+from shared.github.ports import StatusComments
+from shared.llm.port import CoderCall
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.record import FenceChange
+from shared.models import Issue
+from shared.specification import SpecificationKind
+from shared.specification.reading import read
+from shared.text import change_summary
+from shared.text.prompts import Untrusted
+from worker_agent import comments, decide
+from worker_agent.coding_session import Attempt, CodingSession
+from worker_agent.errors import BranchExists, CycleAborted
+from worker_agent.phase_commits import PhaseCommit
+from worker_agent.tdd.judging.verdict import ErrorType
+from worker_agent.tdd.phases import next_phase
+from worker_agent.tdd.phases.phase_notes import counted, subject
+from worker_agent.tdd.proof.examination import Green
+from worker_agent.tdd.tree_verification import TreeVerification
+from worker_agent.work_context import WorkContext
+
+RULES = {
+    SpecificationKind.REFACTORING: "Move and rename as the issue asks; behaviour and tests stay as they are.",
+    SpecificationKind.DOCUMENTATION: "Change documents, comments and docstrings only; the code stays as it is.",
+    SpecificationKind.REMOVAL: "Take out what the issue names, and the tests of it; everything else stays as it is.",
+    SpecificationKind.DEPENDENCY: (
+        "Change the manifest and what has to follow from it; behaviour and tests stay as they are."
+    ),
+    SpecificationKind.CONFIGURATION: "Change configuration only; the code stays as it is.",
+}
+"""What a coder is told beside the criteria."""
+
+
+class _Refused(tuple[str, ...]):
+    """What was wrong with the last try of an item."""
+
+    __slots__ = ()
+
+
+class PlainPhase:
+    """One try after the other of a change for which every old test must hold, and nothing new is proved."""
+
+    def __init__(self, session: CodingSession, status: StatusComments, verification: TreeVerification) -> None:
+        self._session = session
+        self._status = status
+        self._verification = verification
+
+    async def begin(self, held: Held, issue: Issue) -> bool:
+        """Whether the item is of such a kind; then its first phase is done, because no test is to be written."""
+        if read(issue.body).kind is SpecificationKind.FEATURE:
+            return False
+        job = await self._session.open(held, issue)
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
+            raise BranchExists
+        await self._verification.baseline(job)
+        await advance(held, FenceChange(phase=decide.Phase.GREEN, base=job.base))
+        return True
+
+    async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
+        """One try; whether the item is of such a kind. A refused try is counted in the fence and told to the next."""
+        if read(issue.body).kind is SpecificationKind.FEATURE:
+            return False
+        job = await self._session.open(held, issue)
+        baseline = await self._verification.baseline(job)
+        start, attempt = held.fence.work_head or job.base, held.fence.attempt + 1
+        prompt = self._prompt(job, f"{attempt} of {limit}")
+        tree = await self._session.edit(job, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
+        held.check()
+        if tree == await job.space.tree_of(start):
+            await self._count(held, job, limit, ("Nothing was changed.",))
+            return True
+        green = await self._verification.unchanged(job, baseline, tree)
+        if not green.verdict.ok:
+            await self._count(held, job, limit, green.verdict.details)
+            return True
+        await self._record(job, tree, green, attempt)
+        return True
+
+    def used_up(self, held: Held, limit: int) -> CycleAborted | None:
+        """The error that ends an item of such a kind; None for one of another kind."""
+        refused = held.memory.get(_Refused)
+        if refused is None:
+            return None
+        sentence = f"{limit} changes did not keep what the tests hold."
+        return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, refused)
+
+    async def _count(self, held: Held, job: WorkContext, limit: int, details: tuple[str, ...]) -> None:
+        held.memory.keep(_Refused(details))
+        await advance(held, FenceChange(attempt=held.fence.attempt + 1))
+        await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
+
+    async def _record(self, job: WorkContext, tree: str, green: Green, attempt: int) -> None:
+        held, cost = job.held, self._session.take_spent(job.issue.number)
+        note = Note(
+            issue=job.issue.number,
+            cycle=job.cycle,
+            phase=Phase.GREEN,
+            next_phase=decide.Phase.CI,
+            base=job.base,
+            baseline=counted(await self._verification.baseline(job)),
+            test_result=green.run.one_line(),
+            exit_code=green.run.code,
+            attempts=attempt,
+            proof=replace(green.proof, suite_runs=self._session.take_suite_runs(job.issue.number)),
+            summary=change_summary.of_coder(self._session.said(held, tree)),
+        )
+        held.memory.take(_Refused)
+        note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
+        phased = PhaseCommit(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
+        to = replace(next_phase.to_ci(), base=held.fence.base or job.base, attempt=attempt)
+        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+
+    def _prompt(self, job: WorkContext, attempt: str) -> str:
+        refused = job.held.memory.get(_Refused) or ()
+        return self._session.prompt(
+            "change",
+            job,
+            criteria=job.criteria,
+            kind=str(job.specification.kind),
+            rule=RULES[job.specification.kind],
+            conventions=job.conventions or "none",
+            test_command=job.test_commands,
+            failures=Untrusted("\n".join(refused) or "none so far"),
+            attempt=attempt,
+        )
