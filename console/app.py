@@ -71,7 +71,7 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
     from runtime.launch import complain
     from shared.errors import EngineError
 
-    wishes = DemoOptions(
+    options = DemoOptions(
         directory,
         stories,
         workers,
@@ -86,7 +86,7 @@ def demo(  # noqa: PLR0913 - each is an option of the command line
         minutes=minutes,
     )
     try:
-        raise typer.Exit(anyio.run(show, wishes, Console()))
+        raise typer.Exit(anyio.run(show, options, Console()))
     except EngineError as error:
         raise typer.Exit(complain(error)) from None
 
@@ -130,8 +130,8 @@ def doctor(
 
     if agent is not None and agent not in AGENTS:
         raise typer.BadParameter(f"'{agent}' is no agent; there is planner, worker and reviewer.", param_hint="--agent")
-    wishes = DoctorOptions(tuple(repositories or ()), config, json, None if agent is None else Role(agent), quick)
-    raise typer.Exit(examined(wishes, surroundings(calm=True)))
+    options = DoctorOptions(tuple(repositories or ()), config, json, None if agent is None else Role(agent), quick)
+    raise typer.Exit(examined(options, surroundings(calm=True)))
 
 
 @app.command()
@@ -166,10 +166,10 @@ def verify(  # noqa: PLR0913 - each is an option of the command line
     """
     from console.verify.command import VerifyOptions, verified
 
-    wishes = VerifyOptions(
+    options = VerifyOptions(
         pull_request, local, repo, json, config, test_command, tuple(may_change or ()), kind, specification
     )
-    raise typer.Exit(verified(wishes, surroundings()))
+    raise typer.Exit(verified(options, surroundings()))
 
 
 @app.command()
@@ -227,8 +227,8 @@ def init(
     from console.init.command import InitOptions, initialise
 
     ask = typer.confirm if sys.stdin.isatty() else None
-    wishes = InitOptions(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)
-    raise typer.Exit(initialise(wishes, ask, surroundings()))
+    options = InitOptions(repository, config, api_url, yes=yes, update=update, dry_run=dry_run)
+    raise typer.Exit(initialise(options, ask, surroundings()))
 
 
 @app.command()
@@ -311,8 +311,8 @@ def start(  # noqa: PLR0913 - each is an option of the command line
         scenario=None if scenario is None else scenario.absolute(),
     )
     person = Terminal() if sys.stdin.isatty() and not yes else Nobody(agreed=yes)
-    wishes = StartOptions(choices, config, backend, issue, comments, prepare_only)
-    raise typer.Exit(started(wishes, person, surroundings(calm=True)))
+    options = StartOptions(choices, config, backend, issue, comments, prepare_only)
+    raise typer.Exit(started(options, person, surroundings(calm=True)))
 
 
 for _command in (

@@ -47,14 +47,14 @@ class EventsOptions:
     json: bool = False
 
 
-def shown(wishes: EventsOptions, environment: Mapping[str, str], clock: Clock, *, table: bool) -> int:
+def shown(options: EventsOptions, environment: Mapping[str, str], clock: Clock, *, table: bool) -> int:
     """Print the events; exit code 0, or 2 for a configuration and 4 for a database that cannot be used."""
     try:
-        settings = _settings(wishes, environment)
-        line = _json if wishes.json or not table else _table
-        for event in _events(wishes, settings, clock):
+        settings = _settings(options, environment)
+        line = _json if options.json or not table else _table
+        for event in _events(options, settings, clock):
             sys.stdout.write(f"{line(event)}\n")
-            if wishes.follow:
+            if options.follow:
                 sys.stdout.flush()
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
@@ -77,18 +77,18 @@ def moment(text: str, now: datetime) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _settings(wishes: EventsOptions, environment: Mapping[str, str]) -> Settings:
-    repository = wishes.query.repository or None
-    settings = load(wishes.config, repository=repository, environment=environment)
-    return settings if wishes.state_dir is None else settings.model_copy(update={"state_dir": wishes.state_dir})
+def _settings(options: EventsOptions, environment: Mapping[str, str]) -> Settings:
+    repository = options.query.repository or None
+    settings = load(options.config, repository=repository, environment=environment)
+    return settings if options.state_dir is None else settings.model_copy(update={"state_dir": options.state_dir})
 
 
-def _events(wishes: EventsOptions, settings: Settings, clock: Clock) -> Iterator[Event]:
+def _events(options: EventsOptions, settings: Settings, clock: Clock) -> Iterator[Event]:
     """Everything that there is, and with `follow` everything that comes; each event once."""
-    with closing(TrailReader(settings, wishes.query)) as reading:
+    with closing(TrailReader(settings, options.query)) as reading:
         while True:
             yield from reading.new()
-            if not wishes.follow:
+            if not options.follow:
                 return
             anyio.run(clock.sleep, FOLLOW_SECONDS)
 

@@ -37,16 +37,16 @@ class InstallOptions:
     version: str | None = None
 
 
-def installed(wishes: InstallOptions) -> int:
+def installed(options: InstallOptions) -> int:
     """Install and say where, on standard output; the exit code."""
     environment = snapshot()
     try:
-        place = wishes.state_dir or _configured_place(wishes.config, environment)
-        program = anyio.run(install, wishes.name, place.absolute(), environment, wishes.version)
+        place = options.state_dir or _configured_place(options.config, environment)
+        program = anyio.run(install, options.name, place.absolute(), environment, options.version)
     except EngineError as error:
         return complain(error)
     except OSError as error:
-        why = f"{error.filename or wishes.name}: {error.strerror}"
+        why = f"{error.filename or options.name}: {error.strerror}"
         return complain(Misconfigured(f"Nothing can be installed there: {why}. Give another place with --state-dir."))
     sys.stdout.write(f"{program}\n")
     return OK

@@ -72,8 +72,8 @@ def drain(
     from runtime.daemon import control
     from shared.loop.real_clock import RealClock
 
-    wishes = control.ControlOptions(config, state_dir, tuple(agents or ()))
-    raise typer.Exit(control.drain(wishes, surroundings(), RealClock(), seconds=seconds))
+    options = control.ControlOptions(config, state_dir, tuple(agents or ()))
+    raise typer.Exit(control.drain(options, surroundings(), RealClock(), seconds=seconds))
 
 
 def pause(

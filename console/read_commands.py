@@ -38,8 +38,8 @@ def status(
     from console.status.command import StatusOptions, told
     from shared.loop.real_clock import RealClock
 
-    wishes = StatusOptions(repository, config, json, interval if watch else None)
-    raise typer.Exit(told(wishes, surroundings(), RealClock()))
+    options = StatusOptions(repository, config, json, interval if watch else None)
+    raise typer.Exit(told(options, surroundings(), RealClock()))
 
 
 def dashboard(
@@ -116,8 +116,8 @@ def events(  # noqa: PLR0913 - each is an option of the command line
         raise typer.BadParameter(f"'{kind}' is none; there is {', '.join(EventKind)}.", param_hint="--kind")
     begin, end = _moment(since, clock), _moment(until, clock)
     query = Query(repository or "", issue, run, phase, agent, kind, begin, end)
-    wishes = EventsOptions(query, config, state_dir, follow, json)
-    raise typer.Exit(shown(wishes, surroundings(), clock, table=sys.stdout.isatty()))
+    options = EventsOptions(query, config, state_dir, follow, json)
+    raise typer.Exit(shown(options, surroundings(), clock, table=sys.stdout.isatty()))
 
 
 def _moment(text: str, clock: Clock) -> datetime | None:

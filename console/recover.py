@@ -35,40 +35,40 @@ class RecoverOptions:
     backend: str = ""
 
 
-def recovered(wishes: RecoverOptions, environment: Mapping[str, str]) -> int:
+def recovered(options: RecoverOptions, environment: Mapping[str, str]) -> int:
     """Do it and print; 0 when it was done, 1 when it was refused or GitHub failed, 2 for arguments, 4 for rights."""
     try:
-        verb, name, number = _read(wishes)
-        settings = load(wishes.config, repository=name, environment=environment)
-        _check_backend(wishes, settings)
-        answer = anyio.run(ordered, settings, completed(settings, environment), Order(verb, number, wishes.backend))
+        verb, name, number = _read(options)
+        settings = load(options.config, repository=name, environment=environment)
+        _check_backend(options, settings)
+        answer = anyio.run(ordered, settings, completed(settings, environment), Order(verb, number, options.backend))
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
         return code_of(error)
-    sys.stdout.write(f"{json.dumps(asdict(answer)) if wishes.json else _as_text(answer)}\n")
+    sys.stdout.write(f"{json.dumps(asdict(answer)) if options.json else _as_text(answer)}\n")
     return OK if answer.done else FAILED
 
 
-def _read(wishes: RecoverOptions) -> tuple[Verb, str, int]:
-    word = ALIASES.get(wishes.action, wishes.action)
+def _read(options: RecoverOptions) -> tuple[Verb, str, int]:
+    word = ALIASES.get(options.action, options.action)
     if word in DECISIONS:
         raise Misconfigured(
             f"`{word}` is decided in the thread, where people see who did it and on which text or commit: "
-            f"comment `/{word}` on {wishes.item}."
+            f"comment `/{word}` on {options.item}."
         )
     verb = next((verb for verb in ACTIONS if verb == word), None)
     if verb is None:
-        raise Misconfigured(f"'{wishes.action}' is no action; there is {', '.join(ACTIONS)}.")
-    found = _ITEM.fullmatch(wishes.item)
+        raise Misconfigured(f"'{options.action}' is no action; there is {', '.join(ACTIONS)}.")
+    found = _ITEM.fullmatch(options.item)
     if found is None:
-        raise Misconfigured(f"'{wishes.item}' is no issue or pull request: write it as owner/repo#7.")
+        raise Misconfigured(f"'{options.item}' is no issue or pull request: write it as owner/repo#7.")
     return verb, found[1], int(found[2])
 
 
-def _check_backend(wishes: RecoverOptions, settings: Settings) -> None:
-    if wishes.backend and wishes.action != Verb.RETRY:
+def _check_backend(options: RecoverOptions, settings: Settings) -> None:
+    if options.backend and options.action != Verb.RETRY:
         raise Misconfigured("Only `retry` takes --backend.")
-    found = named(wishes.backend, settings.backends(settings.repositories[0])) if wishes.backend else ""
+    found = named(options.backend, settings.backends(settings.repositories[0])) if options.backend else ""
     if isinstance(found, CommandRefused):
         raise Misconfigured(f"{found.sentence[0].upper()}{found.sentence[1:]}.")
 

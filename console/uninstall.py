@@ -70,18 +70,18 @@ class Leftovers:
         return [*said, *map(str, self.places)]
 
 
-def removed(wishes: UninstallOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
+def removed(options: UninstallOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
     """Do it and say what was done and what is left; an exit code. `ask` is None where nobody can be asked."""
     try:
-        file = source(wishes.config, environment=environment)
-        settings = load(wishes.config, repository=wishes.repository, environment=environment)
+        file = source(options.config, environment=environment)
+        settings = load(options.config, repository=options.repository, environment=environment)
         machine = Machine(settings, completed(settings, environment), RealClock())
-        return anyio.run(_removed, wishes, machine, file, ask)
+        return anyio.run(_removed, options, machine, file, ask)
     except EngineError as error:
         return complain(error)
 
 
-async def _removed(wishes: UninstallOptions, machine: Machine, file: Path | None, ask: Ask | None) -> int:
+async def _removed(options: UninstallOptions, machine: Machine, file: Path | None, ask: Ask | None) -> int:
     (configured,) = machine.settings.repositories
     with tempfile.TemporaryDirectory(prefix="uninstall-") as place:
         async with (
@@ -92,8 +92,8 @@ async def _removed(wishes: UninstallOptions, machine: Machine, file: Path | None
             seen = await People(me.github, configured.name).repository()
             visit = visit_of(Visitor(machine, process, me, AGENTS), configured, seen)
             found = await _found(visit, Path(place) / "refs.git")
-            if not _agreed(wishes, found, ask):
-                return OK if wishes.dry_run else FAILED
+            if not _agreed(options, found, ask):
+                return OK if options.dry_run else FAILED
             await _carry_out(visit, Path(place) / "refs.git", found)
     for line in left(machine.settings, file):
         say(line)
@@ -126,22 +126,22 @@ def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
     )
 
 
-def _agreed(wishes: UninstallOptions, found: Leftovers, ask: Ask | None) -> bool:
+def _agreed(options: UninstallOptions, found: Leftovers, ask: Ask | None) -> bool:
     """Say what would go, and ask; raises `Blocked` while an agent works there."""
     lines = found.lines()
     if not lines:
-        say(f"{wishes.repository} has no labels and no refs of the engine, and this machine keeps nothing of it.")
+        say(f"{options.repository} has no labels and no refs of the engine, and this machine keeps nothing of it.")
         return True
-    say("\n".join([f"To be removed of {wishes.repository}:", *(f"  {line}" for line in lines)]))
-    if wishes.dry_run:
+    say("\n".join([f"To be removed of {options.repository}:", *(f"  {line}" for line in lines)]))
+    if options.dry_run:
         say("Nothing was changed.")
         return False
-    if found.held and not wishes.force:
+    if found.held and not options.force:
         raise Blocked(
             f"Agents hold {', '.join(found.held)}: end them first (workflow-engine drain), or give --force where they "
             "are dead for certain."
         )
-    if wishes.yes:
+    if options.yes:
         return True
     if ask is None:
         raise Misconfigured("Nobody can be asked here: give --yes, or --dry-run to look.")

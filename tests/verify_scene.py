@@ -49,8 +49,8 @@ def verify(place: Path, base: str, head: str, **more: object) -> int:
         f"work_dir: {place.parent / 'work'}\n"
     )
     asked = {"test_command": COMMAND, **more}
-    wishes = VerifyOptions(local=(base, head), repo=place, config=config, json=True, **asked)  # type: ignore[arg-type]
-    return verified(wishes, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
+    options = VerifyOptions(local=(base, head), repo=place, config=config, json=True, **asked)  # type: ignore[arg-type]
+    return verified(options, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
 
 
 async def examined(

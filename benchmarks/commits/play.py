@@ -141,8 +141,8 @@ async def _examined(
         autoload = root / "autoload.php"
         autoload.write_text(_AUTOLOAD % json.dumps(project.php_classes), encoding="utf-8")
         command = f"{command} --bootstrap {autoload}"
-    wishes = VerifyOptions(local=(parent, head), repo=repository, test_command=command)
-    return await examined_locally(wishes, settings, known, bench)
+    options = VerifyOptions(local=(parent, head), repo=repository, test_command=command)
+    return await examined_locally(options, settings, known, bench)
 
 
 def _settings(project: Project, root: Path, known: Mapping[str, str]) -> Settings:

@@ -52,54 +52,54 @@ class DashboardOptions:
     interval: float = 10.0
 
 
-def shown(wishes: DashboardOptions, environment: Mapping[str, str], clock: Clock) -> int:
+def shown(options: DashboardOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Serve the page until a signal; 128+n for it, 1 when GitHub did not answer, 2 for configuration, 4 for rights."""
     try:
-        settings = load(wishes.config, repository=wishes.repository, environment=environment)
-        return anyio.run(_shown, wishes, settings, completed(settings, environment), clock)
+        settings = load(options.config, repository=options.repository, environment=environment)
+        return anyio.run(_shown, options, settings, completed(settings, environment), clock)
     except EngineError as error:
         return complain(error)
 
 
-async def _shown(wishes: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> int:
+async def _shown(options: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> int:
     orders, code = Orders(), OK
     async with anyio.create_task_group() as group:
         scope = anyio.CancelScope()
         group.start_soon(partial(attend, orders, scope, clock, daemon=False))
         with scope:
             try:
-                await _serve(wishes, settings, environment, clock)
+                await _serve(options, settings, environment, clock)
             except EngineError as error:  # before the group wraps it
                 code = complain(error)
         group.cancel_scope.cancel()
     return 128 + orders.stopped_by if orders.stopped_by else code
 
 
-async def _serve(wishes: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> None:
+async def _serve(options: DashboardOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> None:
     since = datetime.fromtimestamp(clock.now(), UTC) - RECENT
-    query = Query(repository=wishes.repository or "", since=since)
+    query = Query(repository=options.repository or "", since=since)
     async with visited(settings, environment, clock) as (opened, unusable):
         looks: list[Look] = [looking(settings, one, titled=True) for one in opened]
         at = opened[0].server_time()
         looks += [Unread(Board(name, at, complaint=str(error))) for name, error in unusable.items()]
         async with _reading(settings, query) as reading:
-            feed = Feed(looks, partial(_new, reading), clock.boot, wishes.interval)
+            feed = Feed(looks, partial(_new, reading), clock.boot, options.interval)
             token = secrets.token_urlsafe(24)
-            async with _site(wishes, settings, environment, feed, token, clock).served(wishes.port) as address:
+            async with _site(options, settings, environment, feed, token, clock).served(options.port) as address:
                 sys.stdout.write(f"{address}#token={token}  (Ctrl-C ends it)\n")
                 sys.stdout.flush()
                 await anyio.sleep_forever()
 
 
 def _site(
-    wishes: DashboardOptions,
+    options: DashboardOptions,
     settings: Settings,
     environment: Mapping[str, str],
     feed: Feed,
     token: str,
     clock: Clock,
 ) -> Site:
-    here, terms = partial(machine, settings.state_dir), _terms(settings, wishes.interval)
+    here, terms = partial(machine, settings.state_dir), _terms(settings, options.interval)
 
     async def seen() -> DashboardView:
         return view(await feed.newest(), terms, here())
@@ -118,11 +118,11 @@ def _site(
         return (await feed.newest()).boards
 
     async def carried_out(repository: str, order: Order) -> OrderResult:
-        one = load(wishes.config, repository=repository, environment=environment)
+        one = load(options.config, repository=repository, environment=environment)
         return await ordered(one, completed(one, environment), order)
 
     desk = OrderDesk(token, boards, carried_out, feed.outdate)
-    return Site(whole, status, Live(changed, lambda: feed.news, clock, wishes.interval), desk)
+    return Site(whole, status, Live(changed, lambda: feed.news, clock, options.interval), desk)
 
 
 def _terms(settings: Settings, interval: float) -> DashboardSettings:

@@ -64,34 +64,34 @@ class DemoOptions:
     minutes: float | None = None
 
 
-async def show(wishes: DemoOptions, console: Console) -> int:
+async def show(options: DemoOptions, console: Console) -> int:
     """Run it; returns 0 only if everything was merged and closed and the merged tree's tests pass."""
-    told = _told(wishes)
-    source = await own_project.look(wishes.repo) if wishes.repo is not None else None
-    root = _place(wishes.directory.absolute(), source)
+    told = _told(options)
+    source = await own_project.look(options.repo) if options.repo is not None else None
+    root = _place(options.directory.absolute(), source)
     code = 1
     try:
         environment = root.parent / "env"
         if source is None:
             with console.status("Setting up the demo project's own environment (once) ..."):
                 environment = await prepared(environment, for_installers())
-        if wishes.only_set_up:
+        if options.only_set_up:
             return 0
-        async with playing(wishes.llm, told, snapshot(), own=source is not None) as coder:
+        async with playing(options.llm, told, snapshot(), own=source is not None) as coder:
             scene = Stage(
                 root,
                 environment,
                 coder.backend,
                 coder.program,
                 own=source is not None,
-                test_command=wishes.test_command,
-                budget_usd=wishes.budget_usd,
+                test_command=options.test_command,
+                budget_usd=options.budget_usd,
                 paid=coder.paid,
             )
-            _introduce(console, coder, source, wishes)
-            code = await _play(Play(scene, told, wishes, coder, source), console)
+            _introduce(console, coder, source, options)
+            code = await _play(Play(scene, told, options, coder, source), console)
     finally:
-        if wishes.only_set_up or (code == 0 and not wishes.keep):
+        if options.only_set_up or (code == 0 and not options.keep):
             shutil.rmtree(root, ignore_errors=True)
         else:
             console.print(
@@ -100,30 +100,32 @@ async def show(wishes: DemoOptions, console: Console) -> int:
     return code
 
 
-def _told(wishes: DemoOptions) -> Sequence[Story]:
+def _told(options: DemoOptions) -> Sequence[Story]:
     """The stories of a demonstration that can be given; what is wrong is said before anything is installed."""
-    if wishes.workers < 1:
-        raise Misconfigured(f"--workers takes a number from 1, not {wishes.workers}.")
-    if wishes.kill_every_seconds < 0:
-        raise Misconfigured(f"--kill-every takes seconds from 0 (nobody is killed), not {wishes.kill_every_seconds:g}.")
-    if not wishes.budget_usd > 0:
-        raise Misconfigured(f"--budget takes US dollars above 0, not {wishes.budget_usd:g}.")
-    if wishes.minutes is not None and not wishes.minutes > 0:
-        raise Misconfigured(f"--minutes takes a number above 0, not {wishes.minutes:g}.")
-    if wishes.llm != "scripted":
-        known_program(wishes.llm)
-    if (wishes.repo is None) != (wishes.story is None):
+    if options.workers < 1:
+        raise Misconfigured(f"--workers takes a number from 1, not {options.workers}.")
+    if options.kill_every_seconds < 0:
+        raise Misconfigured(
+            f"--kill-every takes seconds from 0 (nobody is killed), not {options.kill_every_seconds:g}."
+        )
+    if not options.budget_usd > 0:
+        raise Misconfigured(f"--budget takes US dollars above 0, not {options.budget_usd:g}.")
+    if options.minutes is not None and not options.minutes > 0:
+        raise Misconfigured(f"--minutes takes a number above 0, not {options.minutes:g}.")
+    if options.llm != "scripted":
+        known_program(options.llm)
+    if (options.repo is None) != (options.story is None):
         raise Misconfigured(
             "--repo and --story go together: a repository of yours, and what should be built there. They need a real "
             "coder too: add --llm claude or --llm codex."
         )
-    if wishes.story is None:
-        return stories.told(wishes.stories)
-    if not wishes.story.strip():
+    if options.story is None:
+        return stories.told(options.stories)
+    if not options.story.strip():
         raise Misconfigured("--story is empty: say in a sentence or two what should be built.")
-    if wishes.llm == "scripted":
+    if options.llm == "scripted":
         raise Misconfigured("A story of your own needs a real coder: add --llm claude or --llm codex.")
-    title, _, body = wishes.story.strip().partition("\n")
+    title, _, body = options.story.strip().partition("\n")
     return (Story(title[:200], body.strip() or title, "", "", ""),)
 
 
@@ -138,7 +140,7 @@ def _place(directory: Path, source: ProjectSource | None) -> Path:
         raise Misconfigured(f"The demo writes to {directory}, which does not work: {error.strerror}.") from None
 
 
-def _introduce(console: Console, coder: Playing, source: ProjectSource | None, wishes: DemoOptions) -> None:
+def _introduce(console: Console, coder: Playing, source: ProjectSource | None, options: DemoOptions) -> None:
     """Who plays, on what, and what it may cost."""
     if source is not None:
         console.print(
@@ -149,7 +151,7 @@ def _introduce(console: Console, coder: Playing, source: ProjectSource | None, w
             console.print("Changes that are not committed are not in the copy.", style="yellow")
     console.print(coder.sentence, markup=False, highlight=False)
     if coder.paid:
-        console.print(f"All runs together may cost ${wishes.budget_usd:g} (--budget).", highlight=False)
+        console.print(f"All runs together may cost ${options.budget_usd:g} (--budget).", highlight=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +160,18 @@ class Play:
 
     scene: Stage
     told: Sequence[Story]
-    wishes: DemoOptions
+    options: DemoOptions
     coder: Playing
     source: ProjectSource | None
 
     @property
     def seconds(self) -> float:
         """After so long it has failed."""
-        if self.wishes.minutes is not None:
-            return 60 * self.wishes.minutes
+        if self.options.minutes is not None:
+            return 60 * self.options.minutes
         if self.coder.paid:
             return SECONDS_OF_A_MODEL
-        killed = KILLED_TIMES if self.wishes.kill_every_seconds else 1
+        killed = KILLED_TIMES if self.options.kill_every_seconds else 1
         return (SECONDS_PER_STORY if self.coder.program is None else SECONDS_OF_A_PROGRAM) * len(self.told) * killed
 
     @property
@@ -179,7 +181,7 @@ class Play:
 
 
 async def _play(play: Play, console: Console) -> int:
-    scene, wishes, clock = play.scene, play.wishes, RealClock()
+    scene, options, clock = play.scene, play.options, RealClock()
     async with Lab(scene.root / "github") as lab:
         await setup.furnish(lab, scene, play.told)
         if play.source is not None:
@@ -191,10 +193,10 @@ async def _play(play: Play, console: Console) -> int:
             if console.is_terminal:
                 stack.enter_context(Live(board, console=console, refresh_per_second=4))
             group = await stack.enter_async_context(anyio.create_task_group())
-            for name, module in parts(wishes.workers).items():
+            for name, module in parts(options.workers).items():
                 group.start_soon(cast.play, name, module)
-            if wishes.kill_every_seconds:
-                group.start_soon(cast.kill_at_random, wishes.kill_every_seconds)
+            if options.kill_every_seconds:
+                group.start_soon(cast.kill_at_random, options.kill_every_seconds)
             finished = await _until_merged(lab, board, play, clock)
             group.cancel_scope.cancel()
         died = f"; {cast.deaths} agents were restarted on the way" if cast.deaths else ""

@@ -74,39 +74,39 @@ class Recorded:
         return any(one["call"] == CoderCall.CHECK_CRITERIA for one in self.calls)
 
 
-def replayed(wishes: ReplayOptions, environment: Mapping[str, str]) -> int:
+def replayed(options: ReplayOptions, environment: Mapping[str, str]) -> int:
     """Play it; 0 when every recorded answer was asked for again and no other, 1 when not, 2 for no recording."""
     root = Path(tempfile.mkdtemp(prefix="replay-"))
     try:
-        one = chosen(recording.exchanges(wishes.directory), wishes)
-        return anyio.run(_play, one, root, wishes, environment)
+        one = chosen(recording.exchanges(options.directory), options)
+        return anyio.run(_play, one, root, options, environment)
     except EngineError as error:
         return complain(error)
     finally:
-        if wishes.keep:
+        if options.keep:
             sys.stdout.write(f"Everything was kept in {root}.\n")
         else:
             shutil.rmtree(root, ignore_errors=True)
 
 
-def chosen(found: Sequence[Mapping[str, Any]], wishes: ReplayOptions) -> Recorded:
+def chosen(found: Sequence[Mapping[str, Any]], options: ReplayOptions) -> Recorded:
     """The issue to play; raises `Misconfigured` where there is none, or several and none was named."""
     items = dict.fromkeys(one["item"] for one in found if one["call"] == CoderCall.WRITE_TESTS)
-    wanted = [item for item in items if wishes.item is None or item.lstrip("#") == wishes.item.lstrip("#")]
+    wanted = [item for item in items if options.item is None or item.lstrip("#") == options.item.lstrip("#")]
     if len(wanted) != 1:
         raise Misconfigured(
-            f"{wishes.directory} holds {', '.join(items) or 'no issue that was begun'}: choose one with --item."
+            f"{options.directory} holds {', '.join(items) or 'no issue that was begun'}: choose one with --item."
         )
     first = next(one for one in found if one["item"] == wanted[0])
-    archive = recording.tree_of(wishes.directory, wanted[0])
+    archive = recording.tree_of(options.directory, wanted[0])
     if not archive.is_file():
         raise Misconfigured(f"{archive} is missing: without it nobody knows on which files the recording began.")
     calls = [one for one in found if one["title"] == first["title"] and one["call"] != CoderCall.PLAN]
-    command = wishes.test_command or first.get("test_command")
+    command = options.test_command or first.get("test_command")
     return Recorded(wanted[0], archive, first["title"], first["body"], command, calls)
 
 
-async def _play(one: Recorded, root: Path, wishes: ReplayOptions, environment: Mapping[str, str]) -> int:
+async def _play(one: Recorded, root: Path, options: ReplayOptions, environment: Mapping[str, str]) -> int:
     scenario = root / "scenario.yml"
     scenario.write_text(recording.scenario(one.calls), encoding="utf-8")
     source = await own_project.unpacked(one.archive, root / "project")

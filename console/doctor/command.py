@@ -35,20 +35,20 @@ class DoctorOptions:
     quick: bool = False
 
 
-def examined(wishes: DoctorOptions, environment: Mapping[str, str]) -> int:
+def examined(options: DoctorOptions, environment: Mapping[str, str]) -> int:
     """Examine, print, and return 0 (nothing failed), 1 (GitHub did not answer), 2 (no usable configuration) or 4."""
     try:
-        settings = chosen(wishes.repositories, wishes.config, environment)
+        settings = chosen(options.repositories, options.config, environment)
     except Misconfigured as error:
-        if wishes.json:
+        if options.json:
             sys.stdout.write(f"{as_json([failed('configuration', str(error), change_it())])}\n")
         else:
             sys.stderr.write(f"{error}\n")
         return MISCONFIGURED
-    machine = Machine(settings, completed(settings, environment), RealClock(), wishes.quick)
-    roles = AGENTS if wishes.agent is None else frozenset({wishes.agent})
+    machine = Machine(settings, completed(settings, environment), RealClock(), options.quick)
+    roles = AGENTS if options.agent is None else frozenset({options.agent})
     findings = anyio.run(examine, machine, roles)
-    if wishes.json:
+    if options.json:
         sys.stdout.write(f"{as_json(findings)}\n")
     else:
         show(findings, Console())

@@ -68,33 +68,33 @@ class Todo:
         return said
 
 
-def initialise(wishes: InitOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
+def initialise(options: InitOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
     """Do it and say what was done; returns an exit code. `ask` is None where nobody can be asked."""
     try:
-        usable({"--api-url": (API_URL, wishes.api_url)})
-        settings, todo = _local(wishes, environment)
-        return anyio.run(_initialise, wishes, settings, completed(settings, environment), todo, ask)
+        usable({"--api-url": (API_URL, options.api_url)})
+        settings, todo = _local(options, environment)
+        return anyio.run(_initialise, options, settings, completed(settings, environment), todo, ask)
     except EngineError as error:
         return complain(error)
 
 
-def _local(wishes: InitOptions, environment: Mapping[str, str]) -> tuple[Settings, Todo]:
+def _local(options: InitOptions, environment: Mapping[str, str]) -> tuple[Settings, Todo]:
     """The configuration that holds, or would hold, and the files that are missing."""
-    found, todo = source(wishes.config, environment=environment), Todo()
+    found, todo = source(options.config, environment=environment), Todo()
     if found is not None and found.exists():
-        settings = load(found, repository=wishes.repository, environment=environment)
+        settings = load(found, repository=options.repository, environment=environment)
         todo.files += [key_file(path) for path in settings.lock.key_files[:1] if not path.exists()]
         if not settings.lock.key_files:
             key = default_key(environment)
             todo.files += [] if key.exists() else [key_file(key)]
             todo.hints.append(f"{found} was kept. Add to it:  lock: {{key_files: [{key}]}}")
         return settings, todo
-    if wishes.repository is None:
+    if options.repository is None:
         raise Misconfigured("There is no configuration yet: say for which repository, workflow-engine init owner/repo.")
-    checked(wishes.repository)
+    checked(options.repository)
     key = default_key(environment)
     todo.files += [] if key.exists() else [key_file(key)]
-    new = configuration_file(found or _default_config(), Blanks(wishes.repository, key, wishes.api_url))
+    new = configuration_file(found or _default_config(), Blanks(options.repository, key, options.api_url))
     todo.files.append(new)
     return as_written(new, environment), todo
 
@@ -114,7 +114,7 @@ def _default_config() -> Path:
 
 
 async def _initialise(
-    wishes: InitOptions, settings: Settings, environment: Mapping[str, str], todo: Todo, ask: Ask | None
+    options: InitOptions, settings: Settings, environment: Mapping[str, str], todo: Todo, ask: Ask | None
 ) -> int:
     async with _boards(settings, environment) as boards:
         for name, board in boards.items():
@@ -122,11 +122,11 @@ async def _initialise(
                 todo.missing[name] = await board.missing()
             except NotFound as error:
                 raise invisible(name) from error
-            todo.outdated_looks[name] = await board.outdated_looks() if wishes.update else ()
-        if wishes.dry_run:
+            todo.outdated_looks[name] = await board.outdated_looks() if options.update else ()
+        if options.dry_run:
             _show(todo)
             return OK
-        if todo and not wishes.yes and not _agree(todo, ask):
+        if todo and not options.yes and not _agree(todo, ask):
             show("Nothing was changed.")
             return FAILED
         for line in [*await _carry_out(todo, boards), *todo.hints]:

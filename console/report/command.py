@@ -54,24 +54,26 @@ class ReportOptions:
     json: bool = False
 
 
-def reported(wishes: ReportOptions, environment: Mapping[str, str], clock: Clock) -> int:
+def reported(options: ReportOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Print the report; 0, or 1 when GitHub did not answer, 2 for arguments or configuration, 4 for rights."""
     try:
-        settings = load(wishes.config, repository=wishes.repository, environment=environment)
-        _since(wishes.since, datetime.fromtimestamp(clock.now(), UTC))  # before GitHub is asked, whose time counts then
-        found = anyio.run(_figures, wishes, settings, completed(settings, environment), clock)
+        settings = load(options.config, repository=options.repository, environment=environment)
+        _since(
+            options.since, datetime.fromtimestamp(clock.now(), UTC)
+        )  # before GitHub is asked, whose time counts then
+        found = anyio.run(_figures, options, settings, completed(settings, environment), clock)
     except EngineError as error:
         return complain(error)
-    if wishes.json:
+    if options.json:
         sys.stdout.write(f"{document(found)}\n")
     else:
         Console(highlight=False).print(shown(found))
     return OK
 
 
-async def _figures(wishes: ReportOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
+async def _figures(options: ReportOptions, settings: Settings, environment: Mapping[str, str], clock: Clock) -> Figures:
     async with visits(settings, environment, clock) as (visit,):
-        facts = await gathered(visit, _since(wishes.since, visit.server_time()))
+        facts = await gathered(visit, _since(options.since, visit.server_time()))
         return figures(visit.configured.name, facts, settings.budgets.unknown_run)
 
 

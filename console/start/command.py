@@ -19,8 +19,7 @@ from console.doctor.finding import Finding, Status, healthy
 from console.doctor.probes import examine
 from console.doctor.programs import sandbox
 from console.doctor.report import total
-from console.init.command import InitOptions as InitWishes
-from console.init.command import initialise
+from console.init.command import InitOptions, initialise
 from console.option_values import API_URL, BACKEND, SANDBOX, SETUP_COMMAND, TEST_COMMAND, usable
 from console.start import coder, first_issue, project, signing_in
 from console.start.draft import Choices, Draft
@@ -55,18 +54,18 @@ Work = Callable[[Draft, Mapping[str, str]], int]
 """Takes up what was ordered; an exit code."""
 
 
-def started(wishes: StartOptions, person: Person, environment: Mapping[str, str], work: Work | None = None) -> int:
+def started(options: StartOptions, person: Person, environment: Mapping[str, str], work: Work | None = None) -> int:
     """Do it; the exit code is the worker's where one was started, else 0, and 1, 2, 4 or 130 for what stopped it.
 
     `work` stands for a worker of this process's own.
     """
     keep_streams()
     try:
-        _check(wishes)
-        draft, environment = _prepared(wishes, person, environment)
-        if (number := _ordered(wishes, draft, person, environment)) == 0:
+        _check(options)
+        draft, environment = _prepared(options, person, environment)
+        if (number := _ordered(options, draft, person, environment)) == 0:
             return OK
-        return _worked(wishes, draft, number, partial(work or _work, draft, environment))
+        return _worked(options, draft, number, partial(work or _work, draft, environment))
     except EngineError as error:
         return complain(error)
     except ExceptionGroup as group:
@@ -79,41 +78,41 @@ def started(wishes: StartOptions, person: Person, environment: Mapping[str, str]
         return INTERRUPTED
 
 
-def _check(wishes: StartOptions) -> None:
+def _check(options: StartOptions) -> None:
     """Raise `Misconfigured` for options that no configuration takes, before anything is looked at."""
-    checked(wishes.choices.repository)
+    checked(options.choices.repository)
     usable(
         {
-            "--backend": (BACKEND, wishes.backend),
-            "--test-command": (TEST_COMMAND, wishes.choices.test_command),
-            "--setup-command": (SETUP_COMMAND, wishes.choices.setup_command),
-            "--sandbox": (SANDBOX, wishes.choices.sandbox),
-            "--api-url": (API_URL, wishes.choices.api_url),
+            "--backend": (BACKEND, options.backend),
+            "--test-command": (TEST_COMMAND, options.choices.test_command),
+            "--setup-command": (SETUP_COMMAND, options.choices.setup_command),
+            "--sandbox": (SANDBOX, options.choices.sandbox),
+            "--api-url": (API_URL, options.choices.api_url),
         }
     )
 
 
-def _prepared(wishes: StartOptions, person: Person, environment: Mapping[str, str]) -> tuple[Draft, Mapping[str, str]]:
+def _prepared(options: StartOptions, person: Person, environment: Mapping[str, str]) -> tuple[Draft, Mapping[str, str]]:
     """Everything but the issue; raises what only the person can put right."""
-    draft = Draft.of(wishes.choices, wishes.config, environment)
+    draft = Draft.of(options.choices, options.config, environment)
     if draft.known:
-        show(f"{draft.path} has {wishes.choices.repository} already: it counts, and only what is missing is made.")
+        show(f"{draft.path} has {options.choices.repository} already: it counts, and only what is missing is made.")
     _step(1)
     settings = draft.settings(environment)
     _machine(settings, environment)
     StateDirectory(settings.state_dir).open()  # before anything is made below it with other rights
     _step(2)
     draft, environment, writer = signing_in.signed_in(draft, environment, person)
-    if not wishes.prepare_only:
-        first_issue.looked_up(draft, environment, wishes.issue)
+    if not options.prepare_only:
+        first_issue.looked_up(draft, environment, options.issue)
     _step(3)
     draft = signing_in.reviewer(draft, environment, person, writer)
     _step(4)
-    draft, environment = coder.chosen(draft, environment, person, wishes.backend)
+    draft, environment = coder.chosen(draft, environment, person, options.backend)
     _step(5)
     draft = project.tried(draft, environment, person)
     _step(6)
-    draft = _written(draft, environment, comments=wishes.comments)
+    draft = _written(draft, environment, comments=options.comments)
     _step(7)
     _examined(draft.settings(environment), environment)
     return draft, environment
@@ -146,7 +145,7 @@ def _written(draft: Draft, environment: Mapping[str, str], *, comments: bool) ->
         _write(draft, comments=comments)
         draft = replace(draft, known=True)
     name = draft.choices.repository
-    code = initialise(InitWishes(name, draft.path, yes=True), None, environment)
+    code = initialise(InitOptions(name, draft.path, yes=True), None, environment)
     if code != OK:
         sentence = "The labels could not be made; see above."
         raise Transient(sentence) if code == FAILED else NotReady(sentence)
@@ -176,27 +175,27 @@ def _examined(settings: Settings, environment: Mapping[str, str]) -> None:
     show("\n".join(filter(None, (told(found), total(found)))))
 
 
-def _ordered(wishes: StartOptions, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
+def _ordered(options: StartOptions, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
     """The number of the issue that is to be taken up; 0: none."""
     settings = draft.settings(environment)
     _step(8)
-    if not wishes.prepare_only:
+    if not options.prepare_only:
         budgets = settings.budgets
         show(
             f"The first paid step: at most ${budgets.run:g} a run, ${budgets.issue:g} an issue, ${budgets.day:g} a day."
         )
-        if number := first_issue.wanted(draft, environment, person, wishes.issue):
+        if number := first_issue.wanted(draft, environment, person, options.issue):
             page = f"{git_server(settings.github.api_url)}/{draft.choices.repository}/issues/{number}"
             show(f"A worker takes it up now: {page}")
             return number
     ready = settings.repositories[0].labels.names().of(Stage.READY)
-    show(f"Nothing was begun. Later: label an issue {ready}, then run\n  {_again(wishes, draft)}")
+    show(f"Nothing was begun. Later: label an issue {ready}, then run\n  {_again(options, draft)}")
     return 0
 
 
-def _worked(wishes: StartOptions, draft: Draft, number: int, work: Callable[[], int]) -> int:
-    name, file = draft.choices.repository, _config(wishes, draft)
-    show(f"Ctrl-C stops it and loses nothing; go on with\n  {_again(wishes, draft)}")
+def _worked(options: StartOptions, draft: Draft, number: int, work: Callable[[], int]) -> int:
+    name, file = draft.choices.repository, _config(options, draft)
+    show(f"Ctrl-C stops it and loses nothing; go on with\n  {_again(options, draft)}")
     code = work()
     show(f"What happened to #{number}, and what comes next:")
     show(f"  workflow-engine status {name}{file}")
@@ -205,13 +204,13 @@ def _worked(wishes: StartOptions, draft: Draft, number: int, work: Callable[[], 
     return code
 
 
-def _again(wishes: StartOptions, draft: Draft) -> str:
-    return f"worker-agent {draft.choices.repository} --once{_config(wishes, draft)}"
+def _again(options: StartOptions, draft: Draft) -> str:
+    return f"worker-agent {draft.choices.repository} --once{_config(options, draft)}"
 
 
-def _config(wishes: StartOptions, draft: Draft) -> str:
+def _config(options: StartOptions, draft: Draft) -> str:
     """What commands need to find the configuration, where it is not found by itself."""
-    return "" if wishes.config is None else f" --config {shlex.quote(str(draft.path))}"
+    return "" if options.config is None else f" --config {shlex.quote(str(draft.path))}"
 
 
 def _work(draft: Draft, environment: Mapping[str, str]) -> int:

@@ -52,18 +52,18 @@ class StatusOptions:
     interval: float | None = None
 
 
-def told(wishes: StatusOptions, environment: Mapping[str, str], clock: Clock) -> int:
+def told(options: StatusOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Print the board; 0, or 1 when GitHub did not answer, 2 for configuration, 4 for rights, 128+n for a signal."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_COLUMNS)
     try:
-        settings = load(wishes.config, repository=wishes.repository, environment=environment)
-        return anyio.run(_told, wishes, settings, completed(settings, environment), clock, console)
+        settings = load(options.config, repository=options.repository, environment=environment)
+        return anyio.run(_told, options, settings, completed(settings, environment), clock, console)
     except EngineError as error:
         return complain(error)
 
 
 async def _told(
-    wishes: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
+    options: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
 ) -> int:
     orders = Orders()
     code = OK
@@ -72,7 +72,7 @@ async def _told(
         group.start_soon(partial(attend, orders, scope, clock, daemon=False))
         with scope:
             try:
-                await _look(wishes, settings, environment, clock, console)
+                await _look(options, settings, environment, clock, console)
             except EngineError as error:  # before the group wraps it
                 code = complain(error)
                 _tell(console, machine(settings.state_dir))  # for that nobody else is needed
@@ -83,7 +83,7 @@ async def _told(
 
 
 async def _look(
-    wishes: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
+    options: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
 ) -> None:
     here = partial(machine, settings.state_dir)
     async with visited(settings, environment, clock) as (opened, unusable):
@@ -92,19 +92,19 @@ async def _look(
         for name, error in unusable.items():
             boards.append(Board(name, boards[0].at, complaint=str(error)))
             looks.append(Unread(boards[-1]))
-        if wishes.interval is None or wishes.json or not console.is_terminal:
+        if options.interval is None or options.json or not console.is_terminal:
 
             def show(boards: Sequence[Board]) -> None:
-                _print(console, boards, here(), json=wishes.json)
+                _print(console, boards, here(), json=options.json)
 
             show(boards)
-            if wishes.interval is not None:
-                await follow(looks, boards, clock, wishes.interval, show)
+            if options.interval is not None:
+                await follow(looks, boards, clock, options.interval, show)
             return
         view = BoardView(clock.boot, beneath=lambda: lines(here()))
         view.show(boards)
         with Live(view, console=console, screen=True, refresh_per_second=1):
-            await follow(looks, boards, clock, wishes.interval, view.show)
+            await follow(looks, boards, clock, options.interval, view.show)
 
 
 def looking(settings: Settings, visit: OpenRepository, *, titled: bool = False) -> Looking:

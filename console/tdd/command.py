@@ -32,18 +32,18 @@ from shared.text import printable
 INTERRUPTED = "Interrupted."
 
 
-def done(wishes: TddOptions, environment: Mapping[str, str]) -> int:
+def done(options: TddOptions, environment: Mapping[str, str]) -> int:
     """Do it and print. 0 done, 1 failed, 2 arguments, 4 credentials, 5 rounds used up, 130 or 143 interrupted."""
     keep_streams()
     _log(environment, environment.get("GITHUB_TOKEN", ""))
     try:
-        wishes.check()
+        options.check()
         conceal()
-        return anyio.run(_interruptible, _Command(wishes, environment, Path.cwd()))
+        return anyio.run(_interruptible, _Command(options, environment, Path.cwd()))
     except EngineError as error:
-        return _refused(wishes, _code(error), error)
+        return _refused(options, _code(error), error)
     except KeyboardInterrupt:  # before anybody attended to signals
-        return _refused(wishes, 128 + signal.SIGINT, EngineError(INTERRUPTED))
+        return _refused(options, 128 + signal.SIGINT, EngineError(INTERRUPTED))
 
 
 def _log(environment: Mapping[str, str], token: str) -> None:
@@ -55,8 +55,8 @@ def _log(environment: Mapping[str, str], token: str) -> None:
 class _Command:
     """One call of the command; `task` is what it has begun or goes on with."""
 
-    def __init__(self, wishes: TddOptions, environment: Mapping[str, str], directory: Path) -> None:
-        self.wishes = wishes
+    def __init__(self, options: TddOptions, environment: Mapping[str, str], directory: Path) -> None:
+        self.options = options
         self._environment = environment
         self._directory = directory
         self.task: Task | None = None
@@ -66,17 +66,17 @@ class _Command:
 
     async def run(self) -> int:
         """The exit code; raises `EngineError` for what was never begun."""
-        wishes, checkout = self.wishes, await self._checkout()
-        if wishes.listing:
+        options, checkout = self.options, await self._checkout()
+        if options.listing:
             return self._list()
-        if wishes.resume is not None:
-            self.task = self._records.read(wishes.resume)
+        if options.resume is not None:
+            self.task = self._records.read(options.resume)
             if self.task.state is State.DONE:
                 return self._end(self._unchanged(self.task))
             await self._left_there(self.task)
-            ready = await preflight.again(self.task, wishes, checkout, self._environment)
+            ready = await preflight.again(self.task, options, checkout, self._environment)
         else:
-            ready = await preflight.ready(wishes, checkout, self._environment)
+            ready = await preflight.ready(options, checkout, self._environment)
             self.task = await self._begun(ready, checkout)
         _log(self._environment, ready.environment.get(ready.settings.github.token_env, ""))
         self._introduce(ready, self.task)
@@ -84,8 +84,8 @@ class _Command:
 
     def _unchanged(self, task: Task) -> Task:
         """The task, which is done; raises `Misconfigured` when something else is asked of it than it was made from."""
-        file = self.wishes.specification
-        if file is not None or self.wishes.kind is not None:
+        file = self.options.specification
+        if file is not None or self.options.kind is not None:
             again = f"workflow-engine tdd {file or task.order.specification}"
             raise Misconfigured(f"{task.id} is done, in {task.order.branch}. For more begin another task: {again}")
         return task
@@ -103,9 +103,9 @@ class _Command:
         try:
             checkout = await Checkout.around(self._directory, self._environment)
         except Misconfigured as error:
-            if self.wishes.listing or self.wishes.resume is not None:
+            if self.options.listing or self.options.resume is not None:
                 raise
-            await preflight.without_checkout(self.wishes, str(error), self._environment)
+            await preflight.without_checkout(self.options, str(error), self._environment)
         self._records = Records(checkout.top)
         return checkout
 
@@ -136,7 +136,7 @@ class _Command:
     def left(self, code: int, why: str) -> int:
         """It stopped before its end: say why, and how to go on. Without a task there is nothing to go on with."""
         task = self._records.read(self.task.id) if self.task else None
-        if self.wishes.json:
+        if self.options.json:
             begun = task and report.as_json(task, self._records, code, self._warnings, why)
             say(begun or report.refused_as_json(code, (why,), self._warnings))
         self.say(why if task is None else f"{why}\n{report.again(task)}")
@@ -160,13 +160,13 @@ class _Command:
 
     def _list(self) -> int:
         tasks = self._records.all()
-        shown = report.listed_as_json(tasks, self._records) if self.wishes.json else report.listed(tasks)
+        shown = report.listed_as_json(tasks, self._records) if self.options.json else report.listed(tasks)
         say(shown)
         return OK
 
     def _end(self, task: Task) -> int:
         code = report.code_of(task)
-        if self.wishes.json:
+        if self.options.json:
             say(report.as_json(task, self._records, code, self._warnings))
         else:
             show(report.told(task))
@@ -201,9 +201,9 @@ def _meant(group: ExceptionGroup[Exception]) -> EngineError:
     return first
 
 
-def _refused(wishes: TddOptions, code: int, error: Exception) -> int:
+def _refused(options: TddOptions, code: int, error: Exception) -> int:
     """Say what kept it from beginning; returns `code`."""
-    if wishes.json:
+    if options.json:
         errors = error.errors if isinstance(error, Unready) else (str(error),)
         warnings = error.warnings if isinstance(error, Unready) else ()
         say(report.refused_as_json(code, errors, warnings))

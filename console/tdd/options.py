@@ -69,7 +69,7 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
     from console.tdd.command import done
     from console.tdd.request import TddOptions
 
-    wishes = TddOptions(
+    options = TddOptions(
         specification,
         max_reviews,
         branch,
@@ -86,4 +86,4 @@ def tdd(  # noqa: PLR0913 - each is an option of the command line
         sandbox=sandbox,
         kind=kind,
     )
-    raise typer.Exit(done(wishes, snapshot()))
+    raise typer.Exit(done(options, snapshot()))

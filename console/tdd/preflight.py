@@ -53,41 +53,41 @@ class Ready:
     warnings: tuple[str, ...] = ()
 
 
-async def ready(wishes: TddOptions, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
+async def ready(options: TddOptions, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
     """Everything that a new task begins with; raises `Unready` with all that is wrong."""
     found = Findings()
-    title, text = specification(wishes.specification, found, wishes.kind or "")
+    title, text = specification(options.specification, found, options.kind or "")
     task_id = new_id(title)
-    base, commit = await start(checkout, wishes.base, found, wishes.specification)
-    origin = None if wishes.local else await _origin(checkout, found)
+    base, commit = await start(checkout, options.base, found, options.specification)
+    origin = None if options.local else await _origin(checkout, found)
     name = origin.name if origin is not None else run_settings.local_name(checkout.top)
     order = replace(
-        _order(wishes, title, text, source(wishes.config, environment=environment)),
+        _order(options, title, text, source(options.config, environment=environment)),
         name=name,
         base=base,
         commit=commit,
-        branch=wishes.branch or f"tdd/{task_id}",
+        branch=options.branch or f"tdd/{task_id}",
         pull_request=origin is not None,
     )
     await target(checkout, order.branch, commit, found)
     return await _looked_over(task_id, order, origin, Scene(checkout, environment, found))
 
 
-async def without_checkout(wishes: TddOptions, why: str, environment: Mapping[str, str]) -> NoReturn:
+async def without_checkout(options: TddOptions, why: str, environment: Mapping[str, str]) -> NoReturn:
     """What keeps a task from beginning where no work tree is, and everything else that is wrong: raises `Unready`."""
     found = Findings()
     found.wrong(why)
-    title, text = specification(wishes.specification, found, wishes.kind or "")
-    order = _order(wishes, title, text, source(wishes.config, environment=environment))
+    title, text = specification(options.specification, found, options.kind or "")
+    order = _order(options, title, text, source(options.config, environment=environment))
     await _settings(replace(order, name=NOWHERE), None, environment, found)
     found.check()
     raise AssertionError("what is wrong was raised")
 
 
-async def again(task: Task, wishes: TddOptions, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
+async def again(task: Task, options: TddOptions, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
     """What a task goes on with that was left; raises `Unready` with all that is wrong."""
     found = Findings()
-    order = changed(wishes.changing(task.order), wishes.specification, found)
+    order = changed(options.changing(task.order), options.specification, found)
     if task.state in STOPPED:
         await still_ours(checkout, order.branch, task.head or order.commit, found)
     origin = await _origin(checkout, found) if order.pull_request else None
@@ -116,26 +116,26 @@ async def _looked_over(task_id: str, order: TaskRequest, origin: Origin | None, 
     return Ready(task_id, order, settings, pull_settings, known, (*scene.found.warnings, *said))
 
 
-def _order(wishes: TddOptions, title: str, text: str, config: Path | None) -> TaskRequest:
+def _order(options: TddOptions, title: str, text: str, config: Path | None) -> TaskRequest:
     """What the command line says; what the repository has to say comes later."""
     return TaskRequest(
         name="",
-        specification=str(wishes.specification),
+        specification=str(options.specification),
         title=title,
         text=text,
         base="",
         commit="",
         branch="",
-        max_reviews=wishes.max_reviews or MAX_REVIEWS,
-        cleanup=wishes.cleanup,
+        max_reviews=options.max_reviews or MAX_REVIEWS,
+        cleanup=options.cleanup,
         pull_request=False,
         config=str(config.absolute()) if config else None,
-        llm=wishes.llm,
-        test_command=wishes.test_command,
-        setup_command=wishes.setup_command,
-        sandbox=wishes.sandbox,
-        file=str(wishes.specification.absolute()) if wishes.specification else "",
-        kind=wishes.kind or "",
+        llm=options.llm,
+        test_command=options.test_command,
+        setup_command=options.setup_command,
+        sandbox=options.sandbox,
+        file=str(options.specification.absolute()) if options.specification else "",
+        kind=options.kind or "",
     )
 
 

@@ -46,12 +46,12 @@ def configured(order: TaskRequest, environment: Mapping[str, str]) -> Settings:
     if not known and len(settings.repositories) == 1:
         known = list(settings.repositories)
     one = known[0] if known else RepositorySettings(name=order.name)
-    wishes = {
+    options = {
         "llm_backend": order.llm,
         "test_command": order.test_command,
         "setup_command": order.setup_command,
     }
-    one = one.model_copy(update={key: value for key, value in wishes.items() if value is not None})
+    one = one.model_copy(update={key: value for key, value in options.items() if value is not None})
     if order.test_command is not None:
         one = one.model_copy(update={"suites": ()})  # the command that was asked for is the only one
     sandbox = {} if order.sandbox is None else {"sandbox": order.sandbox}

@@ -62,44 +62,44 @@ class VerifyOptions:
     specification: Path | None = None
 
 
-def verified(wishes: VerifyOptions, environment: Mapping[str, str]) -> int:
+def verified(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     """Examine and print; 0 when the claim is true, 1 when it is not, 2 for arguments, 4 when nobody can tell.
 
     3 when the change is proven and nobody claims anything of it.
     """
     try:
         conceal()
-        report = _examined(wishes, environment)
+        report = _examined(options, environment)
     except EngineError as error:
         sys.stderr.write(f"{error}\n")
         return MISCONFIGURED if code_of(error) == MISCONFIGURED else NOT_ALLOWED
-    sys.stdout.write(f"{json.dumps(asdict(report)) if wishes.json else as_text(report)}\n")
+    sys.stdout.write(f"{json.dumps(asdict(report)) if options.json else as_text(report)}\n")
     if not report.true:
         return FAILED
     return NOTHING_TO_DO if report.claimed is False else OK
 
 
-def _examined(wishes: VerifyOptions, environment: Mapping[str, str]) -> Report:
-    if (wishes.pull_request is None) == (wishes.local is None):
+def _examined(options: VerifyOptions, environment: Mapping[str, str]) -> Report:
+    if (options.pull_request is None) == (options.local is None):
         raise Misconfigured("Name one pull request as owner/repo#7, or two commits as --local BASE HEAD.")
-    if wishes.kind not in set(SpecificationKind):
-        raise Misconfigured(f"'{wishes.kind}' is no kind of change; there are {', '.join(SpecificationKind)}.")
-    if wishes.local is not None:
-        return anyio.run(examined_locally, wishes, _settings_for_local(wishes, environment), environment)
-    found = _PULL_REQUEST.fullmatch(wishes.pull_request or "")
+    if options.kind not in set(SpecificationKind):
+        raise Misconfigured(f"'{options.kind}' is no kind of change; there are {', '.join(SpecificationKind)}.")
+    if options.local is not None:
+        return anyio.run(examined_locally, options, _settings_for_local(options, environment), environment)
+    found = _PULL_REQUEST.fullmatch(options.pull_request or "")
     if found is None:
-        raise Misconfigured(f"'{wishes.pull_request}' is no pull request: write it as owner/repo#7.")
-    settings = load(wishes.config, repository=found[1], environment=environment)
-    return anyio.run(_pull_request, wishes, settings, int(found[2]), completed(settings, environment))
+        raise Misconfigured(f"'{options.pull_request}' is no pull request: write it as owner/repo#7.")
+    settings = load(options.config, repository=found[1], environment=environment)
+    return anyio.run(_pull_request, options, settings, int(found[2]), completed(settings, environment))
 
 
-def _settings_for_local(wishes: VerifyOptions, environment: Mapping[str, str]) -> Settings:
-    named = source(wishes.config, environment=environment)
-    return load(wishes.config, repository=None if named else _LOCAL, environment=environment)
+def _settings_for_local(options: VerifyOptions, environment: Mapping[str, str]) -> Settings:
+    named = source(options.config, environment=environment)
+    return load(options.config, repository=None if named else _LOCAL, environment=environment)
 
 
 async def _pull_request(
-    wishes: VerifyOptions, settings: Settings, number: int, environment: Mapping[str, str]
+    options: VerifyOptions, settings: Settings, number: int, environment: Mapping[str, str]
 ) -> Report:
     (configured,) = settings.repositories
     async with work_place(settings) as place:
@@ -109,7 +109,7 @@ async def _pull_request(
         backends = settings.backends(configured)
         configured = await settings_at(material.space, material.ask.base, configured, backends)
         bench = await bench_of(settings, configured, environment, place, told=on_terminal(sys.stderr))
-        ask = replace(material.ask, suites=_suites(wishes, configured), **_rules(configured))
+        ask = replace(material.ask, suites=_suites(options, configured), **_rules(configured))
         seen = await Repeat(material.mirror, material.space, bench, ask).examined()
         if material.claim is None:
             found = (*material.found, *unproven(seen))
@@ -118,10 +118,10 @@ async def _pull_request(
         return Report.of(material.subject, ask, seen, found, material.remarks)
 
 
-def _suites(wishes: VerifyOptions, configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
+def _suites(options: VerifyOptions, configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
     """What is run: the command that was given, else what is configured, else what is found at the top."""
-    if wishes.test_command:
-        return (SuitePolicy(configured.working_directory, wishes.test_command, configured.test_report),)
+    if options.test_command:
+        return (SuitePolicy(configured.working_directory, options.test_command, configured.test_report),)
     several = tuple(SuitePolicy(one.directory, one.test_command, one.test_report) for one in configured.suites)
     return several or (SuitePolicy(configured.working_directory, configured.test_command, configured.test_report),)
 
@@ -133,21 +133,21 @@ def _rules(configured: RepositorySettings) -> dict[str, Any]:
 
 
 async def examined_locally(
-    wishes: VerifyOptions, settings: Settings, environment: Mapping[str, str], bench: TestBench | None = None
+    options: VerifyOptions, settings: Settings, environment: Mapping[str, str], bench: TestBench | None = None
 ) -> Report:
     """Judge two commits of a repository on this machine; on `bench`, or on one as the configuration says."""
     configured = settings.repositories[0] if len(settings.repositories) == 1 else RepositorySettings(name=_LOCAL)
-    here = Git(git_dir(wishes.repo), {**child_environment(), **environment})
-    base, head = [await _commit(here, name) for name in wishes.local or ()]
+    here = Git(git_dir(options.repo), {**child_environment(), **environment})
+    base, head = [await _commit(here, name) for name in options.local or ()]
     async with work_place(settings) as place:
         mirror, space = await cloned(here, str(here.git_dir), place)
         for commit in (base, head):
             if not await brought(mirror, commit):
-                raise Misconfigured(f"The commit {commit} of {wishes.repo} cannot be fetched.")
+                raise Misconfigured(f"The commit {commit} of {options.repo} cannot be fetched.")
         configured = await settings_at(space, base, configured, settings.backends(configured))
         bench = bench or await bench_of(settings, configured, environment, place, told=on_terminal(sys.stderr))
-        allowed = await to_thread.run_sync(_specification, wishes)
-        ask = Ask(base, head, _suites(wishes, configured), allowed, **_rules(configured))
+        allowed = await to_thread.run_sync(_specification, options)
+        ask = Ask(base, head, _suites(options, configured), allowed, **_rules(configured))
         seen = await Repeat(mirror, space, bench, ask).examined()
         found = unproven(seen)
         if not await mirror.is_ancestor(base, head):
@@ -155,17 +155,17 @@ async def examined_locally(
         return Report.of(f"{base[:12]}..{head[:12]}", ask, seen, found, claimed=None)
 
 
-def _specification(wishes: VerifyOptions) -> Specification:
+def _specification(options: VerifyOptions) -> Specification:
     """What the change was asked to do, as far as it was said."""
     text = ""
-    if wishes.specification is not None:
+    if options.specification is not None:
         try:
-            text = wishes.specification.read_text(encoding="utf-8")
+            text = options.specification.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise Misconfigured(f"The specification {wishes.specification} cannot be read: {error}") from None
+            raise Misconfigured(f"The specification {options.specification} cannot be read: {error}") from None
     asked = read(text) if text.strip() else Specification("")
-    kind = asked.kind if wishes.kind == SpecificationKind.FEATURE else SpecificationKind(wishes.kind)
-    return replace(asked, may_change=(*asked.may_change, *wishes.may_change), kind=kind)
+    kind = asked.kind if options.kind == SpecificationKind.FEATURE else SpecificationKind(options.kind)
+    return replace(asked, may_change=(*asked.may_change, *options.may_change), kind=kind)
 
 
 async def bench_of(

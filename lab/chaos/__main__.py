@@ -61,7 +61,7 @@ class ChaosOptions:
     """How many of the answers that may be late are late."""
 
 
-def wishes(argv: Sequence[str] | None = None) -> ChaosOptions:
+def options(argv: Sequence[str] | None = None) -> ChaosOptions:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m lab.chaos", description="Everything goes wrong, for a while.")
     parser.add_argument("--minutes", type=float, default=10.0, help="how long things go wrong")
@@ -185,7 +185,7 @@ def _say(line: str) -> None:
 
 def main() -> int:
     """The command: 0 if nothing was wrong."""
-    wanted = wishes()
+    wanted = options()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # no agent outlives the trial
     _say(f"seed {wanted.seed}, {wanted.minutes:g} minutes of trouble, {wanted.issues} issues")
     wanted.directory.mkdir(parents=True, exist_ok=True)

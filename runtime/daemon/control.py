@@ -35,14 +35,14 @@ class ControlOptions:
     """Ids; empty means all."""
 
 
-def drain(wishes: ControlOptions, environment: Mapping[str, str], clock: Clock, *, seconds: float | None) -> int:
+def drain(options: ControlOptions, environment: Mapping[str, str], clock: Clock, *, seconds: float | None) -> int:
     """Let agents end when the phases in work have ended, and wait for that, at most so many `seconds` (None: for ever).
 
     Exit code 0 when all have ended, 1 when some still work, 2 for an unusable configuration, 3 when none runs.
     """
     try:
-        place = state_of(wishes, environment)
-        meant = _meant(place, wishes.agents)
+        place = state_of(options, environment)
+        meant = _meant(place, options.agents)
         if not meant:
             say(f"No agent runs from {place}.")
             return NOTHING_TO_DO
@@ -56,10 +56,10 @@ def drain(wishes: ControlOptions, environment: Mapping[str, str], clock: Clock, 
     return FAILED if left else OK
 
 
-def pause(wishes: ControlOptions, environment: Mapping[str, str], why: str) -> int:
+def pause(options: ControlOptions, environment: Mapping[str, str], why: str) -> int:
     """Let nothing be begun by any agent that runs from the state directory, until `resume`."""
     try:
-        place = state_of(wishes, environment)
+        place = state_of(options, environment)
         if not place.is_dir():
             raise Misconfigured(f"There is no state directory {place}: name it with --state-dir.")
         replace_file(place / PAUSE_FILE, f"{' '.join(why.split())}\n")
@@ -69,10 +69,10 @@ def pause(wishes: ControlOptions, environment: Mapping[str, str], why: str) -> i
     return OK
 
 
-def resume(wishes: ControlOptions, environment: Mapping[str, str]) -> int:
+def resume(options: ControlOptions, environment: Mapping[str, str]) -> int:
     """Let the agents of the state directory go on. Exit code 3 when they were not paused."""
     try:
-        file = state_of(wishes, environment) / PAUSE_FILE
+        file = state_of(options, environment) / PAUSE_FILE
         file.unlink()
     except EngineError as error:
         return complain(error)
@@ -85,11 +85,11 @@ def resume(wishes: ControlOptions, environment: Mapping[str, str]) -> int:
     return OK
 
 
-def state_of(wishes: ControlOptions, environment: Mapping[str, str]) -> Path:
+def state_of(options: ControlOptions, environment: Mapping[str, str]) -> Path:
     """The state directory that is meant: named, configured, or the default; raises `Misconfigured`."""
-    if wishes.state_dir is not None:
-        return wishes.state_dir
-    found = source(wishes.config, environment=environment)
+    if options.state_dir is not None:
+        return options.state_dir
+    found = source(options.config, environment=environment)
     if found is not None:
         return read(found, environment=environment).state_dir
     return Path(environment.get("STATE_DIRECTORY", "").partition(":")[0] or DEFAULT_STATE_DIR).expanduser()

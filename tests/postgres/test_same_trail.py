@@ -128,8 +128,8 @@ def test_the_command_reads_it_as_configured(
     trail = Written(store(settings), keep=DAYS_90)
     trail.record(event(uid="a"))
     trail.close(60)
-    wishes = EventsOptions(Query(repository="a/b"), config)
-    assert shown(wishes, {"HOME": str(tmp_path)}, RealClock(), table=False) == 0
+    options = EventsOptions(Query(repository="a/b"), config)
+    assert shown(options, {"HOME": str(tmp_path)}, RealClock(), table=False) == 0
     assert json.loads(capsys.readouterr().out)["uid"] == "a"
     assert not (tmp_path / "events.db").exists()
 

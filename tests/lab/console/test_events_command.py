@@ -42,8 +42,8 @@ def write(state: Path, *events: Event) -> None:
 
 
 def ask(state: Path, *, clock: Stop | None = None, table: bool = False, follow: bool = False, **query: object) -> int:
-    wishes = EventsOptions(Query(repository="a/b", **query), None, state, follow)  # type: ignore[arg-type]
-    return shown(wishes, {"HOME": str(state)}, clock or Stop(), table=table)
+    options = EventsOptions(Query(repository="a/b", **query), None, state, follow)  # type: ignore[arg-type]
+    return shown(options, {"HOME": str(state)}, clock or Stop(), table=table)
 
 
 def test_programs_get_one_object_per_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,10 +35,10 @@ class Desk:
         token = self.lab.token(ENGINE, WRITES)
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "GITHUB_TOKEN": token}
 
-    async def init(self, wishes: InitOptions, ask: Ask | None = None) -> int:
+    async def init(self, options: InitOptions, ask: Ask | None = None) -> int:
         """`workflow-engine init`, by default where nobody can be asked; its exit code."""
-        wishes = replace(wishes, config=self.config)
-        return await anyio.to_thread.run_sync(initialise, wishes, ask, self.environment)
+        options = replace(options, config=self.config)
+        return await anyio.to_thread.run_sync(initialise, options, ask, self.environment)
 
     @property
     def config(self) -> Path:
@@ -126,10 +126,10 @@ async def test_without_a_yes_nothing_is_done(desk: Desk, capsys: pytest.CaptureF
         questions.append(question)
         return False
 
-    wishes = InitOptions(REPOSITORY, api_url=desk.lab.url)
-    assert await desk.init(wishes) == 2
+    options = InitOptions(REPOSITORY, api_url=desk.lab.url)
+    assert await desk.init(options) == 2
     assert "give --yes, or --dry-run" in capsys.readouterr().err
-    assert await desk.init(wishes, no) == 1
+    assert await desk.init(options, no) == 1
     said = capsys.readouterr().out
     assert f"  create 1 labels in {REPOSITORY}: {READY}" in said.splitlines()
     assert said.endswith("Nothing was changed.\n")

@@ -66,7 +66,7 @@ class Newcomer:
     def config(self) -> Path:
         return self.home / ".config" / "workflow-engine" / "repos.yml"
 
-    def wishes(self, **more: Any) -> StartOptions:
+    def options(self, **more: Any) -> StartOptions:
         choices = Choices(
             REPOSITORY,
             test_command="sh check.sh",
@@ -77,10 +77,10 @@ class Newcomer:
         )
         return StartOptions(replace(choices, **more), backend="scripted")
 
-    async def start(self, person: Person, wishes: StartOptions, **variables: str) -> int:
+    async def start(self, person: Person, options: StartOptions, **variables: str) -> int:
         """In this process, without the worker, whose code is 0."""
         known = {**self.environment, **variables}
-        return await anyio.to_thread.run_sync(started, wishes, person, known, lambda draft, environment: 0)
+        return await anyio.to_thread.run_sync(started, options, person, known, lambda draft, environment: 0)
 
     async def process(self, *words: str, **variables: str) -> Finished:
         """`workflow-engine start` as it is installed, to its end."""
@@ -146,7 +146,7 @@ async def test_everything_is_asked_at_most_once_and_repeating_it_repairs(
             ("What is wanted", ""),
         ]
     )
-    assert await newcomer.start(person, newcomer.wishes(test_command="sh no-such-file.sh")) == 0
+    assert await newcomer.start(person, newcomer.options(test_command="sh no-such-file.sh")) == 0
     assert (person.answers, len(person.asked) < MOST_ANSWERS) == ([], True)  # the fifth is a backend's key
     assert (newcomer.issues(), newcomer.lab.at(REPOSITORY).labels.find(READY) is not None) == ([], True)
     settings = load(None, repository=REPOSITORY, environment=newcomer.environment, directory=newcomer.home)
@@ -159,7 +159,7 @@ async def test_everything_is_asked_at_most_once_and_repeating_it_repairs(
     key, before = newcomer.home / ".config" / "workflow-engine" / "lock.key", newcomer.files()
     key.unlink()
     again, asked = Typed([]), len(list(newcomer.lab.exchanges))
-    assert await newcomer.start(again, replace(newcomer.wishes(), prepare_only=True)) == 0
+    assert await newcomer.start(again, replace(newcomer.options(), prepare_only=True)) == 0
     assert again.asked == []
     assert f"{newcomer.config} has {REPOSITORY} already" in capsys.readouterr().out
     assert {name for name, content in newcomer.files().items() if before.get(name) != content} == {str(key)}
@@ -177,7 +177,7 @@ async def test_an_open_issue_is_offered_and_taken_by_its_number(
     lab.issue(REPOSITORY, "Rewrite everything", "", author=OWNER)
     good = lab.issue(REPOSITORY, "Greet kim [kindly]", "- [ ] It greets.", author=OWNER, labels=("good first issue",))
     person = Typed([("reviewer", lab.token(REVIEWER, WRITES)), ("A number of these", f"#{good.number}")])
-    assert await newcomer.start(person, newcomer.wishes(), GITHUB_TOKEN=newcomer.token) == 0
+    assert await newcomer.start(person, newcomer.options(), GITHUB_TOKEN=newcomer.token) == 0
     said = capsys.readouterr().out
     assert [line.split()[0] for line in said.splitlines() if line.startswith("  #")] == ["#4", "#3"]
     assert f"#{good.number}     Greet kim [kindly] (good first issue)" in said
@@ -196,7 +196,7 @@ async def test_a_token_that_lacks_permissions_is_told_by_name_and_nothing_is_wri
     newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     newcomer.permissions = {**WRITES, "issues": "read", "pull_requests": "read"}
-    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes(), GITHUB_TOKEN=newcomer.token) == 4
+    assert await newcomer.start(Nobody(agreed=True), newcomer.options(), GITHUB_TOKEN=newcomer.token) == 4
     said = capsys.readouterr()
     assert "lacks issues: write, pull_requests: write" in said.err
     assert not newcomer.config.exists()
@@ -204,11 +204,11 @@ async def test_a_token_that_lacks_permissions_is_told_by_name_and_nothing_is_wri
 
 
 async def test_nobody_can_be_asked(newcomer: Newcomer, capsys: pytest.CaptureFixture[str]) -> None:
-    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes()) == 4
+    assert await newcomer.start(Nobody(agreed=True), newcomer.options()) == 4
     said = capsys.readouterr()
     assert said.err == "Without a token nothing can be done: set GITHUB_TOKEN, and start again.\n"
     assert "read and write: Contents, Issues, Pull requests; read: Commit statuses, Actions" in said.out
-    assert await newcomer.start(Nobody(agreed=False), newcomer.wishes(), GITHUB_TOKEN=newcomer.token) == 2
+    assert await newcomer.start(Nobody(agreed=False), newcomer.options(), GITHUB_TOKEN=newcomer.token) == 2
     assert "give --yes" in capsys.readouterr().err
     assert not newcomer.config.exists()
 
@@ -216,8 +216,8 @@ async def test_nobody_can_be_asked(newcomer: Newcomer, capsys: pytest.CaptureFix
 async def test_an_issue_that_is_not_there_is_told_before_anything_is_set_up(
     newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wishes = replace(newcomer.wishes(), issue="#99")
-    assert await newcomer.start(Nobody(agreed=True), wishes, GITHUB_TOKEN=newcomer.token) == 4
+    options = replace(newcomer.options(), issue="#99")
+    assert await newcomer.start(Nobody(agreed=True), options, GITHUB_TOKEN=newcomer.token) == 4
     said = capsys.readouterr()
     assert f"GitHub does not show {REPOSITORY}#99 to this token: check the number" in said.err
     assert "3/8" not in said.out
@@ -227,7 +227,7 @@ async def test_an_issue_that_is_not_there_is_told_before_anything_is_set_up(
 async def test_a_token_that_is_refused_says_where_it_came_from(
     newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await newcomer.start(Nobody(agreed=True), newcomer.wishes(), GITHUB_TOKEN="ghp_nobody") == 4
+    assert await newcomer.start(Nobody(agreed=True), newcomer.options(), GITHUB_TOKEN="ghp_nobody") == 4
     said = capsys.readouterr().err
     assert "Bad credentials. It came from the environment variable GITHUB_TOKEN. Make another one at" in said
     assert "ghp_nobody" not in said
@@ -236,8 +236,8 @@ async def test_a_token_that_is_refused_says_where_it_came_from(
 async def test_a_github_that_does_not_answer_is_told_as_by_other_commands(
     newcomer: Newcomer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wishes = newcomer.wishes(api_url="http://127.0.0.1:9")
-    assert await newcomer.start(Nobody(agreed=True), wishes, GITHUB_TOKEN=newcomer.token) == 1
+    options = newcomer.options(api_url="http://127.0.0.1:9")
+    assert await newcomer.start(Nobody(agreed=True), options, GITHUB_TOKEN=newcomer.token) == 1
     assert "Try again" in capsys.readouterr().err
     assert not newcomer.config.exists()
 
@@ -258,8 +258,8 @@ async def test_a_second_repository_is_added_and_the_rest_of_the_file_stays(
     other = f"# mine\nrepositories:\n  - name: ada/other  # the old one\ngithub: {{api_url: '{newcomer.lab.url}'}}\n"
     more = f"sandbox: none\nllm: {{scenario: '{newcomer.home / 'scenario.yml'}'}}\n"
     newcomer.config.write_text(other + more)
-    wishes = replace(newcomer.wishes(), prepare_only=True)
-    assert await newcomer.start(Nobody(agreed=True), wishes, GITHUB_TOKEN=newcomer.token) == 0
+    options = replace(newcomer.options(), prepare_only=True)
+    assert await newcomer.start(Nobody(agreed=True), options, GITHUB_TOKEN=newcomer.token) == 0
     added = f"  - name: {REPOSITORY}\n    llm_backend: scripted\n    test_command: sh check.sh\n"
     assert newcomer.config.read_text() == (other + more).replace(
         "repositories:\n", f"repositories:\n{added}    test_report: report.xml\n"

@@ -16,7 +16,7 @@ from shared.workflow import Role
 from shared.workflow.labels import Labels
 
 
-async def uninstall(engine: Engine, wishes: UninstallOptions, ask: Ask | None = None) -> int:
+async def uninstall(engine: Engine, options: UninstallOptions, ask: Ask | None = None) -> int:
     file = engine.directory / "config.yml"
     file.write_text(engine.settings("machine-1").model_dump_json(include={"repositories", "state_dir", "work_dir"}))
     text = file.read_text()[:-1] + f', "github": {{"api_url": "{engine.lab.url}", "write_interval_seconds": 0}}'
@@ -24,7 +24,7 @@ async def uninstall(engine: Engine, wishes: UninstallOptions, ask: Ask | None = 
     home = str(engine.directory)
     token = engine.lab.token(ENGINE, WRITES)
     environment = {"PATH": "/usr/bin:/bin", "HOME": home, "GITHUB_TOKEN": token, VARIABLE: str(file)}
-    return await anyio.to_thread.run_sync(removed, wishes, ask, environment)
+    return await anyio.to_thread.run_sync(removed, options, ask, environment)
 
 
 async def refs(engine: Engine) -> list[str]:

@@ -27,15 +27,15 @@ async def test_a_head_that_is_not_green_is_false(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("wishes", "sentence"),
+    ("options", "sentence"),
     [
         (VerifyOptions(), "Name one pull request"),
         (VerifyOptions("a/b#1", ("x", "y")), "Name one pull request"),
         (VerifyOptions("a/b"), "'a/b' is no pull request: write it as owner/repo#7."),
     ],
 )
-def test_wrong_arguments_end_with_2(wishes: VerifyOptions, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verified(wishes, {}) == 2
+def test_wrong_arguments_end_with_2(options: VerifyOptions, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verified(options, {}) == 2
     assert sentence in capsys.readouterr().err
 
 

@@ -57,10 +57,10 @@ github: {{api_url: "{engine.lab.url}"}}
 
     async def verify(self, number: int) -> tuple[int, dict[str, Any]]:
         """The exit code, and what was printed."""
-        wishes = VerifyOptions(f"{REPOSITORY}#{number}", json=True, config=self.file)
+        options = VerifyOptions(f"{REPOSITORY}#{number}", json=True, config=self.file)
         environment = {"GITHUB_TOKEN": self.token, "PATH": "/usr/bin:/bin"}
         self.capsys.readouterr()
-        code = await to_thread.run_sync(verified, wishes, environment)
+        code = await to_thread.run_sync(verified, options, environment)
         out = self.capsys.readouterr().out
         assert self.token not in out
         assert list((self.engine.directory / "checker-work").iterdir()) == [], "no clone is left"
@@ -115,16 +115,16 @@ async def test_a_token_that_is_refused_is_no_verdict(
     engine: Engine, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     checker = Checker(engine, capsys)
-    wishes = VerifyOptions(f"{REPOSITORY}#1", config=checker.file)
+    options = VerifyOptions(f"{REPOSITORY}#1", config=checker.file)
     environment = {"GITHUB_TOKEN": "ghp_nobody", "PATH": "/usr/bin:/bin"}
-    assert await to_thread.run_sync(verified, wishes, environment) == 4
+    assert await to_thread.run_sync(verified, options, environment) == 4
 
 
 async def test_a_pull_request_that_is_not_there_is_no_verdict(
     engine: Engine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checker = Checker(engine, capsys)
-    wishes = VerifyOptions(f"{REPOSITORY}#99", config=checker.file)
+    options = VerifyOptions(f"{REPOSITORY}#99", config=checker.file)
     environment = {"GITHUB_TOKEN": checker.token, "PATH": "/usr/bin:/bin"}
-    assert await to_thread.run_sync(verified, wishes, environment) == 4
+    assert await to_thread.run_sync(verified, options, environment) == 4
     assert f"GitHub does not show {REPOSITORY}#99 to this token: check the number" in capsys.readouterr().err

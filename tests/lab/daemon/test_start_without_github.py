@@ -76,8 +76,8 @@ async def test_a_daemon_that_starts_in_a_storm_begins_when_it_is_over(engine: En
 @pytest.mark.fault(9)
 async def test_the_doctor_says_it_and_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = configured(tmp_path, NOBODY)
-    wishes, environment = DoctorOptions((), config, json=True), surroundings(tmp_path, "canary-4711")
-    code = await anyio.to_thread.run_sync(examined, wishes, environment)
+    options, environment = DoctorOptions((), config, json=True), surroundings(tmp_path, "canary-4711")
+    code = await anyio.to_thread.run_sync(examined, options, environment)
     found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["status"] == "fail"]
     assert [(one["subject"], one["passing"]) for one in found] == [("token", True)]
     assert "\n" not in found[0]["sentence"]

@@ -99,7 +99,7 @@ async def test_what_cannot_be_used_is_refused_with_a_sentence(project: Git, tmp_
 
 
 @pytest.mark.parametrize(
-    ("wishes", "sentence"),
+    ("options", "sentence"),
     [
         ({"repo": Path()}, "go together"),
         ({"story": "x", "llm": "claude"}, "go together"),
@@ -107,9 +107,9 @@ async def test_what_cannot_be_used_is_refused_with_a_sentence(project: Git, tmp_
         ({"repo": Path(), "story": "x"}, "needs a real coder"),
     ],
 )
-async def test_wishes_that_contradict_each_other(wishes: dict[str, object], sentence: str, tmp_path: Path) -> None:
+async def test_wishes_that_contradict_each_other(options: dict[str, object], sentence: str, tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match=sentence):
-        await show(DemoOptions(tmp_path / "demo", **wishes), Console(quiet=True))  # type: ignore[arg-type]
+        await show(DemoOptions(tmp_path / "demo", **options), Console(quiet=True))  # type: ignore[arg-type]
     assert not (tmp_path / "demo").exists()
 
 

@@ -34,9 +34,9 @@ def files(place: Path, pattern: str) -> list[Path]:
     return sorted(place.glob(pattern))
 
 
-async def replay(place: Path, **wishes: Any) -> int:
+async def replay(place: Path, **options: Any) -> int:
     environment: Mapping[str, str] = {}
-    return await anyio.to_thread.run_sync(replayed, ReplayOptions(place, **wishes), environment)
+    return await anyio.to_thread.run_sync(replayed, ReplayOptions(place, **options), environment)
 
 
 async def test_a_whole_run_with_red_ci_and_a_review_is_played_again(

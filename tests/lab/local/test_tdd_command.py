@@ -70,8 +70,8 @@ async def test_a_branch_comes_out_and_everything_else_stays_as_it_was(project: P
 async def test_what_stopped_is_taken_up_again_from_what_was_built(project: Project) -> None:
     await project.git("checkout", "--quiet", "--detach")
     before = await project.photograph()
-    wishes = ("--base", "trunk", "--max-reviews", "1", "--branch", "kept")
-    done = await project.tdd("../SPEC.md", *wishes, scenario=TESTS + CODE + REQUESTS_CHANGES)
+    options = ("--base", "trunk", "--max-reviews", "1", "--branch", "kept")
+    done = await project.tdd("../SPEC.md", *options, scenario=TESTS + CODE + REQUESTS_CHANGES)
     assert done.code == 5, done.stderr.decode()
     (task,) = Records(project.top).all()
     assert "still asks for changes after 1 of 1" in done.text

@@ -129,8 +129,8 @@ async def test_one_branch_comes_in(project: Project, prepared: Callable[[Project
     checkout = await Checkout.around(inside if inside.exists() else here.top, project.variables())
     assert checkout.top == here.top
     base = await checkout.branch() or "trunk"
-    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", base=base, local=True)
-    ready = await preflight.ready(wishes, checkout, project.variables())
+    options = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", base=base, local=True)
+    ready = await preflight.ready(options, checkout, project.variables())
     await checkout.exclude()
     Records(checkout.top).write(Task(ready.task_id, "2026-11-22T10:00:00+00:00", str(project.outside), ready.order))
     await brought(checkout, ready.order.commit, ready.order.branch, project.outside / "copy.git")
@@ -158,10 +158,10 @@ async def test_records_go_into_a_directory_of_their_own_alone(project: Project, 
         place.symlink_to(elsewhere)
     if kind == "link":
         elsewhere.mkdir()
-    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml")
+    options = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml")
     before = await project.photograph()
     with pytest.raises(Unready, match="no directory of its own"):
-        await preflight.ready(wishes, await Checkout.around(project.top, project.variables()), project.variables())
+        await preflight.ready(options, await Checkout.around(project.top, project.variables()), project.variables())
     assert await project.photograph() == before
     assert list(elsewhere.glob("*")) == []
 

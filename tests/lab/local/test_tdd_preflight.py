@@ -38,16 +38,16 @@ async def at(project: Project, directory: Path | None = None) -> Checkout:
     return await Checkout.around(directory or project.top, project.variables())
 
 
-async def look(project: Project, variables: Mapping[str, str] | None = None, **wishes: Any) -> preflight.Ready:
-    asked = {"specification": project.outside / "SPEC.md", "config": project.outside / "config.yml", **wishes}
+async def look(project: Project, variables: Mapping[str, str] | None = None, **options: Any) -> preflight.Ready:
+    asked = {"specification": project.outside / "SPEC.md", "config": project.outside / "config.yml", **options}
     return await preflight.ready(TddOptions(**asked), await at(project), variables or project.variables())
 
 
-async def refused(project: Project, **wishes: Any) -> Unready:
+async def refused(project: Project, **options: Any) -> Unready:
     """What is said of it; nothing was written."""
     before = await project.photograph()
     with pytest.raises(Unready) as caught:
-        await look(project, **wishes)
+        await look(project, **options)
     assert await project.photograph() == before
     assert not (project.top / ".workflow").exists()
     assert not (project.outside / "state").exists()
@@ -93,7 +93,7 @@ async def test_a_token_that_github_does_not_know_is_noticed_before_anything_is_p
 
 
 @pytest.mark.parametrize(
-    ("commands", "wishes", "sentence"),
+    ("commands", "options", "sentence"),
     [
         ([("checkout", "--quiet", "--detach")], {}, "say with --base"),
         ([("branch", "tdd")], {}, "the branches 'tdd' and 'tdd/"),
@@ -108,11 +108,11 @@ async def test_a_token_that_github_does_not_know_is_noticed_before_anything_is_p
     ],
 )
 async def test_what_git_has_to_say(
-    project: Project, commands: list[tuple[str, ...]], wishes: dict[str, Any], sentence: str
+    project: Project, commands: list[tuple[str, ...]], options: dict[str, Any], sentence: str
 ) -> None:
     for command in commands:
         await project.git(*command)
-    assert sentence in str(await refused(project, **wishes))
+    assert sentence in str(await refused(project, **options))
 
 
 async def test_a_detached_head_and_a_branch_that_moves_forward_are_fine(project: Project) -> None:
@@ -156,9 +156,9 @@ async def test_outside_of_a_repository_and_in_a_shallow_one(project: Project) ->
         await at(project, project.outside)
     with pytest.raises(Misconfigured, match="without a work tree"):
         await at(project, project.top / ".git")
-    wishes = TddOptions(project.text("SPEC.md", ""), llm="claude", config=project.outside / "config.yml")
+    options = TddOptions(project.text("SPEC.md", ""), llm="claude", config=project.outside / "config.yml")
     with pytest.raises(Unready, match=r"(?s)no tree here.*SPEC\.md is empty.*ANTHROPIC_API_KEY") as caught:
-        await preflight.without_checkout(wishes, "There is no tree here.", project.variables())
+        await preflight.without_checkout(options, "There is no tree here.", project.variables())
     assert caught.value.errors[0] == "There is no tree here."
     project.text("SPEC.md", SPECIFICATION)
     await project.commit_empty("Two")
@@ -294,9 +294,9 @@ async def test_the_set_up_that_was_named_counts_in_place_of_the_configured_one(p
 
 
 @pytest.mark.parametrize(
-    ("option", "wishes"),
+    ("option", "options"),
     [("--test-command", TddOptions(test_command="")), ("--setup-command", TddOptions(setup_command=" "))],
 )
-def test_a_command_without_words_is_refused_by_the_name_of_its_option(option: str, wishes: TddOptions) -> None:
+def test_a_command_without_words_is_refused_by_the_name_of_its_option(option: str, options: TddOptions) -> None:
     with pytest.raises(Misconfigured, match=f"^{option}: must not be empty"):
-        wishes.check()
+        options.check()

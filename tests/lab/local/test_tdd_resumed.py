@@ -30,8 +30,8 @@ async def project(tmp_path: Path) -> Project:
 
 async def test_a_branch_that_a_person_went_on_with_is_not_taken_up_again(project: Project) -> None:
     checkout = await Checkout.around(project.top, project.variables())
-    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
-    ready = await preflight.ready(wishes, checkout, project.variables())
+    options = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
+    ready = await preflight.ready(options, checkout, project.variables())
     task = Task(ready.task_id, "", str(project.outside), ready.order, State.FAILED, head=ready.order.commit)
     again = TddOptions(resume=task.id)
     assert (await preflight.again(task, again, checkout, project.variables())).order == ready.order
@@ -87,8 +87,8 @@ async def test_what_another_process_has_done_since_the_record_was_read_is_not_do
     project: Project, state: State
 ) -> None:
     checkout, records = await Checkout.around(project.top, project.variables()), Records(project.top)
-    wishes = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
-    ready = await preflight.ready(wishes, checkout, project.variables())
+    options = TddOptions(project.outside / "SPEC.md", config=project.outside / "config.yml", branch="result")
+    ready = await preflight.ready(options, checkout, project.variables())
     place = project.outside / "state/tdd" / ready.task_id
     read = Task(ready.task_id, "2026-11-22T10:00:00+00:00", str(place), ready.order)
     now = replace(read, state=state, head=ready.order.commit)

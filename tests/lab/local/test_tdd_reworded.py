@@ -62,8 +62,8 @@ async def test_code_that_failed_is_written_for_the_new_text(project: Project) ->
 
 
 async def test_what_was_handed_over_is_changed_for_the_new_text(project: Project) -> None:
-    wishes = ("--max-reviews", "1", "--branch", "greeting")
-    done = await project.tdd("../SPEC.md", *wishes, scenario=TESTS + CODE + REQUESTS_CHANGES)
+    options = ("--max-reviews", "1", "--branch", "greeting")
+    done = await project.tdd("../SPEC.md", *options, scenario=TESTS + CODE + REQUESTS_CHANGES)
     assert done.code == 5, done.stderr.decode()
     (task,) = Records(project.top).all()
     built = await project.git("rev-parse", "greeting")

@@ -103,9 +103,9 @@ github: {{api_url: "{engine.lab.url}"}}
 """
     )
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES), "PATH": "/usr/bin:/bin"}
-    wishes = VerifyOptions(f"{REPOSITORY}#{number}", json=True, config=file)
+    options = VerifyOptions(f"{REPOSITORY}#{number}", json=True, config=file)
     capsys.readouterr()
-    await to_thread.run_sync(verified, wishes, environment)
+    await to_thread.run_sync(verified, options, environment)
     return [one["sentence"] for one in json.loads(capsys.readouterr().out)["false"]]
 
 

@@ -52,11 +52,11 @@ def test_nobody_to_drain(
 
 
 def test_pause_and_resume(state: StateDirectory, capsys: pytest.CaptureFixture[str]) -> None:
-    wishes = ControlOptions(state_dir=state.path)
-    assert resume(wishes, {}) == 3
-    assert pause(wishes, {}, "the\nweekend") == 0
+    options = ControlOptions(state_dir=state.path)
+    assert resume(options, {}) == 3
+    assert pause(options, {}, "the\nweekend") == 0
     assert (state.path / "PAUSE").read_text() == "the weekend\n"
-    assert resume(wishes, {}) == 0
+    assert resume(options, {}) == 0
     assert not (state.path / "PAUSE").exists()
     assert pause(ControlOptions(state_dir=state.path / "none"), {}, "") == 2
     assert not (state.path / "none").exists()

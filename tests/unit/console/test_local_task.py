@@ -254,10 +254,10 @@ def test_a_record_from_before_the_file_was_kept_looks_at_none() -> None:
     assert changed(order(), None, Findings()) == order()
 
 
-@pytest.mark.parametrize("wishes", [TddOptions(resume="x", branch="y"), TddOptions(resume="x", base="y")])
-def test_what_a_task_began_with_is_kept(wishes: TddOptions) -> None:
+@pytest.mark.parametrize("options", [TddOptions(resume="x", branch="y"), TddOptions(resume="x", base="y")])
+def test_what_a_task_began_with_is_kept(options: TddOptions) -> None:
     with pytest.raises(Misconfigured, match="--resume keeps"):
-        wishes.check()
+        options.check()
 
 
 def ci(agent: str, verdict: str, **data: Any) -> Event:

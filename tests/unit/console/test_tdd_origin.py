@@ -107,7 +107,7 @@ def test_every_option_is_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "sentence"),
+    ("options", "sentence"),
     [
         (TddOptions(max_reviews=0), "--max-reviews"),
         (TddOptions(resume="a", listing=True), "--resume"),
@@ -115,6 +115,6 @@ def test_every_option_is_documented() -> None:
         (TddOptions(sandbox="jail"), "--sandbox"),
     ],
 )
-def test_wishes_that_make_no_sense(wishes: TddOptions, sentence: str) -> None:
+def test_wishes_that_make_no_sense(options: TddOptions, sentence: str) -> None:
     with pytest.raises(Misconfigured, match=sentence):
-        wishes.check()
+        options.check()
