@@ -101,53 +101,53 @@ class _Console:
         seen = self._seen
         targets = CommandTargets(seen.issues, seen.pulls, self._port, seen.names, self._configured.max_attempts)
         try:
-            matter = await targets.matter(number)
+            target = await targets.target(number)
         except NotFound as error:
             raise await invisible_item(self._github, self._configured.name, number) from error
-        ruled = ruling(verb, matter.track, matter.stage)
+        ruled = ruling(verb, target.track, target.stage)
         if isinstance(ruled, CommandRefused):
-            return self._answer(matter, verb, ruled.sentence, done=False)
+            return self._answer(target, verb, ruled.sentence, done=False)
         if ruled is Effect.DECIDE:
-            return await self._decide(matter, order)
-        holder = await self._holder(matter)
+            return await self._decide(target, order)
+        holder = await self._holder(target)
         if holder and ruled not in UNTOUCHED:
-            return self._answer(matter, verb, f"{holder} is working on it: `recover stop` ends that", done=False)
-        case = matter.case_for(ruled)
+            return self._answer(target, verb, f"{holder} is working on it: `recover stop` ends that", done=False)
+        case = target.case_for(ruled)
         if case is None:
-            return self._answer(matter, verb, "it is not a pull request of this engine's making", done=False)
+            return self._answer(target, verb, "it is not a pull request of this engine's making", done=False)
         if order.backend and case.fence is None:
-            return self._answer(matter, verb, NOT_BEGUN, done=False)
+            return self._answer(target, verb, NOT_BEGUN, done=False)
         case = replace(case, backend=order.backend)
         by = OperatorPermit(f"/{verb} by {seen.account.login} {order.place}")
         recovery = Recovery(seen.labels, seen.pulls, self._mirror, self._port, seen.names)
         outcome = await recovery.carry_out(ruled, case.without_fence() if holder else case, by)
-        await self._record(matter, order, outcome, by)
-        return self._answer(await targets.matter(number), verb, outcome, done=True, then=NEXT.get(ruled, ""))
+        await self._record(target, order, outcome, by)
+        return self._answer(await targets.target(number), verb, outcome, done=True, then=NEXT.get(ruled, ""))
 
-    async def _decide(self, matter: CommandTarget, order: Order) -> OrderResult:
+    async def _decide(self, target: CommandTarget, order: Order) -> OrderResult:
         """Post the command: the agent that asked for the decision reads it there, as anybody's."""
         login, command = self._seen.account.login, f"/{order.verb}"
         if not (await self._seen.people.permission(login)).may_write:
             told = f"{login} is no person with write access: comment `{command}` in the thread yourself"
-            return self._answer(matter, order.verb, told, done=False)
+            return self._answer(target, order.verb, told, done=False)
         by = OperatorPermit(f"{command} by {login} {order.place}")
-        await self._seen.comments.post(matter.case.thread.number, command, by)
-        return self._answer(matter, order.verb, f"{login} commented `{command}`", done=True, then=NEXT[Effect.DECIDE])
+        await self._seen.comments.post(target.case.thread.number, command, by)
+        return self._answer(target, order.verb, f"{login} commented `{command}`", done=True, then=NEXT[Effect.DECIDE])
 
-    async def _holder(self, matter: CommandTarget) -> str:
+    async def _holder(self, target: CommandTarget) -> str:
         """Who works on it; empty when nobody does."""
-        if matter.case.fence is None:
+        if target.case.fence is None:
             return ""
-        view = await observe(self._port, matter.case.fence.key, self._claimant)
+        view = await observe(self._port, target.case.fence.key, self._claimant)
         return (view.taken_by(self._claimant) or "an agent") if view.live(self._claimant.terms) else ""
 
-    async def _record(self, matter: CommandTarget, order: Order, outcome: str, by: OperatorPermit) -> None:
-        board = StatusBoard(self._seen.comments, matter.owner, self._claimant.accounts, self._claimant.keys)
+    async def _record(self, target: CommandTarget, order: Order, outcome: str, by: OperatorPermit) -> None:
+        board = StatusBoard(self._seen.comments, target.owner, self._claimant.accounts, self._claimant.keys)
         who = f"{self._seen.account.login}, {order.place}"
         entry = {"id": f"console-{secrets.token_hex(4)}", "by": who, "command": f"/{order.verb}", "outcome": outcome}
-        await board.note(matter.case.thread.number, by, commands=[entry])
+        await board.note(target.case.thread.number, by, commands=[entry])
 
-    def _answer(self, matter: CommandTarget, verb: Verb, outcome: str, *, done: bool, then: str = "") -> OrderResult:
-        item = f"{self._configured.name}#{matter.case.thread.number}"
-        fits = tuple(one for one in fitting(matter.track, matter.stage) if one in ACTIONS)
-        return OrderResult(item, verb, done, outcome.rstrip("."), matter.stage, then, fits)
+    def _answer(self, target: CommandTarget, verb: Verb, outcome: str, *, done: bool, then: str = "") -> OrderResult:
+        item = f"{self._configured.name}#{target.case.thread.number}"
+        fits = tuple(one for one in fitting(target.track, target.stage) if one in ACTIONS)
+        return OrderResult(item, verb, done, outcome.rstrip("."), target.stage, then, fits)

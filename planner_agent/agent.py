@@ -88,7 +88,7 @@ class Planner:
         self._observer = Observer(forge, self._listener, specifications, policy)
         self._drafting = Drafting(forge.issues, self._listener, source, coder, policy)
         self._handover = Actions(forge, specifications, policy)
-        self._sightings: ReadCache[Issue] = ReadCache(port.boot)
+        self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
         self._seen_open: dict[int, list[int]] = {}
 
     @property
@@ -145,7 +145,7 @@ class Planner:
         if isinstance(view, Skip):
             return view
         issue = await self._forge.issues.issue(candidate.number)
-        self._sightings.keep(issue.number, issue)
+        self._read_cache.keep(issue.number, issue)
         return await self._claims.claim(view, await self._gate.intent(issue, view.fence))
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
@@ -193,7 +193,7 @@ class Planner:
 
     def _just_read(self, held: Held) -> Issue | None:
         """The story as the claim has read it: a draft can still be stopped, and closing looks at each specification."""
-        issue = self._sightings.take(held.fence.key.number)
+        issue = self._read_cache.take(held.fence.key.number)
         return issue if held.fence.phase == Phase.DRAFT or held.fence.stage is Stage.SPECIFIED else None
 
     async def _act(self, action: Action, held: Held, snapshot: Snapshot) -> Step:

@@ -21,7 +21,7 @@ from planner_agent.story import create_story
 from planner_agent.triage.build import triaging
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
-from runtime.building.commands import attended, replies
+from runtime.building.commands import commanded, replies
 from shared.errors import Misconfigured
 from shared.reconcile.watch import Watch
 from shared.scheduling.items import Agent
@@ -45,7 +45,7 @@ def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
     parts.status.beside(planner.holding)
     if decided is not None:
         return planner
-    return attended(parts, triaging(parts, planner, forge.inbox), forge.inbox)
+    return commanded(parts, triaging(parts, planner, forge.inbox), forge.inbox)
 
 
 def _inbox(parts: Parts) -> Watch:

@@ -72,7 +72,7 @@ class Reviewer:
         self._merging = Merging(forge, self._observer, self._handover, policy)
         self._issue_labels = IssueLabels(forge.replies, policy.names, policy.exclude)
         self._gate = Eligibility(claimant, demand, self._observer, policy)
-        self._sightings: ReadCache[PullRequest] = ReadCache(port.boot)
+        self._read_cache: ReadCache[PullRequest] = ReadCache(port.boot)
         self._closed: dict[int, Issue] = {}
         self._settled: set[int] = set()
 
@@ -110,7 +110,7 @@ class Reviewer:
     async def _wish(self, view: LockView, version: str) -> Intent | Skip:
         number = view.key.number
         pull_request = await self._forge.pulls.pull_request(number)
-        self._sightings.keep(number, pull_request)
+        self._read_cache.keep(number, pull_request)
         return await self._gate.wish(view, pull_request, datetime.fromisoformat(version))
 
     @asynccontextmanager
@@ -163,7 +163,7 @@ class Reviewer:
         A review that begins looks again before it is posted; one that approves sets a label, whose reply tells news.
         """
         number, stage = held.fence.key.number, held.fence.stage
-        seen = self._sightings.take(number)
+        seen = self._read_cache.take(number)
         return (
             seen
             if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and self._drafts.of(held) is not None)
@@ -246,7 +246,7 @@ class Reviewer:
         now = await self._forge.pulls.pull_request(seen.pull_request.number)
         if (now.head_sha, now.base_branch, now.open) != (draft.sha, draft.onto, True):
             return None  # the next look sees it and decides
-        self._sightings.keep(now.number, now)
+        self._read_cache.keep(now.number, now)
         if held.fence.phase:  # what comes now is the review that a person had asked for once more
             await advance(held, FenceChange(phase=""))
         opinion = await self._handover.submit(held, draft)

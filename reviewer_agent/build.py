@@ -22,7 +22,7 @@ from reviewer_agent.review.review_calls import ReviewCalls
 from reviewer_agent.review.review_input import ReviewInputs
 from reviewer_agent.snapshot import Bounds, Merge
 from runtime.building.assembly import Parts
-from runtime.building.commands import attended, replies, start_signals
+from runtime.building.commands import commanded, replies, start_signals
 from shared.git.notes import Notes
 from shared.scheduling.items import Agent
 from shared.text.prompts import Prompts
@@ -68,7 +68,7 @@ def build(parts: Parts) -> Agent:
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
     agent = Reviewer(forge, parts.port, parts.claimant, drafts, policy)
     parts.status.beside(agent.holding)
-    return attended(parts, agent, inbox, start_signals(parts, inbox))
+    return commanded(parts, agent, inbox, start_signals(parts, inbox))
 
 
 def after_merge_of(parts: Parts) -> AfterMerge:

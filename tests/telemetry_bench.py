@@ -37,7 +37,7 @@ class Kept:
 
 def scribe_into(kept: Kept, clock: Clock, tallies: Tallies | None = None) -> EventRecorder:
     """A worker's event recorder, from whose events the word `hunter2` is hidden."""
-    teller = Telemetry(
+    telemetry = Telemetry(
         "worker-a", Role.WORKER, clock, kept, tallies or Tallies(), lambda t: t.replace("hunter2", "***")
     )
-    return EventRecorder(teller, "a/b")
+    return EventRecorder(telemetry, "a/b")

@@ -56,7 +56,7 @@ class Actions:
         self._opening = Opening(forge, session.phase_commits.mirror, policy)
         self._earlier = Earlier(session.phase_commits, forge, policy.base)
         self._renewal = BodyUpdates(forge.pulls, session)
-        self._upkeep = BranchUpdate(session, forge, policy)
+        self._branch_update = BranchUpdate(session, forge, policy)
         cleaning = QualityFix(session)
         self._cycle = Cycle(session, forge.status, cleaning=cleaning)
         self._refactoring = Refactoring(session, forge.status, cleaning)
@@ -89,7 +89,7 @@ class Actions:
             case Action.REPAIR | Action.TAKE_UP_EDIT:
                 await self._move_on(action, held, snapshot)
             case Action.ADOPT | Action.SYNC:
-                return await self._upkeep.tend(held, snapshot)
+                return await self._branch_update.tend(held, snapshot)
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
                 return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
             case Action.FINISH | Action.WITHDRAW | Action.SHOW_HALT | Action.AWAIT_APPROVAL:
@@ -140,7 +140,7 @@ class Actions:
 
     async def _to_ci(self, action: Action, held: Held, snapshot: Snapshot) -> None:
         """Have CI look at what stands on the branch, with its base merged in where that is asked for."""
-        if action is Action.READ_CI or not await self._upkeep.update(held, snapshot):
+        if action is Action.READ_CI or not await self._branch_update.update(held, snapshot):
             await self._repairs.read_ci(held)
 
     async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
@@ -151,7 +151,7 @@ class Actions:
         if action in {Action.KEEP_REFACTORING, Action.DROP_REFACTORING}:
             await self._confirm(action, held, snapshot.issue)
             return
-        if action in UPKEPT and await self._upkeep.before(held, snapshot):
+        if action in UPKEPT and await self._branch_update.before(held, snapshot):
             return
         if action is Action.WRITE_TESTS:
             await self._write_tests(held, snapshot.issue)

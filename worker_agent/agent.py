@@ -96,11 +96,11 @@ class Worker:
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.siblings)
         self._observer = Observer(forge, session.phase_commits.history, self._watch, writers, policy)
         siblings = OtherAccounts(port, claimant.siblings, claimant.keys)
-        self._sightings: ReadCache[Issue] = ReadCache(port.boot)
+        self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
         trust_filter = TrustFilter(writers, policy.intake.bots)
         feedback = Feedback(forge.reviews, forge.conversation, trust_filter, claimant.accounts, claimant.keys)
         requests = Requests(forge.issues, session.phase_commits.history, siblings, writers, feedback, policy.names)
-        self._gate = Eligibility(forge, writers, siblings, requests, policy, self._sightings)
+        self._gate = Eligibility(forge, writers, siblings, requests, policy, self._read_cache)
         self._candidates = Candidates(policy, self._gate.times_freed)
         self._rounds = Rounds(feedback, forge, session.phase_commits, policy.bounds.rounds)
 
@@ -232,7 +232,7 @@ class Worker:
 
     def _just_read(self, held: Held) -> Issue | None:
         """The issue as the claim has read it: what a fresh start begins with can still be stopped."""
-        issue = self._sightings.take(held.fence.key.number)
+        issue = self._read_cache.take(held.fence.key.number)
         return issue if held.fence.phase == Phase.RED else None
 
     async def stop(self, held: Held, reason: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from config.environment import CERTIFICATES, child_environment, for_set_up
 from config.settings import Settings
 from runtime.building.assembly import Parts
-from runtime.building.commands import attended, replies, start_signals
+from runtime.building.commands import commanded, replies, start_signals
 from runtime.building.confinement import environments
 from shared.commands.discussion import Listening
 from shared.filesystem import directories
@@ -72,7 +72,7 @@ def build(parts: Parts) -> Agent:
         closing=parts.closing,
         replies=replies(parts),
         ceilings=ceilings_of(parts),
-        unusable=Unusable(parts.configured.name, parts.chronicle.health.aside, parts.clock.boot),
+        unusable=Unusable(parts.configured.name, parts.telemetry.health.aside, parts.clock.boot),
     )
     settings, name = parts.settings, parts.configured.name
     places = Places(name, settings.work_dir, settings.state_dir / "kept")
@@ -93,7 +93,7 @@ def build(parts: Parts) -> Agent:
     session.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
     worker = Worker(forge, parts.port, parts.claimant, session, policy)
     parts.status.beside(worker.holding)
-    return attended(parts, worker, inbox, start_signals(parts, inbox))
+    return commanded(parts, worker, inbox, start_signals(parts, inbox))
 
 
 def _continued(parts: Parts) -> ContinuedSessions | None:

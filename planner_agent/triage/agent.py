@@ -52,7 +52,7 @@ class Triaging:
         claims: Claims,
         inbox: Inbox,
         issues: OpenIssues,
-        desk: tuple[Backlog, Work, Answers],
+        parts: tuple[Backlog, Work, Answers],
         server_time: Callable[[], datetime],
     ) -> None:
         """`claims` are for looking and claiming alone: the planner holds what it wins."""
@@ -60,7 +60,7 @@ class Triaging:
         self._claims = claims
         self._inbox = inbox
         self._issues = issues
-        self._backlog, self._work, self._answers = desk
+        self._backlog, self._work, self._answers = parts
         self._server_time = server_time
         self._waiting: dict[int, Issue] = {}
 

@@ -30,6 +30,6 @@ def triaging(parts: Parts, planner: Planner, inbox: Inbox) -> Agent:
     sources = Sources(
         parts.issues, parts.new_issues, reader(parts), parts.labels, parts.status, parts.port, parts.names
     )
-    desk = backlog, work, Answers(sources, labels)
+    rooms = backlog, work, Answers(sources, labels)
     claims = Claims(Role.PLANNER, parts.port, parts.claimant)
-    return Triaging(planner, claims, inbox, parts.issues, desk, parts.server_time)
+    return Triaging(planner, claims, inbox, parts.issues, rooms, parts.server_time)

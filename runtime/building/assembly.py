@@ -88,7 +88,7 @@ class Parts(Hub):
     outgoing: Outgoing
     outbox: Outbox
     confinement: Confinement
-    chronicle: ProcessTelemetry
+    telemetry: ProcessTelemetry
     event_recorder: EventRecorder
     spent: Spent
     plays: frozenset[str] = frozenset()
@@ -153,7 +153,7 @@ class Parts(Hub):
         ties = Ties(rules.needs_followup, rules.belongs, assignee)
         lists = Inbox(self.issues, named, self.clock, concerns=concerns, notice=noticed, ties=ties)
         sources = Sources(self.roll, self.issues, self.lost_labels(rules), self.status, self.server_time)
-        self.chronicle.health.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
+        self.telemetry.health.queues[self.configured.name] = lambda: queue(lists.known.values(), self.names)
         return Watch(lists, Sweep(rules, sources, self.port, self.claimant, self.clock))
 
     def lost_labels(self, rules: ReconcileRules) -> LostLabels:
@@ -192,7 +192,7 @@ async def reached(process: Process) -> AsyncIterator[PartsOf]:
             try:
                 yield parts_of
             finally:
-                await process.chronicle.written()
+                await process.telemetry.written()
 
 
 PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
@@ -207,7 +207,7 @@ async def _parts(
     confined: Confinement,
     readers: ObjectReaders,
 ) -> Parts:
-    event_recorder = process.chronicle.tells(configured.name, me.github)
+    event_recorder = process.telemetry.tells(configured.name, me.github)
     seen = observed_hub(await hub(process.role, me, configured), me.github, event_recorder)
     mirror = mirror_of(process, me.answers, configured.name, readers)
     await mirror.ensure()
@@ -248,7 +248,7 @@ async def _parts(
         outgoing=process.outgoing,
         outbox=process.outbox,
         confinement=confined,
-        chronicle=process.chronicle,
+        telemetry=process.telemetry,
         event_recorder=event_recorder,
         spent=spending.spent,
         plays=process.plays,
@@ -259,7 +259,7 @@ async def _parts(
 
 def _noted(process: Process, me: SignedIn, name: str) -> Callable[[Mapping[str, float]], None]:
     """What hears who works in a repository; where a share is configured, nobody does."""
-    health, pace = process.chronicle.health, me.pace
+    health, pace = process.telemetry.health, me.pace
     health.share = lambda: pace.pacing.share
     return partial(pace.presence.note, name) if pace.presence is not None else lambda agents: None
 
@@ -277,5 +277,5 @@ def mirror_of(process: Process, answers: Credentials, name: str, readers: Object
 
 def observed(agent: Agent, parts: Parts) -> Agent:
     """`agent`, whose ticks and runs are told."""
-    parts.chronicle.health.join(parts.configured.name, parts.configured.poll_interval)
-    return ObservedAgent(agent, parts.event_recorder, parts.chronicle.health)
+    parts.telemetry.health.join(parts.configured.name, parts.configured.poll_interval)
+    return ObservedAgent(agent, parts.event_recorder, parts.telemetry.health)

@@ -80,7 +80,7 @@ async def _bounded(process: Process, configured: RepositorySettings, name: str, 
         made = Recorder(made, settings.llm.record, process.clock, process.outgoing.hide, about)
     breaker = process.breakers.setdefault(name, Breaker())
     guarded = CircuitBreaker(made, breaker, process.clock, process.paid_runs)
-    return ObservedCoder(guarded, process.chronicle.event_recorder(configured.name), process.clock)
+    return ObservedCoder(guarded, process.telemetry.event_recorder(configured.name), process.clock)
 
 
 async def _program(process: Process, name: str, spec: CliSpec, tests: Confinement) -> Program:

@@ -1,4 +1,4 @@
-"""Where the desk of an agent is built: what takes the commands that people give in comments."""
+"""Where an agent gets what takes the commands that people give in comments, and what calls people."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from shared.scheduling.items import Agent
 
 
-def attended(parts: Parts, agent: Agent, lists: Lists, starts: StartSignals | None = None) -> Agent:
-    """The agent with its desk; one that works on a single chosen item takes no commands.
+def commanded(parts: Parts, agent: Agent, lists: Lists, starts: StartSignals | None = None) -> Agent:
+    """The agent that obeys commands; one that works on a single chosen item takes no commands.
 
     `lists` is its inbox, and `starts` finds orders on issues that are not in it.
     """
     if parts.only is not None:
         return agent
     diagnosis = Diagnosis(parts.coder, parts.issues, parts.limits)
-    people = CommandServices(desk(parts), alarm(parts), diagnosis, parts.choices, starts)
+    people = CommandServices(command_loop(parts), notifier(parts), diagnosis, parts.choices, starts)
     return CommandedAgent(agent, people, lists, parts.port, parts.claimant)
 
 
-def alarm(parts: Parts) -> Notifier:
+def notifier(parts: Parts) -> Notifier:
     """What calls for people."""
     whom = Whom(parts.configured.name, parts.page, parts.settings.notify.mention)
     one = parts.configured
@@ -53,8 +53,8 @@ def replies(parts: Parts) -> Replies:
     return Replies(parts.comments, parts.claimant.accounts, parts.keys)
 
 
-def desk(parts: Parts) -> CommandLoop:
-    """The desk of the agent that `parts` are for."""
+def command_loop(parts: Parts) -> CommandLoop:
+    """What takes the commands for the agent that `parts` are for."""
     return CommandLoop(
         CommandProfile(
             parts.role,

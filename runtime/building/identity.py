@@ -60,7 +60,7 @@ def _attempts(process: Process, seen: Hub) -> int:
 
 def _telling(process: Process, seen: Hub) -> Callable[[str, float], None]:
     """One warning when the git server begins to refuse fences, one line when it takes them again, and a metric."""
-    refusing = process.chronicle.health.refusing
+    refusing = process.telemetry.health.refusing
 
     def tell(why: str, seconds: float) -> None:
         if not why:

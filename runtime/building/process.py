@@ -60,7 +60,7 @@ class Process:
         return outbox(self.settings, self.environment, self.clock, self.outgoing.hide)
 
     @cached_property
-    def chronicle(self) -> ProcessTelemetry:
+    def telemetry(self) -> ProcessTelemetry:
         """What is told of this process: events, figures, signs of life."""
         traces = traced(self.settings, self.environment, self.agent.id, self._hide)
         trails = Trails(trail_of(self.settings), traces, self.watcher)

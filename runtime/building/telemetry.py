@@ -60,12 +60,12 @@ class ProcessTelemetry:
         self.tallies = Tallies()
         self.health = HealthState(clock)
         self.health.untraced = lambda: self._traces.dropped
-        self._teller = Telemetry(agent, role, clock, trails.told, self.tallies, hide=hide)
-        self._scribes: dict[str, EventRecorder] = {}
+        self._telemetry = Telemetry(agent, role, clock, trails.told, self.tallies, hide=hide)
+        self._recorders: dict[str, EventRecorder] = {}
 
     def event_recorder(self, repository: str) -> EventRecorder:
         """Who tells the events of one repository; always the same one."""
-        return self._scribes.setdefault(repository, EventRecorder(self._teller, repository))
+        return self._recorders.setdefault(repository, EventRecorder(self._telemetry, repository))
 
     def tells(self, repository: str, github: GitHub) -> EventRecorder:
         """The event recorder of a repository at which GitHub can be asked now, for its time and its limits."""
@@ -85,7 +85,7 @@ class ProcessTelemetry:
             return
         from shared.telemetry.health import Health  # a server is more than an agent without one should load
 
-        health = Health(self._teller.agent, self._teller.role, self.tallies, self.health, self.trail)
+        health = Health(self._telemetry.agent, self._telemetry.role, self.tallies, self.health, self.trail)
         async with health.served(wanted.host, wanted.port) as port:
             yield port
 

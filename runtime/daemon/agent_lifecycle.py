@@ -97,7 +97,7 @@ class AgentLifecycle:
         """What it is doing, in a few words."""
         if not self.live or self._rounds is None:
             return f"{self.job.role}: starting"
-        health, work = self._process.chronicle.health, self._rounds
+        health, work = self._process.telemetry.health, self._rounds
         share = f", {health.share():.0%} of the account's limits" if health.share() < 1 else ""
         aside = f", set aside: {', '.join(health.aside)}" if health.aside else ""
         held_back = f", {why}" if (why := self._admission.holding_back) else ""
@@ -107,7 +107,7 @@ class AgentLifecycle:
 
     def stuck(self) -> str:
         """Why it does not live, in one sentence; empty when it does."""
-        return self._process.chronicle.health.stuck()
+        return self._process.telemetry.health.stuck()
 
     def stuck_or_status(self) -> str:
         """What there is to say of it, in one line."""
@@ -158,7 +158,7 @@ class AgentLifecycle:
         """Live with one configuration; False when it was ordered to leave before it began to poll."""
         process, settings = self._process, self._process.settings
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(process.chronicle.served(settings.health))
+            await stack.enter_async_context(process.telemetry.served(settings.health))
             attempt = partial(furnished, process, self._arguments, self.job.prepare)
             with anyio.CancelScope() as self._starting:
                 if self._ordered_away:  # before there was a scope to cancel

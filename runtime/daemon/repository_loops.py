@@ -34,7 +34,7 @@ class RepositoryLoops:
     def __init__(self, job: Job, process: Process, site: UsableRepositories, hints: WebhookHints) -> None:
         self._job, self._process, self._site, self._hints = job, process, site, hints
         self._slots = slots_of(process.settings)
-        self._health = process.chronicle.health
+        self._health = process.telemetry.health
         self._health.aside.clear()
         self._polled: list[tuple[Parts, Loop]] = []
         self._running = 0
@@ -113,7 +113,7 @@ class RepositoryLoops:
         log.error(
             "repository_set_aside", outcome="retrying", repo=name, error=str(error), next_try_seconds=AGAIN_SECONDS
         )
-        self._process.chronicle.event_recorder(name).tell(EventKind.AGENT, state="set_aside", reason=str(error))
+        self._process.telemetry.event_recorder(name).tell(EventKind.AGENT, state="set_aside", reason=str(error))
 
     async def _try_again(self, group: TaskGroup) -> None:
         """Take up what was set aside as soon as it can be used; ends with the last loop."""

@@ -165,23 +165,23 @@ class CommandLoop:
             raise
 
     async def _at_rest(self, item: Issue, before: NewCommands) -> list[str]:
-        matter = await self._targets.matter(item.number)
-        if matter.owner is not self._role:
+        target = await self._targets.target(item.number)
+        if target.owner is not self._role:
             return []
         done: list[str] = []
-        if matter.case.fence is not None and matter.case.fence.stage is Stage.READY and self._halted(matter):
-            await self._recovery.show(matter.case, OperatorPermit("finish what a command began"))
+        if target.case.fence is not None and target.case.fence.stage is Stage.READY and self._halted(target):
+            await self._recovery.show(target.case, OperatorPermit("finish what a command began"))
             done.append("labels follow a command")
-        heard = await self._reader.hear(item, matter.case.fence)
-        calls = self._calls_to_start(before.talk, matter)
+        heard = await self._reader.hear(item, target.case.fence)
+        calls = self._calls_to_start(before.talk, target)
         called = {one.comment_id for one in calls}
         talk = tuple(one for one in before.talk if one.id not in called)
         heard = replace(heard, orders=(*heard.orders, *calls), unknown=before.unknown, talk=talk)
-        return done + await self._answer(heard, matter)
+        return done + await self._answer(heard, target)
 
-    def _calls_to_start(self, talk: Sequence[Comment], matter: CommandTarget) -> tuple[Command, ...]:
+    def _calls_to_start(self, talk: Sequence[Comment], target: CommandTarget) -> tuple[Command, ...]:
         """The first mention by somebody who may write that asks for work rather than a question."""
-        if not self._starts_by_mention or matter.track is not Track.SPECIFICATION or matter.stage is not Stage.NEW:
+        if not self._starts_by_mention or target.track is not Track.SPECIFICATION or target.stage is not Stage.NEW:
             return ()
         found = (one for one in talk if asks_for_work(one, self._login))
         return tuple(Command(one.id, one.author, Verb.START, "", one.created_at) for one in islice(found, 1))
@@ -191,22 +191,22 @@ class CommandLoop:
             return Track.PULL_REQUEST
         return Track.STORY if self._role is Role.PLANNER else Track.SPECIFICATION
 
-    def _halted(self, matter: CommandTarget) -> bool:
-        return bool(self._names.read(matter.case.thread.labels).stages & HALTED)
+    def _halted(self, target: CommandTarget) -> bool:
+        return bool(self._names.read(target.case.thread.labels).stages & HALTED)
 
-    async def _answer(self, heard: NewCommands, matter: CommandTarget) -> list[str]:
+    async def _answer(self, heard: NewCommands, target: CommandTarget) -> list[str]:
         """Carry out each order in turn; after one that moved something the rest is looked at anew."""
-        number, told, done = matter.case.thread.number, refusals(heard), list[str]()
+        number, told, done = target.case.thread.number, refusals(heard), list[str]()
         for order in heard.orders:
-            outcome, moved = await self._carry_out(order, matter)
+            outcome, moved = await self._carry_out(order, target)
             if outcome:
                 told.append(entry(order, outcome))
             if moved:
                 done.append(f"{order}: {outcome}")
-                matter = await self._targets.matter(number)
-        late = await self._late(heard.talk, matter)
+                target = await self._targets.target(number)
+        late = await self._late(heard.talk, target)
         await self._note(number, told, heard, late)
-        await self._explain(number, heard, matter.track, matter.stage)
+        await self._explain(number, heard, target.track, target.stage)
         return done
 
     def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
@@ -223,18 +223,18 @@ class CommandLoop:
     def _asks(self, stage: Stage) -> bool:
         return self._role is Role.PLANNER and stage in {Stage.PLANNING, Stage.AWAITING_APPROVAL}
 
-    async def _late(self, talk: Sequence[Comment], matter: CommandTarget) -> list[dict[str, Any]]:
+    async def _late(self, talk: Sequence[Comment], target: CommandTarget) -> list[dict[str, Any]]:
         """What was said of a specification that no call follows by itself, and how one comes about."""
-        fence = matter.case.fence
-        if fence is not None and matter.stage is Stage.APPROVED and matter.case.issue is not None:
+        fence = target.case.fence
+        if fence is not None and target.stage is Stage.APPROVED and target.case.issue is not None:
             why = f"{UNREVIEWED}: set `{self._names.of(Stage.CHANGES_REQUESTED)}` to have it worked on"
             new = [one for one in talk if one.created_at > fence.at]
             return [{"id": one.id, "why": why} for one in await self._reader.by_writers(new)]
-        if self._role is not Role.WORKER or matter.track is not Track.SPECIFICATION or fence is None:
+        if self._role is not Role.WORKER or target.track is not Track.SPECIFICATION or fence is None:
             return []
-        if matter.stage is Stage.REVIEWING and fence.pr:
+        if target.stage is Stage.REVIEWING and fence.pr:
             why = f"set `{self._names.of(Stage.CHANGES_REQUESTED)}` on #{fence.pr} to have it taken up"
-        elif matter.stage in HALTED:
+        elif target.stage in HALTED:
             why = "it is taken up when the work goes on"
         else:
             return []
@@ -242,18 +242,18 @@ class CommandLoop:
         new = [one for one in talk if one.id > given]
         return [{"id": one.id, "why": f"{LATE}: {why}"} for one in await self._reader.by_writers(new)]
 
-    async def _carry_out(self, order: Command, matter: CommandTarget) -> tuple[str, bool]:
+    async def _carry_out(self, order: Command, target: CommandTarget) -> tuple[str, bool]:
         """What became of it, and whether anything was moved; no words for what its agent reads itself."""
-        ruled = self._ruled(order, matter.track, matter.stage, edited=matter.edited)
+        ruled = self._ruled(order, target.track, target.stage, edited=target.edited)
         if isinstance(ruled, CommandRefused):
             return ruled.sentence, False
         if ruled is Effect.DECIDE:
             merges = order.verb is Verb.MERGE
-            return not_merged(await self._record.data(matter.case.thread.number)) if merges else "", False
+            return not_merged(await self._record.data(target.case.thread.number)) if merges else "", False
         backend = wanted(order.verb, order.text, self._backends)
         if isinstance(backend, CommandRefused):
             return backend.sentence, False
-        case = matter.case_for(ruled)
+        case = target.case_for(ruled)
         if case is None:
             return "it is not a pull request of this engine's making", False
         if backend and case.fence is None:
@@ -261,7 +261,7 @@ class CommandLoop:
         if doubt := await self._unedited.doubt(order, ruled, case):
             return doubt, False
         if ruled is Effect.STOP:  # told before it is done: afterwards, the order would not be heard again
-            number, label = case.thread.number, self._names.of(_leads_on(matter))
+            number, label = case.thread.number, self._names.of(_leads_on(target))
             await self._record.revise(number, stopped(order.author.login, label), Notice(number, "commands"))
         outcome = await self._recovery.carry_out(ruled, replace(case, backend=backend), OperatorPermit(str(order)))
         log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
@@ -304,7 +304,7 @@ class CommandLoop:
             return ruled.sentence, False
         if ruled not in {Effect.PAUSE, Effect.STOP}:
             return ("" if ruled is Effect.DECIDE else "it is being worked on"), False
-        case = (await self._targets.matter(listed.number)).case.without_fence()  # its holder ends it
+        case = (await self._targets.target(listed.number)).case.without_fence()  # its holder ends it
         return await self._recovery.carry_out(ruled, case, OperatorPermit(str(order))), True
 
     async def _note(

@@ -60,7 +60,7 @@ class CommandTargets:
         self._names = names
         self._attempts = attempts
 
-    async def matter(self, number: int) -> CommandTarget:
+    async def target(self, number: int) -> CommandTarget:
         """The thread `number` as it is now; raises `Transient`, and `Gone` for what does not exist."""
         thread = await self._issues.issue(number)
         return await (self._of_pull_request if thread.is_pull_request else self._of_issue)(thread)

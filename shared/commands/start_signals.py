@@ -206,7 +206,7 @@ class StartSignals:
     async def attend(self, number: int, free: Callable[[], Awaitable[bool]]) -> str:
         """What a signal began; empty when nothing new asks for it. Raises `Transient`, `Blocked`."""
         try:
-            target = await self._targets.matter(number)
+            target = await self._targets.target(number)
         except Gone:
             return ""
         if target.owner is not Role.WORKER or not self._rules.shown(target.case.thread, self._recovery.names):

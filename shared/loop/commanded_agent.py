@@ -41,8 +41,8 @@ class Lists(Protocol):
 class CommandServices:
     """Where an agent meets people: what it hears, whom it calls, and what it says of a cause."""
 
-    desk: CommandLoop
-    alarm: Notifier
+    commands: CommandLoop
+    notifier: Notifier
     diagnosis: Diagnosis
     choices: MutableMapping[str, str] = field(default_factory=dict)
     """Which backend plays for which item, as `RoleRouter` asks for it."""
@@ -55,7 +55,7 @@ class CommandedAgent:
 
     def __init__(self, agent: Agent, people: CommandServices, lists: Lists, port: Port, claimant: Claimant) -> None:
         self._agent = agent
-        self._desk, self._alarm, self._diagnosis = people.desk, people.alarm, people.diagnosis
+        self._commands, self._notifier, self._diagnosis = people.commands, people.notifier, people.diagnosis
         self._choices = people.choices
         self._starts = people.starts
         self._lists = lists
@@ -77,24 +77,24 @@ class CommandedAgent:
     async def discover(self) -> Sequence[Candidate]:
         """What the agent finds, then items at rest in whose threads somebody has spoken, then what is to be begun."""
         found = await self._agent.discover()
-        await self._alarm.watch(self._known)
+        await self._notifier.watch(self._known)
         if self._starts is not None:
             await self._starts.look()
         busy = self._held.keys() | {one.number for one in found}
-        said = tuple(self._desk.candidates(self._known, busy))
+        said = tuple(self._commands.candidates(self._known, busy))
         if self._starts is None:
             return (*found, *said)
         return (*found, *said, *self._starts.candidates(self._known, busy | {one.number for one in said}))
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Carry out what was ordered of an item that nobody holds; the agent's claim when nothing was."""
-        if self._desk.has_news(candidate.number, self._lists.known):
+        if self._commands.has_news(candidate.number, self._lists.known):
             free = partial(self._free, candidate.number)
-            done = await self._desk.attend(candidate.number, self._known, free)
+            done = await self._commands.attend(candidate.number, self._known, free)
             if done:
                 return Skip(done, SOON_SECONDS)
         if candidate.version.startswith(SAID):
-            if self._desk.has_news(candidate.number, self._known):
+            if self._commands.has_news(candidate.number, self._known):
                 return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
             return Skip("no command or label asks for work", UNTIL_NEWS)
         if self._starts is not None and candidate.version.startswith(ASKED):
@@ -124,14 +124,14 @@ class CommandedAgent:
     async def revoked(self, number: int) -> str | None:
         """A command, or what the agent sees."""
         held = self._held.get(number)
-        commanded = await self._desk.interruption(held, self._known) if held is not None else None
+        commanded = await self._commands.interruption(held, self._known) if held is not None else None
         return commanded or await self._agent.revoked(number)
 
     async def step(self, held: Held) -> Step:
         """The agent's; a decision that it comes to wait for is asked of people, and so is what it finds given up."""
         step = await self._agent.step(held)
-        await self._alarm.parked(held, step)
-        await self._alarm.halted(held, step, self._before.get(held.fence.key.number, ""))
+        await self._notifier.parked(held, step)
+        await self._notifier.halted(held, step, self._before.get(held.fence.key.number, ""))
         return step
 
     async def stop(self, held: Held, reason: str) -> None:
@@ -150,9 +150,9 @@ class CommandedAgent:
         except (Gone, Unauthorized):  # nobody is left to look at it; or it is told again once the token works
             raise
         except Blocked:  # its thread takes no word of ours: somebody has to be called in another way
-            await self._alarm.failed(held, error)
+            await self._notifier.failed(held, error)
             raise
-        await self._alarm.failed(held, error)
+        await self._notifier.failed(held, error)
 
     @property
     def _known(self) -> Mapping[int, Issue]:

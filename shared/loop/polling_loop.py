@@ -64,7 +64,7 @@ class Loop:
         self._cooldown = cooldown_seconds
         self._admission = admission or Admission()
         self._admission.join(self._note_change)
-        self._complaints = LogOnce()
+        self._log_once = LogOnce()
         self._items: dict[int, ItemTask] = {}
         self._queue = ClaimQueue(agent, clock, self._admission, interval_seconds)
         self._changed, self._poked = anyio.Event(), anyio.Event()
@@ -139,10 +139,10 @@ class Loop:
             began = anyio.current_time()
             try:
                 await self.tick()
-                self._complaints.settled()
+                self._log_once.settled()
             except EngineError as error:
                 self._slots.leave(self)
-                self._complaints.hear(error)
+                self._log_once.hear(error)
             except Exception:
                 self._slots.leave(self)
                 log.exception("tick_failed", outcome="retrying")
@@ -240,19 +240,19 @@ class Loop:
     def _begin(self, number: int, lease: Lease) -> None:
         if self._group is None:
             raise RuntimeError("tick() belongs inside `async with loop.open()`")
-        pursuit = ItemTask(number, self._agent, self._clock, self._interval, self._note_change, self._leaving)
-        self._items[number] = pursuit
-        self._group.start_soon(self._pursue, pursuit, lease)
+        task = ItemTask(number, self._agent, self._clock, self._interval, self._note_change, self._leaving)
+        self._items[number] = task
+        self._group.start_soon(self._work_on, task, lease)
 
-    async def _pursue(self, pursuit: ItemTask, lease: Lease) -> None:
+    async def _work_on(self, task: ItemTask, lease: Lease) -> None:
         try:
-            ended = await pursuit.run(lease)
+            ended = await task.run(lease)
         finally:
-            del self._items[pursuit.number]
+            del self._items[task.number]
             self._queue.hold_off(self._cooldown)
             self._note_change()
-        if pursuit.broken:
-            self._queue.skipped.leave(pursuit.number, ended.sentence, BROKEN_ITEM_SECONDS)
+        if task.broken:
+            self._queue.skipped.leave(task.number, ended.sentence, BROKEN_ITEM_SECONDS)
         self.ended.append(ended)
 
     def _leaving(self) -> str:

@@ -42,8 +42,8 @@ class Telemetry:
 class EventRecorder:
     """Tells the events of one repository. Telling never blocks and never raises."""
 
-    def __init__(self, teller: Telemetry, repository: str) -> None:
-        self._teller = teller
+    def __init__(self, telemetry: Telemetry, repository: str) -> None:
+        self._telemetry = telemetry
         self.repository = repository
         self.server_time: Callable[[], datetime] | None = None
         """GitHub's time, as soon as there is a client to ask; it may raise `Transient`."""
@@ -52,7 +52,7 @@ class EventRecorder:
     @property
     def clock(self) -> Clock:
         """The process's clock, for how long things take."""
-        return self._teller.clock
+        return self._telemetry.clock
 
     def tell(self, kind: EventKind, fence: Fence | None = None, *, number: int = 0, **data: object) -> None:
         """Record one event of the item that `fence` is of; without one, of the item that is being worked on.
@@ -63,8 +63,8 @@ class EventRecorder:
             held = _IN_WORK.get()
             about = fence or (held.fence if held is not None else None)
             event = self._event(kind, about, number, data)
-            self._teller.trail.record(event)
-            self._teller.tallies.record(event)
+            self._telemetry.trail.record(event)
+            self._telemetry.tallies.record(event)
             self._pace.record(event)
         except Exception:  # an issue must not fail because somebody watches it
             log.exception("event_not_told", kind=str(kind))
@@ -82,8 +82,8 @@ class EventRecorder:
                 data={"seconds": seconds, "usual_seconds": usual},
                 uid=secrets.token_hex(12),
             )
-            self._teller.trail.record(event)
-            self._teller.tallies.record(event)
+            self._telemetry.trail.record(event)
+            self._telemetry.tallies.record(event)
             number = about.issue or about.pull
             log.warning(
                 "phase_slow",
@@ -95,17 +95,17 @@ class EventRecorder:
             )
 
     def _event(self, kind: EventKind, about: Fence | None, thread: int, data: dict[str, object]) -> Event:
-        teller = self._teller
+        telemetry = self._telemetry
         known = {name: value for name, value in data.items() if value is not None}
-        told = plain(known | ({"number": thread} if thread else {}), teller.hide)
+        told = plain(known | ({"number": thread} if thread else {}), telemetry.hide)
         if about is None:
-            issue, pull = (0, thread) if teller.role is Role.REVIEWER else (thread, 0)
-            return Event(self._now(), teller.agent, teller.role, self.repository, kind, issue, pull, data=told)
+            issue, pull = (0, thread) if telemetry.role is Role.REVIEWER else (thread, 0)
+            return Event(self._now(), telemetry.agent, telemetry.role, self.repository, kind, issue, pull, data=told)
         number, of_pull = about.key.number, about.key.kind is Role.REVIEWER
         return Event(
             self._now(),
-            teller.agent,
-            teller.role,
+            telemetry.agent,
+            telemetry.role,
             self.repository,
             kind,
             issue=0 if of_pull else number,
@@ -121,7 +121,7 @@ class EventRecorder:
                 return self.server_time()
             except Transient:
                 pass  # GitHub has not answered yet
-        return datetime.fromtimestamp(self._teller.clock.now(), UTC)
+        return datetime.fromtimestamp(self._telemetry.clock.now(), UTC)
 
 
 def phase_of(fence: Fence) -> str:

@@ -125,7 +125,7 @@ class Engine:
         environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES | self.permissions), **self.variables}
         settings, roles = self.settings(state), frozenset(plays.split())
         with process_of(settings, role, self.clock, environment, name=name, plays=roles) as process:
-            self.chronicles[role] = process.chronicle
+            self.chronicles[role] = process.telemetry
             async with at_work(process) as (loop, _):
                 yield loop
 

@@ -113,7 +113,7 @@ def test_nothing_of_a_process_tells_a_secret_as_text(canaries: Canaries, process
     as_app.secrets.token()
     held = [
         *(one for each in processes for one in (each, each.settings, each.secrets, each.outgoing, each.outbox)),
-        *(process.settings.notify, process.settings.events, process.settings.webhook, process.chronicle),
+        *(process.settings.notify, process.settings.events, process.settings.webhook, process.telemetry),
         *(keys, *keys.keys, access, collector(process.settings.telemetry, canaries.environment)),
         Webhook(f"https://x/{canaries.webhook_path}", canaries.webhook_secret.encode(), dict),  # type: ignore[arg-type]
         Upstream(Vendor.ANTHROPIC, "https://x", access.token),

@@ -40,7 +40,7 @@ class World:
     def listed(self) -> Mapping[int, Issue]:
         return {7: replace(self.thread.listed, labels=self.labels)}
 
-    async def matter(self, number: int) -> CommandTarget:
+    async def target(self, number: int) -> CommandTarget:
         case = Case(self.listed[7], self.fence, self.listed[7])
         return CommandTarget(case, Track.SPECIFICATION, self.fence.stage, Role.WORKER)
 

@@ -44,14 +44,14 @@ class Eligibility:
         siblings: OtherAccounts,
         requests: Requests,
         policy: Policy,
-        sightings: ReadCache[Issue],
+        read_cache: ReadCache[Issue],
     ) -> None:
         self._forge = forge
         self._writers = writers
         self._policy = policy
         self._siblings = siblings
         self._requests = requests
-        self._sightings = sightings
+        self._read_cache = read_cache
         self._answered: set[int] = set()
         self.blockers = Blockers(forge.issues, forge.inbox)
         self._same_files = SameFiles(policy.names, policy.intake.priorities)
@@ -79,7 +79,7 @@ class Eligibility:
 
     async def _intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         issue = await self._forge.issues.issue(candidate.number)
-        self._sightings.keep(candidate.number, issue)
+        self._read_cache.keep(candidate.number, issue)
         barred = excluded(issue.labels, self._policy.intake.exclude)  # the list may be older than this reading
         if left := barred or self._assigned(issue, fence):
             return left

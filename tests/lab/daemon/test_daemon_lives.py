@@ -85,7 +85,7 @@ async def test_a_long_drain_is_no_stop_and_only_a_loop_that_hangs_is_missed(
     told = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}
     async with daemon(engine, OTHER, **told) as scene, anyio.create_task_group() as group:
         scene.answered[REPOSITORY].set()
-        health, clock = scene.process.chronicle.health, scene.clock
+        health, clock = scene.process.telemetry.health, scene.clock
         group.start_soon(serve, [scene.life], scene.configuration, scene.orders, scene.hints, scene.process)
         await until(lambda: set(health.pulses) == {REPOSITORY, OTHER}, manager)
         scene.orders.drain()

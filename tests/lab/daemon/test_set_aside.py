@@ -39,7 +39,7 @@ def told(scene: Scene, name: str) -> list[str]:
 
 async def test_a_repository_that_does_not_exist_is_set_aside_and_taken_up_when_it_does(engine: Engine) -> None:
     async with daemon(engine, OTHER) as scene:
-        health = scene.process.chronicle.health
+        health = scene.process.telemetry.health
         for name in (REPOSITORY, OTHER):
             scene.answered[name].set()
         with capture_logs() as logs:
@@ -49,7 +49,7 @@ async def test_a_repository_that_does_not_exist_is_set_aside_and_taken_up_when_i
                 assert set(health.pulses) == {REPOSITORY}, "the other one is worked on"
                 assert OTHER in health.aside[OTHER]
                 assert scene.life.status().endswith(f", set aside: {OTHER}")
-                figures = Figures("worker-a", Role.WORKER, scene.process.chronicle.tallies, health, NoTrail())
+                figures = Figures("worker-a", Role.WORKER, scene.process.telemetry.tallies, health, NoTrail())
                 assert f'repository_set_aside{{repository="{OTHER}"}} 1.0' in figures.text().decode()
                 scene.clock.due.set()  # it is tried again, in vain: nothing more is said
                 await until(lambda: not scene.clock.due.is_set())
@@ -75,7 +75,7 @@ async def test_what_is_wrong_with_the_only_repository_ends_the_start(engine: Eng
 async def test_a_disk_in_the_way_of_one_repository_sets_it_aside_and_keeps_nobody_else(engine: Engine) -> None:
     """Also at the try again, long after the start."""
     async with daemon(engine, "eve/other") as scene:
-        health = scene.process.chronicle.health
+        health = scene.process.telemetry.health
         for answered in scene.answered.values():
             answered.set()
         async with anyio.create_task_group() as group:

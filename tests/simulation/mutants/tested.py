@@ -14,7 +14,7 @@ OF_THE_LOCK = ("tests/unit/lock", "tests/unit/reconcile", "tests/lab/lock")
 """Tests beyond the simulation, the quickest first."""
 
 BESIDE = {
-    "shared/text/comment_signatures.py": ("tests/unit/text/test_marks.py", "tests/unit/lock"),
+    "shared/text/comment_signatures.py": ("tests/unit/text/test_comment_signatures.py", "tests/unit/lock"),
     "shared/git/": ("tests/unit/git", "tests/lab/git/test_git_fences.py", "tests/lab/git"),
     "shared/github/": ("tests/unit/rest", "tests/lab/rest/test_github_writes.py", "tests/lab/rest", "tests/lab/lock"),
 }

@@ -36,7 +36,7 @@ class Scene(World):
         is_pull = self.track is Track.PULL_REQUEST
         return {7: replace(self.thread.listed, labels=self.labels, is_pull_request=is_pull)}
 
-    async def matter(self, number: int) -> CommandTarget:
+    async def target(self, number: int) -> CommandTarget:
         issue = self.listed[7]
         return CommandTarget(
             Case(issue, replace(self.fence, stage=self.stage), issue), self.track, self.stage, self.role

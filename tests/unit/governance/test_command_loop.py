@@ -139,8 +139,8 @@ class Ear:
     """A desk that carries nothing out; `unheard` says whether that is because somebody holds the item."""
 
     unheard: bool
-    desk: Any = None
-    alarm: Any = None
+    commands: Any = None
+    notifier: Any = None
     diagnosis: Any = None
     choices: Any = None
     starts: Any = None
@@ -156,7 +156,7 @@ class Ear:
 @pytest.mark.parametrize(("unheard", "seconds"), [(True, HELD_SECONDS), (False, UNTIL_NEWS)])
 async def test_an_item_at_rest_is_looked_at_again_until_its_order_is_heard(unheard: bool, seconds: float) -> None:
     ear: Any = Ear(unheard)
-    ear.desk = ear
+    ear.commands = ear
     skip = await CommandedAgent(ear, ear, ear, ear, ear).claim(Candidate(7, f"{SAID}1"))
     assert isinstance(skip, Skip)
     assert skip.seconds == seconds
@@ -187,7 +187,7 @@ class Approved(World):
     def listed(self) -> Mapping[int, Issue]:
         return {7: replace(self.thread.listed, labels=self.labels, is_pull_request=True)}
 
-    async def matter(self, number: int) -> CommandTarget:
+    async def target(self, number: int) -> CommandTarget:
         case = Case(self.listed[7], self.fence, self.listed[7] if self.ours else None)
         return CommandTarget(case, Track.PULL_REQUEST, self.fence.stage, Role.REVIEWER)
 
