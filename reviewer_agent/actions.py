@@ -102,8 +102,8 @@ class Actions:
         number, body = held.fence.key.number, review_text.review_body(draft)
         now, onto, size = held.server_now(), branch_key(draft.onto), draft.patch.size
         told = (draft.judgement, draft.care, 0, now, onto, size, draft.blockers, draft.text)
-        opinion = ReviewVerdict(draft.sha, draft.round, *told)
-        text = f"{mark(held.claimant.keys, number, opinion)}\n{body}"
+        verdict = ReviewVerdict(draft.sha, draft.round, *told)
+        text = f"{mark(held.claimant.keys, number, verdict)}\n{body}"
         findings = review_text.inline(draft)
         try:
             async with making(held, creation_name(draft.sha)):
@@ -113,7 +113,7 @@ class Actions:
         except Blocked as error:
             remarks = "\n".join(f"- `{f.path}:{f.line}` {f.body}" for f in findings)
             raise Unpostable(error, f"{body}\n\n{remarks}".strip()) from error
-        return replace(opinion, review_id=review.id, at=review.submitted_at)
+        return replace(verdict, review_id=review.id, at=review.submitted_at)
 
     async def resolve(self, held: Held, threads: Collection[int]) -> None:
         """Mark threads of ours as resolved. Where GitHub does not let us, they stay open, and nothing else changes."""
@@ -214,7 +214,7 @@ class Actions:
         reason = first_blocker(seen)
         if reason is None:
             raise AssertionError("what can be merged is merged")
-        lines, blockers = (seen.opinion.lines, seen.opinion.blockers) if seen.opinion else (None, ())
+        lines, blockers = (seen.verdict.lines, seen.verdict.blockers) if seen.verdict else (None, ())
         facts = comments.Facts(lines, seen.bounds.lines, seen.barred, blockers=blockers)
         facts = replace(facts, base=seen.pull_request.base_branch, missing=seen.missing)
         if reason is Blocker.REMARKED:

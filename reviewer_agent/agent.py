@@ -249,11 +249,11 @@ class Reviewer:
         self._read_cache.keep(now.number, now)
         if held.fence.phase:  # what comes now is the review that a person had asked for once more
             await advance(held, FenceChange(phase=""))
-        opinion = await self._handover.submit(held, draft)
+        verdict = await self._handover.submit(held, draft)
         await self._handover.resolve(held, self._drafts.settled(held))
-        await self._handover.hide_outdated(held, opinion)
+        await self._handover.hide_outdated(held, verdict)
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
-        seen = replace(seen, fence=held.fence, opinion=opinion)
+        seen = replace(seen, fence=held.fence, verdict=verdict)
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
     async def stop(self, held: Held, reason: str) -> None:

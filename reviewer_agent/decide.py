@@ -71,15 +71,15 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
 
 
 def _in_review(s: Snapshot) -> Action:
-    if s.opinion is None and s.repairable:
+    if s.verdict is None and s.repairable:
         return Action.PUT_OFF if s.sent_back else Action.SEND_BACK
-    if s.opinion is None and s.updatable and not s.sent_to_base:
+    if s.verdict is None and s.updatable and not s.sent_to_base:
         return Action.SEND_TO_BASE
-    if s.opinion is None:
+    if s.verdict is None:
         return Action.REVIEW if s.fence.attempt < s.bounds.reviews else Action.GIVE_UP_ON_REVIEWS
-    if s.opinion.judgement is Judgement.APPROVED:
+    if s.verdict.judgement is Judgement.APPROVED:
         return Action.ACCEPT
-    if s.opinion.judgement is Judgement.INCOMPLETE:
+    if s.verdict.judgement is Judgement.INCOMPLETE:
         return Action.REVIEW if s.again else Action.GIVE_UP_ON_SIZE
     return Action.REQUEST_CHANGES if s.again or s.fence.round + 1 < s.bounds.rounds else Action.GIVE_UP_ON_ROUNDS
 

@@ -74,20 +74,20 @@ class Observer:
             return replace(snapshot, asked=True)
         reviews = await self._forge.reviews.of(number)
         snapshot = replace(
-            snapshot, opinion=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)
+            snapshot, verdict=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)
         )
         if fence.stage is not Stage.IN_REVIEW:
             return await self._before_merging(snapshot, reviews)
         snapshot = await self._of_this_text(snapshot)
-        return snapshot if snapshot.opinion else await self._before_paying(snapshot)
+        return snapshot if snapshot.verdict else await self._before_paying(snapshot)
 
     async def _of_this_text(self, s: Snapshot) -> Snapshot:
-        """Without an opinion that was made of another text of the issue."""
+        """Without a verdict that was made of another text of the issue."""
         number = links.issue_of(s.pull_request)
-        if number is None or s.opinion is None or not s.opinion.text:
+        if number is None or s.verdict is None or not s.verdict.text:
             return s
         issue = await self._issue(number)
-        return s if issue is None or s.opinion.knows(issue) else replace(s, opinion=None)
+        return s if issue is None or s.verdict.knows(issue) else replace(s, verdict=None)
 
     async def _before_paying(self, s: Snapshot) -> Snapshot:
         """The checks of what our worker has handed over: nobody is paid to review what it will have to repair."""
@@ -111,7 +111,7 @@ class Observer:
         newest = max((request.id for request in requests), default=0)
         asks = any(_is_news(s, request) for request in requests)
         s = replace(s, requested=bool(requests), request=newest, person_asks=asks)
-        if s.requested or s.opinion is None:
+        if s.requested or s.verdict is None:
             return s
         if s.merge is Merge.NEVER:  # people merge; what they are offered is kept green
             return await self._before_paying(s)
@@ -139,26 +139,26 @@ class Observer:
 
     async def _with_remarks(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """Who has commented on this commit; nothing holds up what GitHub's queue has."""
-        if s.opinion is None or (s.fence.wait is not None and s.fence.wait.reason == IN_QUEUE):
+        if s.verdict is None or (s.fence.wait is not None and s.fence.wait.reason == IN_QUEUE):
             return s
-        return replace(s, remarked_by=await self._remarks.authors(s.pull_request, s.opinion, reviews))
+        return replace(s, remarked_by=await self._remarks.authors(s.pull_request, s.verdict, reviews))
 
     async def _with_order(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
         """What people have said of the merge. A review stands for an order only where nothing else waits for one."""
-        if s.opinion is None or not (s.needs_order or s.bounds.cooling_seconds):
+        if s.verdict is None or not (s.needs_order or s.bounds.cooling_seconds):
             return s
         approving = s.needs_order and s.merge is Merge.AUTO
         people = self._reader.by_people(s.pull_request.number, reviews) if approving else ()
-        said = await self._consent.of(s.pull_request, s.opinion, people)
+        said = await self._consent.of(s.pull_request, s.verdict, people)
         return replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
 
     async def _without_checks(self, s: Snapshot) -> Snapshot:
         """Whether there could be any; where there is no CI at all, a person's word merges without."""
         await self._source.ensure()
-        if s.opinion is None or not await self._presence.is_missing(s.pull_request.base_branch):
+        if s.verdict is None or not await self._presence.is_missing(s.pull_request.base_branch):
             return s
         if not s.ordered:
-            said = await self._consent.of(s.pull_request, s.opinion, ())
+            said = await self._consent.of(s.pull_request, s.verdict, ())
             s = replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
         return replace(s, no_ci=True)
 
@@ -171,10 +171,10 @@ class Observer:
         barred = excluded(issue.labels, self._policy.barring) if issue is not None else ""
         held_up = await self._held_up(issue, s.pull_request)
         s = replace(s, barred=barred, held_up=held_up or self._flagged(issue) or await self._blocked(issue))
-        if issue is None or s.opinion is None or s.opinion.knows(issue):
+        if issue is None or s.verdict is None or s.verdict.knows(issue):
             return s
         # Whoever says `/merge` when the issue has changed for the last time means it as it is.
-        said = await self._consent.of(s.pull_request, replace(s.opinion, at=issue.updated_at), ())
+        said = await self._consent.of(s.pull_request, replace(s.verdict, at=issue.updated_at), ())
         return replace(s, reworded=said.word is Word.NONE)
 
     async def _blocked(self, issue: Issue | None) -> Blocker | None:
@@ -196,10 +196,10 @@ class Observer:
         standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
         approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
         s = replace(s, queue=rules.queue, unmet=unmet(rules, s.pull_request, approving))
-        if s.outside is None or s.opinion is None:
+        if s.outside is None or s.verdict is None:
             return s
         # Anybody's word counts here: without it, the engine would have put it in by itself.
-        back = await self._consent.of(s.pull_request, replace(s.opinion, at=s.outside.at), ())
+        back = await self._consent.of(s.pull_request, replace(s.verdict, at=s.outside.at), ())
         return replace(s, called_back=back.word is not Word.NONE)
 
     async def _would_lose(self, s: Snapshot) -> bool:
@@ -334,7 +334,7 @@ class Observer:
 
 def _is_news(s: Snapshot, request: Review) -> bool:
     """A request of this head, or made after our approval: the worker has not been told of it."""
-    later = s.opinion is not None and request.submitted_at >= s.opinion.at
+    later = s.verdict is not None and request.submitted_at >= s.verdict.at
     return later or request.head_sha == s.fence.work_head
 
 

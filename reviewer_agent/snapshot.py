@@ -59,7 +59,7 @@ MERGE_REFUSED = "Merge-Refused"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one look at a pull request showed; `opinion` is ours on the commit that the fence names.
+    """What one look at a pull request showed; `verdict` is ours on the commit that the fence names.
 
     `asked`: somebody who may asks for a review of a head that the fence does not name, or of what is approved for one
     more. `person_asks`:
@@ -82,7 +82,7 @@ class Snapshot:
     fence: Fence
     pull_request: PullRequest
     flags: frozenset[Flag] = frozenset()
-    opinion: ReviewVerdict | None = None
+    verdict: ReviewVerdict | None = None
     asked: bool = False
     person_asks: bool = False
     requested: bool = False
@@ -133,14 +133,14 @@ class Snapshot:
     @property
     def needs_order(self) -> bool:
         """Whether only a person's `/merge` merges it."""
-        careful = self.opinion is not None and self.opinion.care is not PersonOnly.NONE
+        careful = self.verdict is not None and self.verdict.care is not PersonOnly.NONE
         return self.merge is Merge.APPROVE or careful or self.large or not self.pull_request.from_own_branch
 
     @property
     def large(self) -> bool:
         """Whether it changes more lines than are merged without a person's word; not known counts as more."""
-        limit, opinion = self.bounds.lines, self.opinion
-        return limit is not None and opinion is not None and (opinion.lines is None or opinion.lines > limit)
+        limit, verdict = self.bounds.lines, self.verdict
+        return limit is not None and verdict is not None and (verdict.lines is None or verdict.lines > limit)
 
     @property
     def sent_back(self) -> bool:
@@ -173,6 +173,6 @@ class Snapshot:
     @property
     def cool_at(self) -> datetime | None:
         """When it may be merged without anybody's order; None when at once."""
-        if self.merge is not Merge.AUTO or self.ordered or self.opinion is None or not self.bounds.cooling_seconds:
+        if self.merge is not Merge.AUTO or self.ordered or self.verdict is None or not self.bounds.cooling_seconds:
             return None
-        return self.opinion.at + timedelta(seconds=self.bounds.cooling_seconds)
+        return self.verdict.at + timedelta(seconds=self.bounds.cooling_seconds)

@@ -57,12 +57,12 @@ class MergeApproval:
         self._ours = ours
         self._by_requester = by_requester
 
-    async def of(self, pull_request: PullRequest, opinion: ReviewVerdict, reviews: Sequence[Review]) -> Said:
-        """What was said after `opinion`; `reviews` are those by people that may stand for an order. Raises `Transient`.
+    async def of(self, pull_request: PullRequest, verdict: ReviewVerdict, reviews: Sequence[Review]) -> Said:
+        """What was said after `verdict`; `reviews` are those by people that may stand for an order. Raises `Transient`.
 
-        An order is bound to the commit of `opinion`: one that was given before cannot have been about it.
+        An order is bound to the commit of `verdict`: one that was given before cannot have been about it.
         """
-        said = [*await self._orders(pull_request, opinion), *_approve(reviews, opinion)]
+        said = [*await self._orders(pull_request, verdict), *_approve(reviews, verdict)]
         speakers = {one.author.id: one.author.login for one in said}
         trusted = [id for id, login in speakers.items() if (await self._people.permission(login)).may_write]
         if not trusted:
@@ -73,10 +73,10 @@ class MergeApproval:
             return Said(Word.OWN)
         return Said(Word.GIVEN, f"{counting[0].author.login} in {counting[0].place}")
 
-    async def _orders(self, pull_request: PullRequest, opinion: ReviewVerdict) -> list[_Order]:
-        thread = await self._comments.thread(pull_request.number, opinion.at)
+    async def _orders(self, pull_request: PullRequest, verdict: ReviewVerdict) -> list[_Order]:
+        thread = await self._comments.thread(pull_request.number, verdict.at)
         # What carries a mark is the engine's; the account says nothing when its owner shares it.
-        spoken = [c for c in thread if c.created_at > opinion.at and comment_signatures.find(c.body) is None]
+        spoken = [c for c in thread if c.created_at > verdict.at and comment_signatures.find(c.body) is None]
         given = [command for command in commands(spoken) if command.verb is Verb.MERGE]
         return [_Order(command.author, f"comment {command.comment_id}") for command in given]
 
@@ -105,11 +105,11 @@ class MergeApproval:
         return ours and authentic(issue.body, self._ours.keys) is Provenance.ENGINE
 
 
-def _approve(reviews: Sequence[Review], opinion: ReviewVerdict) -> Iterable[_Order]:
+def _approve(reviews: Sequence[Review], verdict: ReviewVerdict) -> Iterable[_Order]:
     """Who approves exactly this commit, having seen what our review says of it; an App's word is nobody's."""
-    fitting = (one for one in standing_approvals(reviews) if one.head_sha == opinion.sha)
+    fitting = (one for one in standing_approvals(reviews) if one.head_sha == verdict.sha)
     people = (one for one in fitting if not is_app(one.author))
-    return [_Order(one.author, f"review {one.id}") for one in people if one.submitted_at >= opinion.at]
+    return [_Order(one.author, f"review {one.id}") for one in people if one.submitted_at >= verdict.at]
 
 
 def is_app(account: Account) -> bool:

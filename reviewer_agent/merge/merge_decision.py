@@ -23,13 +23,13 @@ def first_blocker(s: Snapshot) -> Blocker | None:
         return Blocker.RESOLVED if s.flags == {Flag.HAD_CONFLICT} else Blocker.FLAGGED
     if s.barred:
         return Blocker.BARRED
-    if s.opinion is None or s.opinion.sha != s.fence.work_head or s.opinion.judgement is not Judgement.APPROVED:
+    if s.verdict is None or s.verdict.sha != s.fence.work_head or s.verdict.judgement is not Judgement.APPROVED:
         return Blocker.UNSEEN
     if s.requested:
         return Blocker.REQUESTED
     if s.first:
         return Blocker.TURN
-    missing = _missing_order(s, s.opinion.care)
+    missing = _missing_order(s, s.verdict.care)
     conflict = s.held_up or Blocker.CONFLICT if s.pull_request.out_of_step else None
     remarked = Blocker.REMARKED if s.remarked_by else None
     return missing or conflict or _ci(s) or _required(s) or s.held_up or remarked or _unread(s)

@@ -21,21 +21,21 @@ class Remarks:
         self._approval = approval
 
     async def authors(
-        self, pull_request: PullRequest, opinion: ReviewVerdict, reviews: Sequence[Review]
+        self, pull_request: PullRequest, verdict: ReviewVerdict, reviews: Sequence[Review]
     ) -> tuple[str, ...]:
-        """The logins of who has commented on the commit of `opinion`; empty after a `/merge` that is younger.
+        """The logins of who has commented on the commit of `verdict`; empty after a `/merge` that is younger.
 
         What a program says holds nothing up, nor does an answer in a thread; and who has opened a pull request speaks
         there without objecting to it. Raises `Transient`.
         """
-        found = on_commit(self._reader.by_people(pull_request.number, reviews), opinion)
+        found = on_commit(self._reader.by_people(pull_request.number, reviews), verdict)
         people = [one for one in found if self._is_by_person(one) and one.author.id != pull_request.author.id]
         heard = [one for one in people if (await self._forge.people.permission(one.author.login)).may_write]
         heard = await self._without_answers(pull_request, heard)
         if not heard:
             return ()
-        last = max(opinion.at, *(one.submitted_at for one in heard))
-        ordered = await self._approval.of(pull_request, replace(opinion, at=last), ())
+        last = max(verdict.at, *(one.submitted_at for one in heard))
+        ordered = await self._approval.of(pull_request, replace(verdict, at=last), ())
         return () if ordered.word is not Word.NONE else tuple(dict.fromkeys(one.author.login for one in heard))
 
     async def _without_answers(self, pull_request: PullRequest, heard: list[Review]) -> list[Review]:
@@ -55,13 +55,13 @@ class Remarks:
         return not (ours or is_app(review.author))
 
 
-def on_commit(reviews: Sequence[Review], opinion: ReviewVerdict) -> tuple[Review, ...]:
-    """Comments on the commit of `opinion`, or after it, of authors who do not approve of that commit themselves."""
-    approving = {one.author.id for one in standing_approvals(reviews) if one.head_sha == opinion.sha}
+def on_commit(reviews: Sequence[Review], verdict: ReviewVerdict) -> tuple[Review, ...]:
+    """Comments on the commit of `verdict`, or after it, of authors who do not approve of that commit themselves."""
+    approving = {one.author.id for one in standing_approvals(reviews) if one.head_sha == verdict.sha}
     return tuple(
         one
         for one in reviews
         if one.state is ReviewState.COMMENTED
-        and (one.head_sha == opinion.sha or one.submitted_at > opinion.at)
+        and (one.head_sha == verdict.sha or one.submitted_at > verdict.at)
         and one.author.id not in approving
     )

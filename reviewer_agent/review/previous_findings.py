@@ -66,7 +66,7 @@ class PreviousFindings:
         return Earlier("\n\n".join(blocks), tuple(seen.listed), sha, threads, own)
 
     async def approved(self, pull_request: PullRequest) -> ReviewVerdict | None:
-        """Our newest opinion on an earlier head, if it stands and approves of merging that into the same branch.
+        """Our newest verdict on an earlier head, if it stands and approves of merging that into the same branch.
 
         Raises `Transient`.
         """
@@ -103,5 +103,5 @@ class PreviousFindings:
         return body.startswith(ANSWER) and self._reader.keys.verify("answer", number, body) is CommentSignatures.VALID
 
     def _asked(self, number: int, review: Review) -> bool:
-        opinion = self._reader.read(number, review)
-        return opinion is not None and opinion.judgement is Judgement.CHANGES_REQUESTED
+        verdict = self._reader.read(number, review)
+        return verdict is not None and verdict.judgement is Judgement.CHANGES_REQUESTED

@@ -88,20 +88,20 @@ class Reader:
     accounts: Collection[int]
 
     def read(self, number: int, review: Review) -> ReviewVerdict | None:
-        """The opinion that a review of pull request `number` carries; None when it is not ours or not authentic."""
+        """The verdict that a review of pull request `number` carries; None when it is not ours or not authentic."""
         return _opinion(review) if review.author.id in self.accounts and self._marked(number, review) else None
 
     def newest(self, number: int, reviews: Iterable[Review], sha: str, onto: str) -> ReviewVerdict | None:
-        """Our newest opinion on merging `sha` into the branch `onto`; a dismissed one no longer counts."""
+        """Our newest verdict on merging `sha` into the branch `onto`; a dismissed one no longer counts."""
         standing = (review for review in reviews if review.state is not ReviewState.DISMISSED)
-        found = [opinion for review in standing if (opinion := self.read(number, review)) is not None]
+        found = [verdict for review in standing if (verdict := self.read(number, review)) is not None]
         fitting = (one for one in reversed(found) if (one.sha, one.onto) == (sha, branch_key(onto)))
         return next(fitting, None)
 
     def last(self, number: int, reviews: Iterable[Review], but: str) -> ReviewVerdict | None:
-        """Our newest opinion on any other commit than `but`, a dismissed one as well: that commit was seen."""
-        found = [opinion for review in reviews if (opinion := self.read(number, review)) is not None]
-        return next((opinion for opinion in reversed(found) if opinion.sha != but), None)
+        """Our newest verdict on any other commit than `but`, a dismissed one as well: that commit was seen."""
+        found = [verdict for review in reviews if (verdict := self.read(number, review)) is not None]
+        return next((verdict for verdict in reversed(found) if verdict.sha != but), None)
 
     def by_people(self, number: int, reviews: Iterable[Review]) -> tuple[Review, ...]:
         """The reviews that no engine wrote, whichever account submitted them."""
@@ -115,20 +115,20 @@ class Reader:
         return self.keys.verify(PURPOSE, number, line) is CommentSignatures.VALID
 
 
-def mark(keys: Keyring, number: int, opinion: ReviewVerdict) -> str:
+def mark(keys: Keyring, number: int, verdict: ReviewVerdict) -> str:
     """The first line of a review's body.
 
     Its MAC covers this line alone: GitHub's adapter adds findings to a body when their lines are refused.
     """
     fields = {
-        "sha": opinion.sha,
-        "onto": opinion.onto,
-        "round": str(opinion.round),
-        "verdict": opinion.judgement,
-        "care": opinion.care,
-        "lines": "" if opinion.lines is None else str(opinion.lines),
-        "blockers": comment_signatures.spelled(_few(opinion.blockers)),
-        "text": opinion.text,
+        "sha": verdict.sha,
+        "onto": verdict.onto,
+        "round": str(verdict.round),
+        "verdict": verdict.judgement,
+        "care": verdict.care,
+        "lines": "" if verdict.lines is None else str(verdict.lines),
+        "blockers": comment_signatures.spelled(_few(verdict.blockers)),
+        "text": verdict.text,
     }
     return keys.sign(PURPOSE, number, comment_signatures.render(MARK, fields))
 

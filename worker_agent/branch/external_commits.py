@@ -25,7 +25,7 @@ class ExternalCommits:
 
     def __init__(self, session: CodingSession, status: StatusComments) -> None:
         self._session = session
-        self._site = session.phase_commits
+        self._phase_commits = session.phase_commits
         self._status = status
 
     async def adopt_external(self, held: Held, issue: Issue, base_branch: str) -> bool:
@@ -34,8 +34,8 @@ class ExternalCommits:
         Raises `BranchTaken` when what stands there can be no continuation of ours.
         """
         fence = held.fence
-        tip = await self._site.tip(fence)
-        stands = await self._site.history.standing(fence, tip)
+        tip = await self._phase_commits.tip(fence)
+        stands = await self._phase_commits.history.standing(fence, tip)
         if tip is None or stands is Head.BEHIND or (stands is Head.OURS and await self._is_based(fence)):
             return False
         if stands is Head.FOREIGN:
@@ -56,26 +56,26 @@ class ExternalCommits:
         missing = lost(before, before, after, own)
         held.check()
         note = replace(_note(held, base, missing), test_result=after.one_line(), exit_code=after.code)
-        under = (await self._site.notes(job.space, held.fence)).get(ours)
+        under = (await self._phase_commits.notes(job.space, held.fence)).get(ours)
         if under is not None and not held.fence.pr:  # the cycle that is under way stays the same
             note = replace(note, cycle=under.cycle, current_test=under.current_test, base=under.base)
         to = replace(_next(held.fence), work_head=tip, base=base)
-        await self._site.amend(held, job.space, note, job.specification, to)
+        await self._phase_commits.amend(held, job.space, note, job.specification, to)
         log.info("branch_adopted", outcome="completed", ours=ours, theirs=tip, lost=len(missing))
         await self._status.show(issue.number, adopted(held.fence, ours, missing), held)
 
     async def _is_based(self, fence: Fence) -> bool:
         """Whether our commit is built on the fence's base; a head that a person has put there may not be."""
-        return not fence.pr or await self._site.mirror.is_ancestor(fence.base, fence.work_head)
+        return not fence.pr or await self._phase_commits.mirror.is_ancestor(fence.base, fence.work_head)
 
     async def _base(self, fence: Fence, tip: str, base_branch: str) -> str:
         """What of the base branch `tip` is built on, since somebody may have merged it; never less than before.
 
         Without a pull request it is what the tests have to be red on, and stays.
         """
-        newest = await self._site.mirror.tip(base_branch) if fence.pr else None
-        common = await self._site.mirror.merge_base(newest, tip) if newest else None
-        if common is None or await self._site.mirror.is_ancestor(common, fence.base):
+        newest = await self._phase_commits.mirror.tip(base_branch) if fence.pr else None
+        common = await self._phase_commits.mirror.merge_base(newest, tip) if newest else None
+        if common is None or await self._phase_commits.mirror.is_ancestor(common, fence.base):
             return fence.base
         return common
 

@@ -23,8 +23,8 @@ log = structlog.get_logger()
 class Earlier:
     """Looks after what earlier starts have left on the work branches of one repository."""
 
-    def __init__(self, site: PhaseCommits, forge: Forge, base: BaseBranch) -> None:
-        self._site = site
+    def __init__(self, phase_commits: PhaseCommits, forge: Forge, base: BaseBranch) -> None:
+        self._phase_commits = phase_commits
         self._forge = forge
         self._base = base
 
@@ -34,19 +34,19 @@ class Earlier:
         It moves together with the fence, and only as it was seen: what is pushed to it meanwhile stays where it is.
         """
         fence, branch = held.fence, comments.branch(held.fence)
-        await self._site.renew(fence)
-        tip = await self._site.tip(fence)
+        await self._phase_commits.renew(fence)
+        tip = await self._phase_commits.tip(fence)
         if tip is None:
             return True
         if not await self._is_ours(held, branch, tip):
             return False
-        kept, updates = await moved_aside(self._site.mirror, branch, fence.key.number, tip)
+        kept, updates = await moved_aside(self._phase_commits.mirror, branch, fence.key.number, tip)
         try:
             await advance(held, FenceChange(), updates=updates)
         except NotAllowed as refused:
             log.warning("branch_not_moved", outcome="skipped", branch=branch, error=str(refused))
             return False
-        await self._site.renew(held.fence)
+        await self._phase_commits.renew(held.fence)
         log.info("branch_set_aside", outcome="completed", branch=branch, kept=kept, sha=tip)
         told = f"`{branch}` of an earlier start is kept as `{kept}`. Starting from the current base."
         await self._forge.status.show(fence.key.number, comments.progress(held.fence, told, kept=kept), held)
@@ -57,6 +57,6 @@ class Earlier:
         found = await self._forge.pulls.of_branch(branch)
         if any(pull.open for pull in found):
             return False
-        base = await self._base.head_or_none(self._site.mirror.tip)
+        base = await self._base.head_or_none(self._phase_commits.mirror.tip)
         ended = any(pull.head_sha == tip for pull in found)
-        return ended or (base is not None and await self._site.history.is_all_ours(held.fence, tip, base))
+        return ended or (base is not None and await self._phase_commits.history.is_all_ours(held.fence, tip, base))

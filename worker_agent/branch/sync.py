@@ -67,11 +67,11 @@ class Sync:
         Raises `MergeFailed` when git fails without a conflict, `BaseGone`, and `ConflictUnresolved` when the
         one try has not helped: then the branch is as it was.
         """
-        site = self._session.phase_commits
-        tip = await site.mirror.tip(base_branch)
+        phase_commits = self._session.phase_commits
+        tip = await phase_commits.mirror.tip(base_branch)
         if tip is None:
             raise BaseGone(base_branch)
-        if await site.mirror.is_ancestor(tip, held.fence.work_head):
+        if await phase_commits.mirror.is_ancestor(tip, held.fence.work_head):
             return False
         meeting = await self._meet(held, issue, base_branch, tip)
         tree, problems = meeting.merged.tree, tuple(described(meeting.merged.conflicts))

@@ -16,7 +16,7 @@ class BranchUpdate:
     """Looks after the branches of one repository."""
 
     def __init__(self, session: CodingSession, forge: Forge, policy: Policy) -> None:
-        self._site = session.phase_commits
+        self._phase_commits = session.phase_commits
         self._forge = forge
         self._policy = policy
         self._people = ExternalCommits(session, forge.status)
@@ -32,7 +32,7 @@ class BranchUpdate:
         base = await self._brought(held, seen)
         if await self._people.adopt_external(held, seen.issue, base):
             return True
-        if not held.fence.pr or await self._site.history.is_synced(held.fence):
+        if not held.fence.pr or await self._phase_commits.history.is_synced(held.fence):
             return False
         return await self._sync.bring(held, seen.issue, base)
 
@@ -56,11 +56,11 @@ class BranchUpdate:
 
     async def _brought(self, held: Held, seen: Snapshot) -> str:
         """Fetch, where a pull request is open; the branch into which this goes, read again when it is gone."""
-        await self._site.mirror.ensure()
+        await self._phase_commits.mirror.ensure()
         if not held.fence.pr:
             return self._policy.base_branch
-        await self._site.renew(held.fence)
+        await self._phase_commits.renew(held.fence)
         base = seen.pull_request.base_branch if seen.pull_request else self._policy.base_branch
-        if await self._site.mirror.tip(base):
+        if await self._phase_commits.mirror.tip(base):
             return base
         return (await self._forge.pulls.pull_request(held.fence.pr)).base_branch  # renamed, perhaps

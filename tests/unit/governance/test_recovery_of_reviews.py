@@ -44,27 +44,27 @@ async def ordered(verb: Verb, fence: Fence) -> tuple[Scene, str]:
     return world, told
 
 
-def reviewing(world: Scene, fence: Fence, opinion: ReviewVerdict | None, rounds: int = 3) -> Snapshot:
+def reviewing(world: Scene, fence: Fence, verdict: ReviewVerdict | None, rounds: int = 3) -> Snapshot:
     """The review as the next claim begins it, by the labels that the command has set."""
     shown = replace(world.pull, labels=frozenset({"status:reviewing"}))
     wish = intent(shown, fence, NAMES)
     assert not isinstance(wish, str)
     begun = replace(fence, stage=wish.stage, phase=wish.phase)
     assert decide(Snapshot(begun, shown), now=GIVEN) is Action.BEGIN
-    return Snapshot(replace(begun, stage=Stage.IN_REVIEW), shown, opinion=opinion, bounds=Bounds(rounds=rounds))
+    return Snapshot(replace(begun, stage=Stage.IN_REVIEW), shown, verdict=verdict, bounds=Bounds(rounds=rounds))
 
 
 @pytest.mark.parametrize("action", ABORTS)
 @pytest.mark.parametrize("verb", ON_THE_REVIEW)
 @pytest.mark.parametrize("rounds", [1, 3])
 async def test_a_review_that_was_given_up_goes_on(action: Action, verb: Verb, rounds: int) -> None:
-    fence, opinion = ABORTS[action]
-    before = Snapshot(replace(fence, stage=Stage.IN_REVIEW), Scene().pull, opinion=opinion)
+    fence, verdict = ABORTS[action]
+    before = Snapshot(replace(fence, stage=Stage.IN_REVIEW), Scene().pull, verdict=verdict)
     assert decide(before, now=GIVEN) is action, "positive control"
     world, told = await ordered(verb, fence)
     moved = world.fences[Role.REVIEWER, 57]
-    seen = reviewing(world, moved, opinion, rounds)
-    leads_to = Action.REQUEST_CHANGES if opinion is CHANGES else Action.REVIEW
+    seen = reviewing(world, moved, verdict, rounds)
+    leads_to = Action.REQUEST_CHANGES if verdict is CHANGES else Action.REVIEW
     assert decide(seen, now=GIVEN) is leads_to
     assert told == "it goes on" + (" with all rounds again" if verb is Verb.RESET_ATTEMPTS else "")
     assert moved.round == (0 if verb is Verb.RESET_ATTEMPTS else fence.round)
@@ -73,9 +73,9 @@ async def test_a_review_that_was_given_up_goes_on(action: Action, verb: Verb, ro
 
 
 async def test_it_is_for_one_head_and_one_review_only() -> None:
-    fence, opinion = ABORTS[Action.GIVE_UP_ON_ROUNDS]
+    fence, verdict = ABORTS[Action.GIVE_UP_ON_ROUNDS]
     world, _ = await ordered(Verb.RETRY, fence)
-    seen = reviewing(world, world.fences[Role.REVIEWER, 57], opinion)
+    seen = reviewing(world, world.fences[Role.REVIEWER, 57], verdict)
     later = replace(seen.pull_request, head_sha="e" * 40)
     moved = replace(seen, fence=replace(seen.fence, work_head=later.head_sha), pull_request=later)
     assert decide(moved, now=GIVEN) is Action.GIVE_UP_ON_ROUNDS

@@ -31,7 +31,7 @@ def fence(stage: Stage = REVIEW, **facts: Any) -> Fence:
     return replace(Fence(KEY, 1, "n", "reviewer-1", stage, EPOCH, work_head=HEAD, pr=57), **facts)
 
 
-def opinion(
+def verdict(
     judgement: Judgement = Judgement.APPROVED, care: PersonOnly = PersonOnly.NONE, sha: str = HEAD
 ) -> ReviewVerdict:
     return ReviewVerdict(sha, 0, judgement, care, 9, EPOCH)
@@ -43,7 +43,7 @@ def seen(
     return Snapshot(fence(stage, round=round, attempt=attempt), replace(OPENED, **(pull or {})), **facts)
 
 
-MERGEABLE = seen(APPROVED, opinion=opinion(), checks=CiVerdict.GREEN, merge=Merge.AUTO)
+MERGEABLE = seen(APPROVED, verdict=verdict(), checks=CiVerdict.GREEN, merge=Merge.AUTO)
 """Nothing hinders this one."""
 
 
@@ -60,21 +60,21 @@ COLLIDING = replace(OPENED, mergeable=False)
     ("snapshot", "action"),
     [
         (seen(), Action.REVIEW),
-        (seen(opinion=opinion()), Action.ACCEPT),
-        (seen(opinion=opinion(Judgement.CHANGES_REQUESTED)), Action.REQUEST_CHANGES),
-        (seen(opinion=opinion(Judgement.CHANGES_REQUESTED), round=1), Action.REQUEST_CHANGES),
-        (seen(opinion=opinion(Judgement.CHANGES_REQUESTED), round=2), Action.GIVE_UP_ON_ROUNDS),
+        (seen(verdict=verdict()), Action.ACCEPT),
+        (seen(verdict=verdict(Judgement.CHANGES_REQUESTED)), Action.REQUEST_CHANGES),
+        (seen(verdict=verdict(Judgement.CHANGES_REQUESTED), round=1), Action.REQUEST_CHANGES),
+        (seen(verdict=verdict(Judgement.CHANGES_REQUESTED), round=2), Action.GIVE_UP_ON_ROUNDS),
         (
-            seen(opinion=opinion(Judgement.CHANGES_REQUESTED), bounds=Bounds(rounds=1)),
+            seen(verdict=verdict(Judgement.CHANGES_REQUESTED), bounds=Bounds(rounds=1)),
             Action.GIVE_UP_ON_ROUNDS,
         ),
-        (seen(opinion=opinion(Judgement.INCOMPLETE)), Action.GIVE_UP_ON_SIZE),
+        (seen(verdict=verdict(Judgement.INCOMPLETE)), Action.GIVE_UP_ON_SIZE),
         (seen(attempt=9), Action.REVIEW),
         (seen(attempt=10), Action.GIVE_UP_ON_REVIEWS),
-        (seen(attempt=10, opinion=opinion()), Action.ACCEPT),
+        (seen(attempt=10, verdict=verdict()), Action.ACCEPT),
         (seen(attempt=1, bounds=Bounds(reviews=1)), Action.GIVE_UP_ON_REVIEWS),
-        (seen(pull={"head_sha": NEXT}, opinion=opinion()), Action.LET_GO),
-        (seen(pull={"head_sha": NEXT}, opinion=opinion(), asked=True), Action.REOPEN),
+        (seen(pull={"head_sha": NEXT}, verdict=verdict()), Action.LET_GO),
+        (seen(pull={"head_sha": NEXT}, verdict=verdict(), asked=True), Action.REOPEN),
         (seen(Stage.REVIEWING), Action.BEGIN),
         (seen(Stage.REVIEWING, pull={"head_sha": NEXT}), Action.LET_GO),
         (seen(Stage.REVIEWING, pull={"head_sha": NEXT}, asked=True), Action.REOPEN),
@@ -101,7 +101,7 @@ COLLIDING = replace(OPENED, mergeable=False)
         (replace(MERGEABLE, updatable=True, flags=frozenset({Flag.MANUAL_INTERVENTION})), Action.HAND_OVER),
         (replace(MERGEABLE, pull_request=COLLIDING), Action.HAND_OVER),
         (seen(updatable=True), Action.SEND_TO_BASE),
-        (seen(opinion=opinion(), updatable=True), Action.ACCEPT),
+        (seen(verdict=verdict(), updatable=True), Action.ACCEPT),
     ],
 )
 def test_the_next_step(snapshot: Snapshot, action: Action) -> None:
@@ -124,18 +124,18 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
             if flag is not Flag.HAD_CONFLICT
         ),
         ({"held_up": Blocker.FLAGGED}, Blocker.FLAGGED, Action.HAND_OVER),
-        ({"opinion": None}, Blocker.UNSEEN, Action.WAIT),
-        ({"opinion": opinion(sha=NEXT)}, Blocker.UNSEEN, Action.WAIT),
-        ({"opinion": opinion(Judgement.CHANGES_REQUESTED)}, Blocker.UNSEEN, Action.WAIT),
-        ({"opinion": opinion(Judgement.INCOMPLETE)}, Blocker.UNSEEN, Action.WAIT),
+        ({"verdict": None}, Blocker.UNSEEN, Action.WAIT),
+        ({"verdict": verdict(sha=NEXT)}, Blocker.UNSEEN, Action.WAIT),
+        ({"verdict": verdict(Judgement.CHANGES_REQUESTED)}, Blocker.UNSEEN, Action.WAIT),
+        ({"verdict": verdict(Judgement.INCOMPLETE)}, Blocker.UNSEEN, Action.WAIT),
         ({"requested": True}, Blocker.REQUESTED, Action.HAND_OVER),
         ({"remarked_by": ("ada",)}, Blocker.REMARKED, Action.PARK),
         ({"pull_request": replace(OPENED, head_repository="mallory/r")}, Blocker.FORK, Action.PARK),
         ({"pull_request": replace(OPENED, head_repository="")}, Blocker.FORK, Action.PARK),
         ({"pull_request": replace(OPENED, head_repository="", base_repository="")}, Blocker.FORK, Action.PARK),
         ({"merge": Merge.APPROVE}, Blocker.NOT_ORDERED, Action.PARK),
-        ({"opinion": opinion(care=PersonOnly.BREAKING)}, Blocker.BREAKING, Action.PARK),
-        ({"opinion": opinion(care=PersonOnly.PROTECTED)}, Blocker.PROTECTED, Action.PARK),
+        ({"verdict": verdict(care=PersonOnly.BREAKING)}, Blocker.BREAKING, Action.PARK),
+        ({"verdict": verdict(care=PersonOnly.PROTECTED)}, Blocker.PROTECTED, Action.PARK),
         ({"checks": CiVerdict.RED}, Blocker.CHECKS_RED, Action.HAND_OVER),
         ({"checks": CiVerdict.NONE}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
         ({"checks": CiVerdict.NONE, "ordered": True}, Blocker.CHECKS_MISSING, Action.HAND_OVER),
@@ -147,11 +147,11 @@ def test_a_merged_one_is_finished_and_a_closed_one_withdrawn_whatever_the_stage(
         ({"held_up": Blocker.EDITED}, Blocker.EDITED, Action.HAND_OVER),
         ({"held_up": Blocker.BLOCKED}, Blocker.BLOCKED, Action.HAND_OVER),
         ({"barred": "it carries the label"}, Blocker.BARRED, Action.HAND_OVER),
-        ({"opinion": replace(opinion(), lines=801)}, Blocker.LARGE, Action.PARK),
-        ({"opinion": replace(opinion(), lines=None)}, Blocker.LARGE, Action.PARK),
-        ({"opinion": opinion(care=PersonOnly.BREAKING), "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
+        ({"verdict": replace(verdict(), lines=801)}, Blocker.LARGE, Action.PARK),
+        ({"verdict": replace(verdict(), lines=None)}, Blocker.LARGE, Action.PARK),
+        ({"verdict": verdict(care=PersonOnly.BREAKING), "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
         ({"merge": Merge.APPROVE, "own_order": True}, Blocker.OWN_ORDER, Action.PARK),
-        ({"merge": Merge.APPROVE, "opinion": replace(opinion(), lines=801)}, Blocker.NOT_ORDERED, Action.PARK),
+        ({"merge": Merge.APPROVE, "verdict": replace(verdict(), lines=801)}, Blocker.NOT_ORDERED, Action.PARK),
     ],
 )
 def test_each_guard_alone_keeps_it_from_being_merged(facts: dict[str, Any], reason: Blocker, action: Action) -> None:
@@ -164,7 +164,7 @@ def test_without_any_ci_a_persons_word_merges() -> None:
     assert decide(replace(MERGEABLE, checks=CiVerdict.NONE, no_ci=True, ordered=True), now=NOW) is Action.MERGE
 
 
-@pytest.mark.parametrize("facts", [{"checks": CiVerdict.RUNNING}, {"opinion": None}])
+@pytest.mark.parametrize("facts", [{"checks": CiVerdict.RUNNING}, {"verdict": None}])
 def test_a_wait_ends(facts: dict[str, Any]) -> None:
     assert decide(replace(MERGEABLE, **facts), now=LATE) is Action.HAND_OVER
 
@@ -173,9 +173,9 @@ def test_a_wait_ends(facts: dict[str, Any]) -> None:
     "facts",
     [
         {"merge": Merge.APPROVE, "ordered": True},
-        {"opinion": opinion(care=PersonOnly.BREAKING), "ordered": True},
+        {"verdict": verdict(care=PersonOnly.BREAKING), "ordered": True},
         {"pull_request": replace(OPENED, head_repository="mallory/r"), "ordered": True},
-        {"merge": Merge.APPROVE, "opinion": opinion(care=PersonOnly.PROTECTED), "ordered": True},
+        {"merge": Merge.APPROVE, "verdict": verdict(care=PersonOnly.PROTECTED), "ordered": True},
         {"checks": CiVerdict.NONE, "bounds": Bounds(none_is_green=True)},
         {"base_checks": CiVerdict.RUNNING},
         {"base_checks": CiVerdict.GREEN},
@@ -193,7 +193,7 @@ def test_what_does_not_hinder_a_merge(facts: dict[str, Any]) -> None:
         {"merge": Merge.NEVER},
         {"requested": True},
         {"base_checks": CiVerdict.RED},
-        {"opinion": None},
+        {"verdict": None},
         {"held_up": Blocker.STOPPED},
         {"barred": "it carries the label"},
     ],

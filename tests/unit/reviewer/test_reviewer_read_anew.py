@@ -77,8 +77,8 @@ async def test_what_the_new_text_asks_for_gets_a_round_however_many_there_were()
 
 @pytest.mark.parametrize(("text", "known"), [("", True), (text_key(SPECIFIED), True), ("0" * 12, False)])
 def test_a_review_says_of_which_text_it_speaks(text: str, known: bool) -> None:
-    opinion = ReviewVerdict(HEAD, 0, Judgement.APPROVED, PersonOnly.NONE, 0, SPECIFIED.updated_at, text=text)
-    said = Review(1, ADA, ReviewState.APPROVED, f"{mark(KEYS, PULL, opinion)}\nFine.", HEAD, SPECIFIED.updated_at)
+    verdict = ReviewVerdict(HEAD, 0, Judgement.APPROVED, PersonOnly.NONE, 0, SPECIFIED.updated_at, text=text)
+    said = Review(1, ADA, ReviewState.APPROVED, f"{mark(KEYS, PULL, verdict)}\nFine.", HEAD, SPECIFIED.updated_at)
     found = Reader(KEYS, {ADA.id}).read(PULL, said)
     assert found is not None
     assert (found.text, found.knows(SPECIFIED)) == (text, known)
