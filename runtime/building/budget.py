@@ -9,10 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runtime.building.sign_in import git_server
-from shared.budget.budgeted_coder import BudgetedCoder
+from shared.budget.budgeted_coder import BudgetedCoder, Unpriced
 from shared.budget.budgets import BudgetLimits
 from shared.budget.ledger import BudgetCheck, Ledger
-from shared.budget.unpriced_runs import Unpriced
 from shared.llm import cli_spec
 from shared.llm.endpoint import Endpoints, Fixed
 from shared.llm.port import NOT_RUN

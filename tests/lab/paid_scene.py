@@ -10,9 +10,9 @@ import anyio
 from lab.github.clock import LabClock
 from lab.github.repositories.bare import Bare
 from shared.budget import ledger_lines
+from shared.budget.budgeted_coder import Unpriced
 from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Settlement
-from shared.budget.unpriced_runs import Unpriced
 from shared.escalation.delivery import Escalation
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome, Usage
 
