@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md and AGENTS.md name exists."""
+"""What CONTRIBUTING.md and AGENTS.md name exists, and the maps of rooms with many files are whole."""
 
 from __future__ import annotations
 
@@ -31,3 +31,10 @@ def test_a_path_that_is_gone_would_be_noticed() -> None:
         "config/no_such.py",
         "lab/trouble/",
     ]
+
+
+@pytest.mark.parametrize("room", ["shared/git", "shared/github"])
+def test_a_room_of_many_files_names_each_of_them(room: str) -> None:
+    described = set(re.findall(r"`(\w+)`", (ROOT / room / "__init__.py").read_text(encoding="utf-8")))
+    files = {file.stem for file in (ROOT / room).glob("*.py")} - {"__init__"}
+    assert sorted(files - described) == []
