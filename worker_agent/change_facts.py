@@ -27,24 +27,24 @@ Phases = Sequence[tuple[str, Note]]
 
 async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeSummary | None:
     """What is told of the fence's commit in its pull request; None when no note was found for it."""
-    job = await session.open(held, issue)
-    phases = await next_phase.phases(session, job)
+    work = await session.open(held, issue)
+    phases = await next_phase.phases(session, work)
     if renewed(phases) is None and held.fence.work_head not in dict(phases):
         return None
-    notes, shown = await session.phase_commits.notes(job.space, held.fence), _Shown.of(held.fence, phases)
-    evidence = _evidence(shown, phases, _cost(notes.values()), _criteria(job))
+    notes, shown = await session.phase_commits.notes(work.space, held.fence), _Shown.of(held.fence, phases)
+    evidence = _evidence(shown, phases, _cost(notes.values()), _criteria(work))
     claimed_ = _is_claimed(shown.phases, evidence.tried)
-    changed = await job.space.changes(held.fence.base, held.fence.work_head)
+    changed = await work.space.changes(held.fence.base, held.fence.work_head)
     return ChangeSummary(
         issue,
         held.fence,
-        job.specification.goal or issue.title,
+        work.specification.goal or issue.title,
         markdown(evidence),
         summary=_summary(phases),
-        part_of=job.specification.part_of,
-        implied_criteria=_implied(job),
+        part_of=work.specification.part_of,
+        implied_criteria=_implied(work),
         flagged=flagged(changed, policy=Policy()),
-        test_commands=job.test_commands,
+        test_commands=work.test_commands,
         claim=claim.write(_claim(held.fence, shown, evidence), session.phase_commits.keys) if claimed_ else "",
         merges=session.policy.pulls.merge,
         documentation=session.policy.pulls.documentation,
@@ -188,9 +188,9 @@ def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
     )
 
 
-def _criteria(job: WorkContext) -> dict[str, str]:
-    return {criterion.id: criterion.text for criterion in job.specification.criteria if not criterion.implied}
+def _criteria(work: WorkContext) -> dict[str, str]:
+    return {criterion.id: criterion.text for criterion in work.specification.criteria if not criterion.implied}
 
 
-def _implied(job: WorkContext) -> bool:
-    return any(criterion.implied for criterion in job.specification.criteria)
+def _implied(work: WorkContext) -> bool:
+    return any(criterion.implied for criterion in work.specification.criteria)

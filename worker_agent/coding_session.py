@@ -164,8 +164,8 @@ class CodingSession:
         suites = chosen_suites(rules.code.suites, paths, await reader(space, base, paths))
         conventions = await self._conventions(space, base, rules.conventions, paths)
         said = await self._listening.of(issue) if self._listening is not None else NOTHING_SAID
-        job = WorkContext(held, issue, read(issue.body), space, base, suites, conventions, rules=rules)
-        return replace(job, discussion=said, pictures=await self._pictures(job, said, paths))
+        work = WorkContext(held, issue, read(issue.body), space, base, suites, conventions, rules=rules)
+        return replace(work, discussion=said, pictures=await self._pictures(work, said, paths))
 
     async def _rules_of(self, space: Workspace, base: str) -> ItemRules:
         """The rules of the commit that an item began on. Raises `Misconfigured`."""
@@ -187,97 +187,97 @@ class CodingSession:
         told = [found[name].decode("utf-8", "replace") for name in dict.fromkeys(wanted) if name in found]
         return "\n\n".join(told)[:CONVENTIONS_CHARS]
 
-    async def _pictures(self, job: WorkContext, said: Discussion, paths: Sequence[str]) -> AttachedImages:
+    async def _pictures(self, work: WorkContext, said: Discussion, paths: Sequence[str]) -> AttachedImages:
         if self._gallery is None:
-            return none_shown(job.issue, said)
-        return await self._gallery.of(job.issue, said, job.space.root / "images", paths)
+            return none_shown(work.issue, said)
+        return await self._gallery.of(work.issue, said, work.space.root / "images", paths)
 
-    def prompt(self, name: str, job: WorkContext, **variables: str | Untrusted) -> str:
+    def prompt(self, name: str, work: WorkContext, **variables: str | Untrusted) -> str:
         """A prompt of this agent; what strangers wrote goes in as `Untrusted`."""
         return self._prompts.render(
-            name, title=Untrusted(job.issue.title), specification=Untrusted(job.text), **variables
+            name, title=Untrusted(work.issue.title), specification=Untrusted(work.text), **variables
         )
 
-    async def edit(self, job: WorkContext, call: CoderCall, start: str, turn: Attempt, prompt: str) -> str:
+    async def edit(self, work: WorkContext, call: CoderCall, start: str, turn: Attempt, prompt: str) -> str:
         """Let the model change the tree of commit `start`; returns the tree object of what it made.
 
         What each try of a call made of `start` is kept as long as the lease, until another call or start: when
         a write or a try after it fails, nothing is paid twice.
         Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
         """
-        memory = job.held.memory
+        memory = work.held.memory
         made = memory.get(_Made)
         if made is None or (made.call, made.start) != (call, start):
             made = _Made(call, start)
-        if (turn, job.topic) in made.trees:
-            return made.trees[turn, job.topic]
-        await begin_run(job.held, more=recorded(job.held.fence, job.discussion))
-        where = await job.space.reset_tree(start)
-        installed = await self.bench_of(job).equip(where, job.suites[0].directory)
+        if (turn, work.topic) in made.trees:
+            return made.trees[turn, work.topic]
+        await begin_run(work.held, more=recorded(work.held.fence, work.discussion))
+        where = await work.space.reset_tree(start)
+        installed = await self.bench_of(work).equip(where, work.suites[0].directory)
         if self._hooks is not None:
-            await self._hooks.before(job.space.root, where, job.issue.number)
-        shown = await job.pictures.lay(where)
-        request = replace(self._request(job, call, turn, prompt, where), readable=installed.readable, images=shown)
-        if job.allowed:  # the patch policy keeps the rest of what is protected
+            await self._hooks.before(work.space.root, where, work.issue.number)
+        shown = await work.pictures.lay(where)
+        request = replace(self._request(work, call, turn, prompt, where), readable=installed.readable, images=shown)
+        if work.allowed:  # the patch policy keeps the rest of what is protected
             request = replace(request, protected=())
         if self._continued is not None and (self._hooks is None or not self._hooks.follow):
-            request = replace(request, continues=await self._continued.of(job, call, start))
-        outcome = await self._run(job, request, start, installed)
-        self._spent.setdefault(job.issue.number, []).append(outcome.usage)
-        await self._settle(job, outcome, call, start)
-        tree = await job.space.capture(start)
+            request = replace(request, continues=await self._continued.of(work, call, start))
+        outcome = await self._run(work, request, start, installed)
+        self._spent.setdefault(work.issue.number, []).append(outcome.usage)
+        await self._settle(work, outcome, call, start)
+        tree = await work.space.capture(start)
         if request.continues is not None:
             await anyio.to_thread.run_sync(request.continues.leave, tree)
-        memory.keep(Last(job.space, start, tree, request, outcome))
-        memory.keep(made).trees[turn, job.topic] = tree
+        memory.keep(Last(work.space, start, tree, request, outcome))
+        memory.keep(made).trees[turn, work.topic] = tree
         return tree
 
-    def bench_of(self, job: WorkContext) -> TestBench:
-        """The bench for a job: what is set up, is set up from the commit that the item began on."""
-        export = partial(job.space.export, job.held.fence.base or job.base)
+    def bench_of(self, work: WorkContext) -> TestBench:
+        """The bench for an item: what is set up, is set up from the commit that the item began on."""
+        export = partial(work.space.export, work.held.fence.base or work.base)
         if self._rules is None:
             return self.bench.based(export)
-        return self.bench.based(export).setting_up(job.rules.setup_command)
+        return self.bench.based(export).setting_up(work.rules.setup_command)
 
-    def _request(self, job: WorkContext, call: CoderCall, turn: Attempt, prompt: str, where: Path) -> Request:
+    def _request(self, work: WorkContext, call: CoderCall, turn: Attempt, prompt: str, where: Path) -> Request:
         return Request(
             call=call,
-            item=f"#{job.issue.number}",
-            title=job.title,
-            body=job.issue.body,
+            item=f"#{work.issue.number}",
+            title=work.title,
+            body=work.issue.body,
             role=ROLES[call],
             prompt=prompt,
             tree=where,
             attempt=turn.attempt,
             round=turn.round,
             retry=turn.retry,
-            size=job.specification.size or "",
-            ladder=job.rules.ladder,
-            limits=bounded(lowered(self.policy.runs.limits_of(call), job.rules.limits), job.specification.settings),
+            size=work.specification.size or "",
+            ladder=work.rules.ladder,
+            limits=bounded(lowered(self.policy.runs.limits_of(call), work.rules.limits), work.specification.settings),
         )
 
-    async def _settle(self, job: WorkContext, outcome: RunOutcome, call: CoderCall, start: str) -> None:
+    async def _settle(self, work: WorkContext, outcome: RunOutcome, call: CoderCall, start: str) -> None:
         """Raise for a run that did not complete; what it has changed until then is kept on disk."""
         try:
             completed(outcome, call)
         except (RunFailed, RunEnded) as error:
-            patch = await self.phase_commits.rescue(job.held.fence, job.space, start)
+            patch = await self.phase_commits.rescue(work.held.fence, work.space, start)
             left = [f"`{below_state(path)}`" for path in (patch, outcome.log) if path is not None]
             if left:
-                error.kept = f"{' and '.join(left)} in the state directory of {job.held.fence.agent}"
+                error.kept = f"{' and '.join(left)} in the state directory of {work.held.fence.agent}"
             raise
 
-    async def _run(self, job: WorkContext, request: Request, start: str, installed: Installed) -> RunOutcome:
+    async def _run(self, work: WorkContext, request: Request, start: str, installed: Installed) -> RunOutcome:
         """One paid run, after which the tree holds nothing of ours; of one that is cut off, its changes are kept."""
         try:
             outcome = await self._coder.run(request)
         except anyio.get_cancelled_exc_class():
-            installed.withdraw(job.space.tree / installed.directory)
-            await self.phase_commits.rescue(job.held.fence, job.space, start)
+            installed.withdraw(work.space.tree / installed.directory)
+            await self.phase_commits.rescue(work.held.fence, work.space, start)
             raise
-        installed.withdraw(job.space.tree / installed.directory)
+        installed.withdraw(work.space.tree / installed.directory)
         if self._hooks is not None:
-            await self._hooks.after(job.space.root, job.space.tree, job.issue.number)
+            await self._hooks.after(work.space.root, work.space.tree, work.issue.number)
         return outcome
 
     async def keep_last(self, held: Held, why: Blocked) -> None:
@@ -306,7 +306,7 @@ class CodingSession:
         return self._whole.pop(number, 0)
 
     async def test(
-        self, job: WorkContext, commit_or_tree: str, over: Overlay = NOTHING_OVER, *, since: str = ""
+        self, work: WorkContext, commit_or_tree: str, over: Overlay = NOTHING_OVER, *, since: str = ""
     ) -> TestRun:
         """All tests of exactly this commit or tree, in a fresh checkout; once per tree.
 
@@ -314,71 +314,71 @@ class CodingSession:
         Files that steer the run are as they were there. Raises `PatchRefused` before set-up and tests run anything
         of a tree that the patch policy refuses.
         """
-        tree = await job.space.tree_of(commit_or_tree)
-        over = replace(over, files={**await self._pinned(job, since or job.base, tree), **over.files})
-        return await self._tested(job, tree, over, None, None, since=since)
+        tree = await work.space.tree_of(commit_or_tree)
+        over = replace(over, files={**await self._pinned(work, since or work.base, tree), **over.files})
+        return await self._tested(work, tree, over, None, None, since=since)
 
-    async def test_base(self, job: WorkContext, commit: str = "") -> TestRun:
+    async def test_base(self, work: WorkContext, commit: str = "") -> TestRun:
         """The tests of the item's base, or another commit of its base branch: run once on this machine."""
-        tree = await job.space.tree_of(commit or job.base)
-        key = (tree, self._commands(job), "base")
+        tree = await work.space.tree_of(commit or work.base)
+        key = (tree, self._commands(work), "base")
         if key not in self._runs:
-            execution = self._execution(job)
-            about = (*self._commands(job), self.bench_of(job).circumstances)
+            execution = self._execution(work)
+            about = (*self._commands(work), self.bench_of(work).circumstances)
 
             async def run() -> TestRun:
-                self._whole[job.issue.number] += 1
+                self._whole[work.issue.number] += 1
                 return await execution.run(tree)
 
             self._remember(key, await self._base_runs.of(tree, about, run))
         return self._runs[key]
 
-    def runs(self, job: WorkContext) -> Run:
+    def runs(self, work: WorkContext) -> Run:
         """Runs the tests of trees for a proof; what was run once is remembered, but for runs of damaged code."""
 
         async def run(tree: str, over: Overlay, selection: Selection | None, deadline: float | None) -> TestRun:
-            return await self._tested(job, tree, over, selection, deadline)
+            return await self._tested(work, tree, over, selection, deadline)
 
         return run
 
     async def _tested(
         self,
-        job: WorkContext,
+        work: WorkContext,
         commit_or_tree: str,
         over: Overlay,
         selection: Selection | None,
         deadline: float | None,
         since: str = "",
     ) -> TestRun:
-        tree = await job.space.tree_of(commit_or_tree)
-        key = (tree, self._commands(job), over.digest, selection)
+        tree = await work.space.tree_of(commit_or_tree)
+        key = (tree, self._commands(work), over.digest, selection)
         known = self._runs.get(key)
         if known is None:
-            policy = policy_of(job.specification, job.allowed)
-            since = since or await self.phase_commits.history.judged_from(job.held.fence, job.base)
-            await self.phase_commits.judge(job.held.fence, job.space, since, tree, policy)
-            self._whole[job.issue.number] += selection is None
-            known = await self._execution(job).run(tree, over, selection, deadline)
+            policy = policy_of(work.specification, work.allowed)
+            since = since or await self.phase_commits.history.judged_from(work.held.fence, work.base)
+            await self.phase_commits.judge(work.held.fence, work.space, since, tree, policy)
+            self._whole[work.issue.number] += selection is None
+            known = await self._execution(work).run(tree, over, selection, deadline)
             if deadline is None:  # damaged code is run once
                 self._remember(key, known)
         return known
 
-    async def _pinned(self, job: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
+    async def _pinned(self, work: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
         """The versions of files that steer the run which a tree does not get to choose."""
-        change = await load(job.space, since, tree, Layout(job.suites, job.rules.code.test_files), ())
-        allowed = (*job.specification.files, *job.specification.may_change)
-        return pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
+        change = await load(work.space, since, tree, Layout(work.suites, work.rules.code.test_files), ())
+        allowed = (*work.specification.files, *work.specification.may_change)
+        return pinned(change.old, change.new, [suite.choice.test_command for suite in work.suites], allowed)
 
-    def _execution(self, job: WorkContext) -> Execution:
-        return Execution(self.bench_of(job), job.suites, job.space, job.specification.files)
+    def _execution(self, work: WorkContext) -> Execution:
+        return Execution(self.bench_of(work), work.suites, work.space, work.specification.files)
 
-    def _commands(self, job: WorkContext) -> tuple[str, ...]:
-        return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in job.suites)
+    def _commands(self, work: WorkContext) -> tuple[str, ...]:
+        return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in work.suites)
 
-    async def test_files(self, job: WorkContext, commit_or_tree: str) -> dict[str, bytes]:
+    async def test_files(self, work: WorkContext, commit_or_tree: str) -> dict[str, bytes]:
         """The test files that differ from the base, and those of the base itself, as they are there."""
-        changed = {change.path for change in await job.space.changes(job.base, commit_or_tree)}
-        return await texts(job.space, commit_or_tree, {path for path in changed if is_test_file(path)})
+        changed = {change.path for change in await work.space.changes(work.base, commit_or_tree)}
+        return await texts(work.space, commit_or_tree, {path for path in changed if is_test_file(path)})
 
     def _remember(self, key: tuple[object, ...], run: TestRun) -> None:
         if len(self._runs) >= 64:

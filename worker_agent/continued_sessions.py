@@ -53,17 +53,17 @@ class ContinuedSessions:
             self._next = now + SWEEP_SECONDS
             self._store.sweep()
 
-    async def of(self, job: WorkContext, call: CoderCall, start: str) -> Continuation | None:
+    async def of(self, work: WorkContext, call: CoderCall, start: str) -> Continuation | None:
         """What goes with a call that begins with the files of `start`; None for one that always begins anew."""
         if call not in CONTINUED:
             return None
-        file = session_file(self._directory(job.held), call)
+        file = session_file(self._directory(work.held), call)
         kept = await to_thread.run_sync(self._store.read, file)
-        changed = None if kept is None else await _changed(job, kept, start)
+        changed = None if kept is None else await _changed(work, kept, start)
         if changed is None:
-            return Continuation(self._store, file, _words(job))
+            return Continuation(self._store, file, _words(work))
         told = self._prompts.render("continue", changed=Untrusted("\n".join(changed)))
-        return Continuation(self._store, file, _words(job), kept, told)
+        return Continuation(self._store, file, _words(work), kept, told)
 
     def ended(self, held: Held) -> None:
         """A lease has ended: forget what its item will not need any more."""
@@ -80,10 +80,10 @@ def is_over(lost: str, stage: Stage) -> bool:
     return lost not in {"", RELEASED} or stage in TERMINAL | HALTED
 
 
-async def _changed(job: WorkContext, kept: KeptSession, start: str) -> tuple[str, ...] | None:
+async def _changed(work: WorkContext, kept: KeptSession, start: str) -> tuple[str, ...] | None:
     """The files of `start` that are not as a session has left them; None where that is unknown, or too much."""
     try:
-        changes = await job.space.changes(kept.tree, start)
+        changes = await work.space.changes(kept.tree, start)
     except (EngineError, CommandFailed, ValueError) as error:  # made in a workspace that is gone
         log.info("session_handed_out", outcome="skipped", reason=f"its tree is not known: {error}"[:300])
         return None
@@ -95,6 +95,6 @@ def listed(paths: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(sorted(paths)) if len(paths) <= MOST_CHANGED and sum(map(len, paths)) <= MOST_CHARACTERS else None
 
 
-def _words(job: WorkContext) -> str:
+def _words(work: WorkContext) -> str:
     """What people ask for, in one word: who takes something back takes it from every session, too."""
-    return hashlib.sha256(json.dumps([job.issue.title, job.text, job.conventions]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([work.issue.title, work.text, work.conventions]).encode()).hexdigest()

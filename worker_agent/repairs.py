@@ -89,20 +89,20 @@ class Repairs:
 
     async def fix_ci(self, held: Held, issue: Issue, fixes: int) -> None:
         """Repair what the failed checks of the current head say."""
-        job = await self._session.open(held, issue)
+        work = await self._session.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
         red = await ci_logs.failures(self._checks, failed, LOG_BYTES)
         said = ci_logs.told(red)
         if self._may_edit_workflows:
             paths = await self._session.phase_commits.mirror.paths(held.fence.work_head)
-            job = replace(job, allowed=workflow_files.blamed(said, paths))
-        diff = excerpt(await job.space.diff(job.base, held.fence.work_head), LOG_BYTES)
-        rule = workflow_files.editable(job.allowed)
+            work = replace(work, allowed=workflow_files.blamed(said, paths))
+        diff = excerpt(await work.space.diff(work.base, held.fence.work_head), LOG_BYTES)
+        rule = workflow_files.editable(work.allowed)
 
         def prompt(problems: Sequence[str]) -> str:
             return self._session.prompt(
                 "fix_ci",
-                job,
+                work,
                 log=Untrusted(said),
                 failures=Untrusted(_listed(problems)),
                 diff=Untrusted(diff),
@@ -111,7 +111,7 @@ class Repairs:
 
         first = Attempt(attempt=fixes + 1, round=held.fence.round)
         why = _red_before(first, red, held)
-        await self._change(held, job, _Wish(CoderCall.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
+        await self._change(held, work, _Wish(CoderCall.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
 
     async def address_review(self, held: Held, issue: Issue) -> None:
         """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note.
@@ -122,19 +122,19 @@ class Repairs:
         if not items and not renewed:
             await self.read_ci(held)
             return
-        job = await self._session.open(held, issue)
+        work = await self._session.open(held, issue)
         findings = answers.findings(items, renewed=renewed)
 
         def prompt(problems: Sequence[str]) -> str:
             text = findings if not problems else f"{findings}\n\nYour last change was refused:\n{_listed(problems)}"
             return self._session.prompt(
-                "address_review", job, findings=Untrusted(text), conventions=job.conventions or "none"
+                "address_review", work, findings=Untrusted(text), conventions=work.conventions or "none"
             )
 
         first = Attempt(round=held.fence.round)
         subject = f"Address review of {issue.title}"
         wish = _Wish(CoderCall.IMPLEMENT, first, subject, prompt, decide.Phase.ANSWER, items, renewed)
-        await self._change(held, job, wish)
+        await self._change(held, work, wish)
 
     async def read_ci(self, held: Held) -> None:
         """What stands on the branch is as it should be: open its pull request, or see what CI says of it."""
@@ -145,63 +145,63 @@ class Repairs:
         """Post what a round has led to; returns the texts that nobody heeds."""
         return await self._rounds.answer(held)
 
-    async def _change(self, held: Held, job: WorkContext, wish: _Wish) -> None:
+    async def _change(self, held: Held, work: WorkContext, wish: _Wish) -> None:
         """Ask, test, and ask again with what went wrong; then commit and let CI look.
 
         A coder that explains of everything why it changes nothing is taken at its word: the commit is empty.
         """
         start = held.fence.work_head
-        before = await self._session.test(job, start)
+        before = await self._session.test(work, start)
         problems: tuple[str, ...] = ()
         for retry in range(TRIES):
             turn = Attempt(wish.first.attempt, wish.first.round, retry)
-            tree = await self._session.edit(job, wish.call, start, turn, wish.prompt(problems))
+            tree = await self._session.edit(work, wish.call, start, turn, wish.prompt(problems))
             held.check()
             said = self._session.said(held, tree)
-            changed = {change.path for change in await job.space.changes(start, tree)}
-            problems = await self._weakened(job, start, tree, changed)
+            changed = {change.path for change in await work.space.changes(start, tree)}
+            problems = await self._weakened(work, start, tree, changed)
             if not changed and not wish.explains(said):
                 problems = (UNCHANGED,)
             if not problems:
-                after = await self._session.test(job, tree)
-                problems = judge_kept(before, after, may_change=job.specification.may_change).details
+                after = await self._session.test(work, tree)
+                problems = judge_kept(before, after, may_change=work.specification.may_change).details
             if not problems:
                 given = answers.answers(wish.items, said, changed=bool(changed))
                 status_text = "" if wish.items else change_summary.of_coder(said)
-                note = replace(_note(held, job, ""), answers=given, error=wish.why, summary=status_text)
-                return await self._record(held, job, wish, tree, before, note)
+                note = replace(_note(held, work, ""), answers=given, error=wish.why, summary=status_text)
+                return await self._record(held, work, wish, tree, before, note)
         raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
 
-    async def _record(self, held: Held, job: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
+    async def _record(self, held: Held, work: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
         """Commit what passed, with what it answers and its evidence; quality commands may have the last word."""
-        clean = await self._clean(job, wish.call, tree, before)
-        after = await self._session.test(job, clean.tree)
+        clean = await self._clean(work, wish.call, tree, before)
+        after = await self._session.test(work, clean.tree)
         note = replace(note, test_result=after.one_line())
-        if clean.tree != await job.space.tree_of(held.fence.work_head):
-            note = await self._evidence.added(job, clean.tree, note)
-        cost = self._session.take_spent(job.issue.number)
+        if clean.tree != await work.space.tree_of(held.fence.work_head):
+            note = await self._evidence.added(work, clean.tree, note)
+        cost = self._session.take_spent(work.issue.number)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source, quality=clean.results)
         stage = move(Track.PULL_REQUEST, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
-        phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note, allowed=job.allowed)
+        phased = PhaseCommit(clean.tree, held.fence.work_head, wish.subject, note, allowed=work.allowed)
         to = FenceChange(stage=stage, phase=wish.then)
-        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _clean(self, job: WorkContext, call: CoderCall, tree: str, before: TestRun) -> Clean:
+    async def _clean(self, work: WorkContext, call: CoderCall, tree: str, before: TestRun) -> Clean:
         """A change whose tests pass, as the quality commands want it."""
-        start, may_change = job.held.fence.work_head, job.specification.may_change
+        start, may_change = work.held.fence.work_head, work.specification.may_change
 
         async def wrong(made: str) -> Sequence[str]:
-            changed = {change.path for change in await job.space.changes(start, made)}
-            weakened = await self._weakened(job, start, made, changed)
-            return weakened or judge_kept(before, await self._session.test(job, made), may_change=may_change).details
+            changed = {change.path for change in await work.space.changes(start, made)}
+            weakened = await self._weakened(work, start, made, changed)
+            return weakened or judge_kept(before, await self._session.test(work, made), may_change=may_change).details
 
         during = During.CI if call is CoderCall.FIX_CI else During.REVIEW
-        return await self._cleaning.cleaned(job, start, tree, wrong, during)
+        return await self._cleaning.cleaned(work, start, tree, wrong, during)
 
-    async def _weakened(self, job: WorkContext, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
+    async def _weakened(self, work: WorkContext, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
         """What is wrong with a change before any test is run: tests became less."""
-        before, after = await texts(job.space, start, changed), await texts(job.space, tree, changed)
-        return weakened(before, after, job.specification.may_change)
+        before, after = await texts(work.space, start, changed), await texts(work.space, tree, changed)
+        return weakened(before, after, work.specification.may_change)
 
 
 def _red_before(turn: Attempt, red: Sequence[Failure], held: Held) -> NoteError:
@@ -215,13 +215,13 @@ def _listed(problems: Sequence[str]) -> str:
     return "\n".join(f"- {problem}" for problem in problems) or "none so far"
 
 
-def _note(held: Held, job: WorkContext, result: str) -> Note:
+def _note(held: Held, work: WorkContext, result: str) -> Note:
     return Note(
-        issue=job.issue.number,
+        issue=work.issue.number,
         cycle=1,
         phase=Phase.FIX,
         next_phase=decide.Phase.CI,
-        base=job.base,
+        base=work.base,
         test_result=result,
         attempts=held.fence.attempt,
     )

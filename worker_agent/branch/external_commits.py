@@ -47,20 +47,20 @@ class ExternalCommits:
 
     async def adopt(self, held: Held, issue: Issue, tip: str, base_branch: str) -> None:
         """Make `tip` the commit from which this item goes on, with a note of what the tests say to it."""
-        job, ours = await self._session.open(held, issue), held.fence.work_head
-        await job.space.bring(tip)
+        work, ours = await self._session.open(held, issue), held.fence.work_head
+        await work.space.bring(tip)
         base = await self._base(held.fence, tip, base_branch)
-        before = await self._session.test(job, ours)
-        after = await self._session.test(replace(job, base=base), tip, since=tip)
-        own = {change.path for change in await job.space.changes(job.base, ours)}
+        before = await self._session.test(work, ours)
+        after = await self._session.test(replace(work, base=base), tip, since=tip)
+        own = {change.path for change in await work.space.changes(work.base, ours)}
         missing = lost(before, before, after, own)
         held.check()
         note = replace(_note(held, base, missing), test_result=after.one_line(), exit_code=after.code)
-        under = (await self._phase_commits.notes(job.space, held.fence)).get(ours)
+        under = (await self._phase_commits.notes(work.space, held.fence)).get(ours)
         if under is not None and not held.fence.pr:  # the cycle that is under way stays the same
             note = replace(note, cycle=under.cycle, current_test=under.current_test, base=under.base)
         to = replace(_next(held.fence), work_head=tip, base=base)
-        await self._phase_commits.amend(held, job.space, note, job.specification, to)
+        await self._phase_commits.amend(held, work.space, note, work.specification, to)
         log.info("branch_adopted", outcome="completed", ours=ours, theirs=tip, lost=len(missing))
         await self._status.show(issue.number, adopted(held.fence, ours, missing), held)
 

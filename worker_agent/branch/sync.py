@@ -40,9 +40,9 @@ DIFF_BYTES = 12_000
 
 @dataclass(frozen=True, slots=True)
 class _Meeting:
-    """A branch and a base that has moved on; `job.base` is the base's new head, `own` what the branch has changed."""
+    """A branch and a base that has moved on; `work.base` is the base's new head, `own` what the branch has changed."""
 
-    job: WorkContext
+    work: WorkContext
     ours: str
     base_branch: str
     merged: Merged
@@ -50,7 +50,7 @@ class _Meeting:
 
     @property
     def theirs(self) -> str:
-        return self.job.base
+        return self.work.base
 
 
 class Sync:
@@ -87,32 +87,32 @@ class Sync:
         return True
 
     async def _meet(self, held: Held, issue: Issue, base_branch: str, tip: str) -> _Meeting:
-        job, ours = await self._session.open(held, issue), held.fence.work_head
-        await job.space.bring(tip)
-        own = {change.path for change in await job.space.changes(job.base, ours)}
-        merged = await merge(job.space.git, ours, tip)
-        return _Meeting(replace(job, base=tip), ours, base_branch, merged, own)
+        work, ours = await self._session.open(held, issue), held.fence.work_head
+        await work.space.bring(tip)
+        own = {change.path for change in await work.space.changes(work.base, ours)}
+        merged = await merge(work.space.git, ours, tip)
+        return _Meeting(replace(work, base=tip), ours, base_branch, merged, own)
 
     async def _tested(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
         """The run of a merged tree, and what passed on either side and does not there."""
-        ours = await self._session.test(m.job, m.ours, since=m.ours)
-        base = await self._session.test_base(m.job, m.theirs)
-        merged = await self._session.test(m.job, tree, since=m.merged.tree)
+        ours = await self._session.test(m.work, m.ours, since=m.ours)
+        base = await self._session.test_base(m.work, m.theirs)
+        merged = await self._session.test(m.work, tree, since=m.merged.tree)
         return merged, lost(ours, base, merged, m.own)
 
     async def _resolved(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
         """One try by a coder: the finished tree and its run."""
-        space, fence = m.job.space, held.fence
+        space, fence = m.work.space, held.fence
         start = await space.commit(m.merged.tree, (m.ours, m.theirs), "Merge, unfinished", held.server_now())
         prompt = self._session.prompt(
             "resolve_conflict",
-            m.job,
+            m.work,
             base=f"{m.base_branch} at {m.theirs}",
             conflicts="\n".join(described(m.merged.conflicts)) or "Nothing by text: git could merge every file.",
             problems="none are known" if m.merged.conflicts else "\n".join(problems),
             diff=excerpt(await space.diff(fence.base, m.ours), DIFF_BYTES),
         )
-        tree = await self._session.edit(m.job, CoderCall.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
+        tree = await self._session.edit(m.work, CoderCall.RESOLVE_CONFLICT, start, Attempt(round=fence.round), prompt)
         held.check()
         run, left = await self._checked(m, tree)
         if left:
@@ -132,10 +132,10 @@ class Sync:
 
     async def _refused(self, m: _Meeting, tree: str) -> tuple[str, ...]:
         """What is wrong with a resolution before anything of it is run; the patch policy judges the rest."""
-        wanted = m.job.specification
+        wanted = m.work.specification
         colliding = {conflict.path for conflict in m.merged.conflicts}
-        paths = colliding | {change.path for change in await m.job.space.changes(m.merged.tree, tree)}
-        before, after = [await texts(m.job.space, one, paths) for one in (m.merged.tree, tree)]
+        paths = colliding | {change.path for change in await m.work.space.changes(m.merged.tree, tree)}
+        before, after = [await texts(m.work.space, one, paths) for one in (m.merged.tree, tree)]
         free = {*wanted.may_change, *colliding}
         return (*unresolved(m.merged.conflicts, before, after), *weakened(before, after, free))
 
@@ -143,9 +143,9 @@ class Sync:
         fence = held.fence
         answers = fence.phase in {decide.Phase.FEEDBACK, decide.Phase.TEXT}
         to = FenceChange(phase=fence.phase) if answers else FenceChange(stage=Stage.TESTING, phase=decide.Phase.CI)
-        cost = self._session.take_spent(m.job.issue.number)
+        cost = self._session.take_spent(m.work.issue.number)
         note = Note(
-            issue=m.job.issue.number,
+            issue=m.work.issue.number,
             cycle=1,
             phase=Phase.SYNC,
             next_phase=to.phase or "",
@@ -158,4 +158,4 @@ class Sync:
         )
         subject = f"Merge {m.base_branch} into {comments.branch(fence)}"
         phased = PhaseCommit(tree, m.ours, subject, note, merged=m.theirs, since=m.merged.tree)
-        await self._session.phase_commits.record(held, m.job.space, phased, m.job.specification, to)
+        await self._session.phase_commits.record(held, m.work.space, phased, m.work.specification, to)

@@ -31,22 +31,22 @@ class RenewedEvidence:
         self._session = session
         self._verification = TreeVerification(session)
 
-    async def added(self, job: WorkContext, tree: str, note: Note) -> Note:
+    async def added(self, work: WorkContext, tree: str, note: Note) -> Note:
         """The note of a commit with its evidence: tests, how they were on the base, and what was damaged.
 
         What is not proven any more becomes a doubt, and refuses nothing: the commit keeps every test. Without tests
         that can be run on the base the note stays as it is.
         """
-        base = await _base(self._session, job)
-        if (proven := await self._still_proven(job, base, tree)) is not None:
-            return self._with(note, base, proven, (await self._session.test(job, tree)).code)
-        job = replace(job, base=base, criterion=None, topic="")
-        await job.space.bring(base)
+        base = await _base(self._session, work)
+        if (proven := await self._still_proven(work, base, tree)) is not None:
+            return self._with(note, base, proven, (await self._session.test(work, tree)).code)
+        work = replace(work, base=base, criterion=None, topic="")
+        await work.space.bring(base)
         try:
-            baseline = await self._verification.baseline(job)
+            baseline = await self._verification.baseline(work)
         except CycleAborted:
             return note
-        found = replace(await self._judged(job, baseline, tree, note), baseline=counted(baseline))
+        found = replace(await self._judged(work, baseline, tree, note), baseline=counted(baseline))
         return self._with(note, base, found, found.exit_code)
 
     def _with(self, note: Note, base: str, found: Note, exit_code: int | None) -> Note:
@@ -62,33 +62,33 @@ class RenewedEvidence:
             proof=replace(found.proof or ProofNote(), suite_runs=runs),
         )
 
-    async def _still_proven(self, job: WorkContext, base: str, tree: str) -> Note | None:
+    async def _still_proven(self, work: WorkContext, base: str, tree: str) -> Note | None:
         """The note of the last proof, where it leaves nothing open and `tree` is the same code on the same base."""
-        done = await next_phase.phases(self._session, job)
+        done = await next_phase.phases(self._session, work)
         oid, last = next(((oid, note) for oid, note in reversed(done) if note.proof is not None), ("", None))
         if last is None or last.proof is None or last.base != base or last.proof.unnoticed or last.proof.doubts:
             return None
         if not (is_renewed(last) or (last.phase is Phase.GREEN and _is_only_cycle(last, done))):
             return None
-        changes = await job.space.changes(oid, tree)
+        changes = await work.space.changes(oid, tree)
         if any((one.status, one.new_mode) != ("M", one.old_mode) for one in changes):
             return None
         paths = [one.path for one in changes]
-        before, after = await texts(job.space, oid, paths), await texts(job.space, tree, paths)
+        before, after = await texts(work.space, oid, paths), await texts(work.space, tree, paths)
         same = all(is_same_code(path, before[path], after[path]) for path in paths)
-        passed = (await self._session.test(job, tree)).passed
+        passed = (await self._session.test(work, tree)).passed
         return last if same and passed >= set(last.new_tests) else None
 
-    async def _judged(self, job: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
-        if job.specification.kind is not SpecificationKind.FEATURE:
-            kept = await self._verification.unchanged(job, baseline, tree)
+    async def _judged(self, work: WorkContext, baseline: TestRun, tree: str, note: Note) -> Note:
+        if work.specification.kind is not SpecificationKind.FEATURE:
+            kept = await self._verification.unchanged(work, baseline, tree)
             proof = kept.proof if kept.verdict.ok else _lost(kept.proof, kept.verdict.details)
             return replace(note, exit_code=kept.run.code, proof=proof)
-        red = await self._verification.red(job, baseline, await self._verification.tests_of(job, tree))
+        red = await self._verification.red(work, baseline, await self._verification.tests_of(work, tree))
         if not red.verdict.worth_implementing:
             return replace(note, proof=_lost(ProofNote(), red.verdict.details))
-        green = await self._verification.green(job, baseline, red, tree)
-        made = green_note(job, (baseline, red.run, green.run), green.verdict, note.attempts)
+        green = await self._verification.green(work, baseline, red, tree)
+        made = green_note(work, (baseline, red.run, green.run), green.verdict, note.attempts)
         return replace(made, proof=green.proof if green.verdict.ok else _lost(green.proof, green.verdict.details))
 
 
@@ -107,10 +107,10 @@ def _is_only_cycle(last: Note, done: Sequence[tuple[str, Note]]) -> bool:
     return not last.current_test and sum(note.phase is Phase.GREEN for _, note in done) == 1
 
 
-async def _base(session: CodingSession, job: WorkContext) -> str:
+async def _base(session: CodingSession, work: WorkContext) -> str:
     """The commit of the base branch that the branch is built on: what it merged last, else where it began."""
-    phases = await next_phase.phases(session, job)
-    return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), job.base)
+    phases = await next_phase.phases(session, work)
+    return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), work.base)
 
 
 def _lost(proof: ProofNote, details: Sequence[str]) -> ProofNote:

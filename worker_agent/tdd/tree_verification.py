@@ -45,7 +45,7 @@ class TreeVerification:
     def __init__(self, session: CodingSession) -> None:
         self._session = session
 
-    async def baseline(self, job: WorkContext) -> TestRun:
+    async def baseline(self, work: WorkContext) -> TestRun:
         """The tests of the base, before anything is paid for; raises `CycleAborted` when they cannot be run.
 
         A program that is not there says something of the machine, not of the issue: raises `Misconfigured`. Where the
@@ -53,28 +53,28 @@ class TreeVerification:
         """
         if self._session.policy.code.local_suite == "changed":
             return TestRun()
-        run = await self._session.test_base(job)
+        run = await self._session.test_base(work)
         if run.missing:
             raise Misconfigured(f"test_command: {run.missing}")
         verdict = judge_baseline(run)
         if not verdict.ok:
-            sentence = f"The tests of the base commit {job.base[:12]} cannot be run, so nothing was started."
+            sentence = f"The tests of the base commit {work.base[:12]} cannot be run, so nothing was started."
             raise CycleAborted(ErrorType.WORKFLOW_ABORTED, sentence, verdict.details)
         return run
 
-    async def red(self, job: WorkContext, baseline: TestRun, commit_or_tree: str) -> Red:
+    async def red(self, work: WorkContext, baseline: TestRun, commit_or_tree: str) -> Red:
         """Judge tests on the base: `commit_or_tree` is the base with nothing but its tests' side changed."""
-        subject = await self._subject(job, commit_or_tree)
+        subject = await self._subject(work, commit_or_tree)
         change = subject.change
         stray = sorted(path for path in change.changed if path not in change.tests and change.layout.is_code(path))
-        stray += await self._mixed(job, change, commit_or_tree)
+        stray += await self._mixed(work, change, commit_or_tree)
         if stray or not change.tests:
             if not stray:
                 said = NO_TESTS if change.changed else NO_FILE
                 return Red(TestRun(), RedVerdict(ErrorType.NO_TEST_WRITTEN, (said,)))
             why = [f"{path}: only test files may change in this phase." for path in stray]
             return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, listed(why)))
-        waiting = activation.waiting(change.old, activation.wanted(job.issue, job.held.claimant))
+        waiting = activation.waiting(change.old, activation.wanted(work.issue, work.held.claimant))
         settled = replace(subject, change=_activated(change, waiting))
         found = await examination.red(settled, baseline, commit_or_tree)
         verdict = found.verdict
@@ -86,50 +86,52 @@ class TreeVerification:
             verdict = again.verdict
         return Red(found.run, verdict, found.files, waiting, found.old, found.baseline)
 
-    async def _mixed(self, job: WorkContext, change: Change, tree: str) -> list[str]:
+    async def _mixed(self, work: WorkContext, change: Change, tree: str) -> list[str]:
         """Files with inline tests of which more than the tests differs."""
         if not change.inline:
             return []
         return [path for path, laid in change.inline.items() if laid != change.new.get(path)]
 
-    async def refusal(self, job: WorkContext, start: str, tree: str) -> GreenVerdict | None:
+    async def refusal(self, work: WorkContext, start: str, tree: str) -> GreenVerdict | None:
         """What is wrong with an implementation before any test is run."""
-        change = (await self._subject(job, tree, start)).change
+        change = (await self._subject(work, tree, start)).change
         if not change.changed:
             return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, ("Nothing was changed.",))
         touched = [f"{path}: test files must stay as they are in this phase." for path in sorted(change.tests)]
         return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, listed(touched)) if touched else None
 
-    async def stray(self, job: WorkContext, start: str, tree: str) -> tuple[str, ...]:
+    async def stray(self, work: WorkContext, start: str, tree: str) -> tuple[str, ...]:
         """The files outside of the tests' side that differ between two trees."""
-        change = (await self._subject(job, tree, start)).change
+        change = (await self._subject(work, tree, start)).change
         return tuple(sorted(path for path in change.changed if path not in change.tests))
 
-    async def green(self, job: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
+    async def green(self, work: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
         """Judge an implementation: the whole suite, then whether the tests notice damage."""
-        subject = await self._subject(job, tree)
+        subject = await self._subject(work, tree)
         known = activation.settled(baseline, red.run, red.waiting)
         subject = replace(subject, change=_activated(subject.change, red.waiting))
         before = examination.Red(red.run, red.verdict, red.files, red.old, red.baseline)
         return await examination.green(subject, known, before)
 
-    async def unchanged(self, job: WorkContext, baseline: TestRun, tree: str) -> Green:
+    async def unchanged(self, work: WorkContext, baseline: TestRun, tree: str) -> Green:
         """Judge a change that asks for no new test."""
-        return await unchanged_behaviour.examined(await self._subject(job, tree), baseline)
+        return await unchanged_behaviour.examined(await self._subject(work, tree), baseline)
 
-    async def tests_of(self, job: WorkContext, tree: str) -> str:
+    async def tests_of(self, work: WorkContext, tree: str) -> str:
         """The base's tree with the tests' side of a head."""
-        return await tree_with_tests(job.space, (await self._subject(job, tree)).change)
+        return await tree_with_tests(work.space, (await self._subject(work, tree)).change)
 
-    async def _subject(self, job: WorkContext, tree: str, start: str = "") -> ProofSubject:
-        """What is under proof: the change from the job's base, or from `start`, to a tree."""
-        policy, specification = self._session.policy, job.specification
-        paths = await self._session.phase_commits.mirror.paths(job.base)
-        change = await load(job.space, start or job.base, tree, Layout(job.suites, job.rules.code.test_files), paths)
+    async def _subject(self, work: WorkContext, tree: str, start: str = "") -> ProofSubject:
+        """What is under proof: the change from the item's base, or from `start`, to a tree."""
+        policy, specification = self._session.policy, work.specification
+        paths = await self._session.phase_commits.mirror.paths(work.base)
+        change = await load(
+            work.space, start or work.base, tree, Layout(work.suites, work.rules.code.test_files), paths
+        )
         allowed = (*specification.files, *specification.may_change)
-        steering = pinned(change.old, change.new, [suite.choice.test_command for suite in job.suites], allowed)
+        steering = pinned(change.old, change.new, [suite.choice.test_command for suite in work.suites], allowed)
         rules = Rules(policy.code.damages, policy.code.old_tests, policy.code.local_suite)
-        return ProofSubject.of(change, self._session.runs(job), rules, specification, steering)
+        return ProofSubject.of(change, self._session.runs(work), rules, specification, steering)
 
 
 def _activated(change: Change, waiting: Marked | None) -> Change:

@@ -69,24 +69,24 @@ class Scene:
     async def is_branch_free(self, fence: object, base: str) -> bool:
         return True
 
-    def prompt(self, name: str, job: WorkContext, **variables: object) -> str:
+    def prompt(self, name: str, work: WorkContext, **variables: object) -> str:
         return name
 
-    async def edit(self, job: WorkContext, call: CoderCall, start: str, turn: Attempt, prompt: str) -> str:
+    async def edit(self, work: WorkContext, call: CoderCall, start: str, turn: Attempt, prompt: str) -> str:
         if self.lives == 0:
             raise Transient
         self.lives -= 1
-        await begin_run(job.held)
-        self.asked.append(job.topic)
-        return job.topic
+        await begin_run(work.held)
+        self.asked.append(work.topic)
+        return work.topic
 
     def said(self, held: Held, tree: str) -> str:
         return ""
 
-    async def baseline(self, job: WorkContext) -> TestRun:
+    async def baseline(self, work: WorkContext) -> TestRun:
         return TestRun()
 
-    async def red(self, job: WorkContext, baseline: TestRun, tree: str) -> Red:
+    async def red(self, work: WorkContext, baseline: TestRun, tree: str) -> Red:
         return Red(TestRun(), RedVerdict(red=(f"{tree}.py::t",)) if tree in self.missing else PASSES)
 
     def take_spent(self, number: int) -> Cost:

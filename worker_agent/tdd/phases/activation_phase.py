@@ -50,54 +50,54 @@ class ActivationPhase:
         name = activation_branch(issue.number, test)
         if held.fence.branch != name:
             await advance(held, FenceChange(branch=name))
-        job = await self._session.open(held, issue)
-        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
+        work = await self._session.open(held, issue)
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, work.base):
             raise BranchExists
-        files = await texts(job.space, job.base, {path_of(test)})
+        files = await texts(work.space, work.base, {path_of(test)})
         marked = activation.waiting(files, test)
         if marked is None:
-            raise NotPending(test, job.base)
+            raise NotPending(test, work.base)
         if marked.bare:
             return False
-        tree = await job.space.with_file(job.base, path_of(test), activated(files[path_of(test)], marked))
-        await self._take(job, test, tree)
+        tree = await work.space.with_file(work.base, path_of(test), activated(files[path_of(test)], marked))
+        await self._take(work, test, tree)
         return True
 
-    async def _take(self, job: WorkContext, test: TestId, tree: str) -> None:
-        baseline = await self._verification.baseline(job)
-        red = await self._verification.red(job, baseline, tree)
+    async def _take(self, work: WorkContext, test: TestId, tree: str) -> None:
+        baseline = await self._verification.baseline(work)
+        red = await self._verification.red(work, baseline, tree)
         at_once = activation.judge(baseline, red.run, test)
         if at_once is not None and at_once.error is ErrorType.REGRESSION:
-            again = await self._session.test(job, tree, Overlay(again=1, purpose=RunPurpose(PurposeKind.AGAIN)))
+            again = await self._session.test(work, tree, Overlay(again=1, purpose=RunPurpose(PurposeKind.AGAIN)))
             at_once = activation.judge(baseline, red.run, test, unstable_tests(red.run, again))
         if at_once is None:
-            await self._record_red(job, test, baseline, red, tree)
+            await self._record_red(work, test, baseline, red, tree)
         elif at_once.ok:
-            await self._record_green(job, test, baseline, red.run, tree)
+            await self._record_green(work, test, baseline, red.run, tree)
         else:
             raise _unusable(at_once)
 
-    async def _record_red(self, job: WorkContext, test: TestId, baseline: TestRun, red: Red, tree: str) -> None:
+    async def _record_red(self, work: WorkContext, test: TestId, baseline: TestRun, red: Red, tree: str) -> None:
         """The activated test is the red test: the developer is asked next."""
         if red.verdict.error is not None or not red.verdict.red:
             raise _unusable(red.verdict)
-        held, note = job.held, replace(red_note(job, baseline, red, None, {}), cost_usd=0.0, cost_source="")
-        phased = PhaseCommit(tree, job.base, subject(job, "Activate"), note)
-        to = FenceChange(phase=decide.Phase.GREEN, base=job.base)
-        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        held, note = work.held, replace(red_note(work, baseline, red, None, {}), cost_usd=0.0, cost_source="")
+        phased = PhaseCommit(tree, work.base, subject(work, "Activate"), note)
+        to = FenceChange(phase=decide.Phase.GREEN, base=work.base)
+        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
         sentence = "The pending test was activated and fails as it should. Implementing now."
-        await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
+        await self._status.show(work.issue.number, comments.progress(held.fence, sentence, test=test), held)
 
-    async def _record_green(self, job: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
+    async def _record_green(self, work: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
         """It passes at once: the activation alone is published."""
         cases = [name for name in sorted(run.passed) if activation.belongs(name, test)]
         before = {name: baseline.results.get(name) for name in cases}
         note = Note(
-            issue=job.issue.number,
-            cycle=job.cycle,
+            issue=work.issue.number,
+            cycle=work.cycle,
             phase=Phase.GREEN,
             next_phase=decide.Phase.CI,
-            base=job.base,
+            base=work.base,
             new_tests=tuple(cases),
             red={name: f"{one.outcome}: {one.first_line}" if one else "pending" for name, one in before.items()},
             green={name: str(run.results[name].outcome) for name in cases},
@@ -107,11 +107,11 @@ class ActivationPhase:
             cost_usd=0.0,
             cost_source=FREE,
         )
-        held, phased = job.held, PhaseCommit(tree, job.base, subject(job, "Activate"), note)
-        to = replace(next_phase.to_ci(), base=job.base)
-        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        held, phased = work.held, PhaseCommit(tree, work.base, subject(work, "Activate"), note)
+        to = replace(next_phase.to_ci(), base=work.base)
+        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
         sentence = "The pending test was activated and passes at once: its activation alone is published."
-        await self._status.show(job.issue.number, comments.progress(held.fence, sentence, test=test), held)
+        await self._status.show(work.issue.number, comments.progress(held.fence, sentence, test=test), held)
 
 
 def _unusable(verdict: Verdict) -> CycleAborted:

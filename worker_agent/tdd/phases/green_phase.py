@@ -80,28 +80,28 @@ class GreenPhase:
         A change that breaks what worked is asked for again, without counting; raises `CycleAborted`
         when that has not helped.
         """
-        job = await next_phase.under_way(self._session, await self._session.open(held, issue))
-        noted = dict(await next_phase.phases(self._session, job)).get(held.fence.work_head)
-        baseline = await self._verification.baseline(job)
+        work = await next_phase.under_way(self._session, await self._session.open(held, issue))
+        noted = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
+        baseline = await self._verification.baseline(work)
         start, attempt = held.fence.work_head, held.fence.attempt + 1
-        red = await self._verification.red(job, baseline, await next_phase.tests(self._session, job))
+        red = await self._verification.red(work, baseline, await next_phase.tests(self._session, work))
         call = strategy.answer(frozenset({strategy.Red.TESTS}), During.CYCLE).call
         for retry in range(self._retries + 1):
-            prompt = self._implementation_prompt(job, f"{attempt} of {limit}", _failed_before(held, noted))
-            tree = await self._session.edit(job, call, start, Attempt(attempt, retry=retry), prompt)
+            prompt = self._implementation_prompt(work, f"{attempt} of {limit}", _failed_before(held, noted))
+            tree = await self._session.edit(work, call, start, Attempt(attempt, retry=retry), prompt)
             held.check()
             said = self._session.said(held, tree)
-            made = _Made(tree, red, await self._judged(job, baseline, red, tree), said)
-            made = await self._strengthened(job, baseline, made)
+            made = _Made(tree, red, await self._judged(work, baseline, red, tree), said)
+            made = await self._strengthened(work, baseline, made)
             verdict = made.green.verdict
             if verdict.ok:
-                return await self._take(job, baseline, made, attempt)
+                return await self._take(work, baseline, made, attempt)
             error, now = verdict.error or ErrorType.IMPLEMENTATION_FAILED, held.server_now()
             what = f"implementation {attempt} was refused and rolled back"
             failed = held.memory.keep(_Failed(undone(error, what, verdict.details, retry + 1, now), verdict.details))
             if error is not ErrorType.REGRESSION:
-                return await self._count(held, job, noted, failed, limit)
-        await self._roll_back(held, job, noted, failed, FenceChange())
+                return await self._count(held, work, noted, failed, limit)
+        await self._roll_back(held, work, noted, failed, FenceChange())
         sentence = f"{self._retries + 1} implementations in a row broke what worked."
         raise CycleAborted(ErrorType.REGRESSION, sentence, failed.details)
 
@@ -112,11 +112,11 @@ class GreenPhase:
         details = failed.details if failed else ()
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, details)
 
-    async def _judged(self, job: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
-        refused = await self._verification.refusal(job, job.held.fence.work_head, tree)
-        return Green(TestRun(), refused) if refused else await self._verification.green(job, baseline, red, tree)
+    async def _judged(self, work: WorkContext, baseline: TestRun, red: Red, tree: str) -> Green:
+        refused = await self._verification.refusal(work, work.held.fence.work_head, tree)
+        return Green(TestRun(), refused) if refused else await self._verification.green(work, baseline, red, tree)
 
-    async def _strengthened(self, job: WorkContext, baseline: TestRun, made: _Made) -> _Made:
+    async def _strengthened(self, work: WorkContext, baseline: TestRun, made: _Made) -> _Made:
         """Where tests prove nothing although the code passes them, better tests for the same code.
 
         Raises `CycleAborted` when they still prove nothing.
@@ -125,94 +125,96 @@ class GreenPhase:
         for retry in range(STRENGTHENING):
             if not weak.green.weak:
                 return weak
-            head = await job.space.commit(weak.tree, (job.held.fence.work_head,), "Tests to be strengthened", ANY_TIME)
-            topic = " ".join(filter(None, (job.topic, "stronger tests")))
-            prompt = self._tests_prompt(job, weak.green.weak)
-            tree = await self._session.edit(
-                replace(job, topic=topic), CoderCall.WRITE_TESTS, head, Attempt(retry=retry), prompt
+            head = await work.space.commit(
+                weak.tree, (work.held.fence.work_head,), "Tests to be strengthened", ANY_TIME
             )
-            job.held.check()
-            weak = await self._with_tests(job, baseline, weak, tree)
+            topic = " ".join(filter(None, (work.topic, "stronger tests")))
+            prompt = self._tests_prompt(work, weak.green.weak)
+            tree = await self._session.edit(
+                replace(work, topic=topic), CoderCall.WRITE_TESTS, head, Attempt(retry=retry), prompt
+            )
+            work.held.check()
+            weak = await self._with_tests(work, baseline, weak, tree)
         if not weak.green.weak:
             return weak
         error = weak.green.verdict.error or ErrorType.TEST_UNEXPECTED_PASS
         raise CycleAborted(error, _UNMENDED.get(error, _UNPROVEN), weak.green.weak)
 
-    async def _with_tests(self, job: WorkContext, baseline: TestRun, weak: _Made, tree: str) -> _Made:
+    async def _with_tests(self, work: WorkContext, baseline: TestRun, weak: _Made, tree: str) -> _Made:
         """The same code with other tests, judged from the base on; tests that are no better leave all as it was."""
-        stray = await self._verification.stray(job, weak.tree, tree)
-        red = await self._verification.red(job, baseline, await self._verification.tests_of(job, tree))
+        stray = await self._verification.stray(work, weak.tree, tree)
+        red = await self._verification.red(work, baseline, await self._verification.tests_of(work, tree))
         if stray or not red.verdict.worth_implementing:
             said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
             return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
-        return _Made(tree, red, await self._verification.green(job, baseline, red, tree), weak.said)
+        return _Made(tree, red, await self._verification.green(work, baseline, red, tree), weak.said)
 
-    def _tests_prompt(self, job: WorkContext, weak: Sequence[str]) -> str:
+    def _tests_prompt(self, work: WorkContext, weak: Sequence[str]) -> str:
         return self._session.prompt(
             "write_tests",
-            job,
-            criteria=job.criteria,
-            conventions=job.conventions or "none",
-            test_command=job.test_commands,
+            work,
+            criteria=work.criteria,
+            conventions=work.conventions or "none",
+            test_command=work.test_commands,
             refused=Untrusted("\n".join(weak)),
         )
 
-    async def _take(self, job: WorkContext, baseline: TestRun, made: _Made, attempt: int) -> None:
+    async def _take(self, work: WorkContext, baseline: TestRun, made: _Made, attempt: int) -> None:
         """An implementation whose tests pass: clean it up, commit it, and go on to what is next."""
-        held, red, green = job.held, made.red, made.green
+        held, red, green = work.held, made.red, made.green
 
         async def wrong(tree: str) -> Sequence[str]:
             nonlocal green
-            green = await self._verification.green(job, baseline, red, tree)
+            green = await self._verification.green(work, baseline, red, tree)
             return green.verdict.details if not green.verdict.ok else ()
 
-        clean = await self._cleaning.cleaned(job, held.fence.work_head, made.tree, wrong, During.CYCLE)
+        clean = await self._cleaning.cleaned(work, held.fence.work_head, made.tree, wrong, During.CYCLE)
         if not green.verdict.ok:  # of a try to clean up that was not taken
-            green = await self._verification.green(job, baseline, red, clean.tree)
-        note = green_note(job, (baseline, red.run, green.run), green.verdict, attempt)
-        note = replace(note, proof=self._counted(job, green), summary=change_summary.of_coder(made.said))
-        await self._record_green(held, job, clean, note)
+            green = await self._verification.green(work, baseline, red, clean.tree)
+        note = green_note(work, (baseline, red.run, green.run), green.verdict, attempt)
+        note = replace(note, proof=self._counted(work, green), summary=change_summary.of_coder(made.said))
+        await self._record_green(held, work, clean, note)
 
-    def _counted(self, job: WorkContext, green: Green) -> ProofNote:
+    def _counted(self, work: WorkContext, green: Green) -> ProofNote:
         """The proof with the whole runs of the suite that the item took, refused tries among them."""
-        return replace(green.proof, suite_runs=self._session.take_suite_runs(job.issue.number))
+        return replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number))
 
-    async def _record_green(self, held: Held, job: WorkContext, clean: Clean, note: Note) -> None:
-        number = job.issue.number
+    async def _record_green(self, held: Held, work: WorkContext, clean: Clean, note: Note) -> None:
+        number = work.issue.number
         failed = held.memory.take(_Failed)
         note = replace(note, error=failed.error if failed else None, quality=clean.results)
-        to = await next_phase.afterwards(self._session, job, note)
+        to = await next_phase.afterwards(self._session, work, note)
         cost = self._session.take_spent(number)
         note = replace(note, next_phase=to.phase or "", cost_usd=cost.usd, cost_source=cost.source)
-        phased = PhaseCommit(clean.tree, held.fence.work_head, subject(job, "Implement"), note)
+        phased = PhaseCommit(clean.tree, held.fence.work_head, subject(work, "Implement"), note)
         attempt = note.attempts if to.attempt is None else to.attempt
         to = replace(to, base=held.fence.base, attempt=attempt)
-        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _count(self, held: Held, job: WorkContext, noted: Note | None, failed: _Failed, limit: int) -> None:
+    async def _count(self, held: Held, work: WorkContext, noted: Note | None, failed: _Failed, limit: int) -> None:
         """One attempt more in the fence; the note of the tests says how it ended."""
-        await self._roll_back(held, job, noted, failed, FenceChange(attempt=held.fence.attempt + 1))
+        await self._roll_back(held, work, noted, failed, FenceChange(attempt=held.fence.attempt + 1))
         told = comments.attempt_failed(held.fence, limit, failed.details)
-        await self._status.show(job.issue.number, told, held)
+        await self._status.show(work.issue.number, told, held)
 
     async def _roll_back(
-        self, held: Held, job: WorkContext, noted: Note | None, failed: _Failed, to: FenceChange
+        self, held: Held, work: WorkContext, noted: Note | None, failed: _Failed, to: FenceChange
     ) -> None:
         """The fence's commit stands; its note says what was tried on top of it."""
         if noted is None:
             await advance(held, to)
             return
-        note = spent(noted, self._session.take_spent(job.issue.number))
+        note = spent(noted, self._session.take_spent(work.issue.number))
         note = replace(note, rolled_back=(*note.rolled_back, failed.error))
-        await self._session.phase_commits.amend(held, job.space, note, job.specification, to)
+        await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
 
-    def _implementation_prompt(self, job: WorkContext, attempt: str, failures: str) -> str:
+    def _implementation_prompt(self, work: WorkContext, attempt: str, failures: str) -> str:
         return self._session.prompt(
             "implement",
-            job,
-            criteria=job.criteria,
-            conventions=job.conventions or "none",
-            test_command=job.test_commands,
+            work,
+            criteria=work.criteria,
+            conventions=work.conventions or "none",
+            test_command=work.test_commands,
             failures=Untrusted(failures or "none so far"),
             attempt=attempt,
         )

@@ -19,51 +19,51 @@ from worker_agent.tdd.phases import skipped_criteria
 from worker_agent.work_context import WorkContext
 
 
-async def phases(session: CodingSession, job: WorkContext) -> tuple[tuple[str, Note], ...]:
+async def phases(session: CodingSession, work: WorkContext) -> tuple[tuple[str, Note], ...]:
     """The item's phase commits up to the one that the fence names, oldest first, each with its note."""
-    fence = job.held.fence
+    fence = work.held.fence
     if not fence.work_head:
         return ()
-    notes = await session.phase_commits.notes(job.space, fence)
+    notes = await session.phase_commits.notes(work.space, fence)
     history = await session.phase_commits.mirror.log(fence.work_head, HISTORY_LIMIT)
     return tuple((commit.oid, notes[commit.oid]) for commit in reversed(history) if commit.oid in notes)
 
 
-async def upcoming(session: CodingSession, job: WorkContext) -> tuple[WorkContext, ...]:
+async def upcoming(session: CodingSession, work: WorkContext) -> tuple[WorkContext, ...]:
     """The cycles that are still to be done, the next one first; the whole specification is one cycle."""
-    criteria = job.specification.criteria
-    done = tuple(note for _, note in await phases(session, job))
-    aside = skipped_criteria.recorded(job.held.fence)
+    criteria = work.specification.criteria
+    done = tuple(note for _, note in await phases(session, work))
+    aside = skipped_criteria.recorded(work.held.fence)
     begun = bool(aside) or any(note.current_test for note in done)
     if not is_split(session.policy.code.cycles, criteria, begun=begun):
-        return (job,)
-    start, first = job.held.fence.work_head or job.base, 1 + len(settled(done) | aside.keys())
+        return (work,)
+    start, first = work.held.fence.work_head or work.base, 1 + len(settled(done) | aside.keys())
     return tuple(
-        replace(job, base=start, criterion=criterion, cycle=first + index, topic=criterion.id)
+        replace(work, base=start, criterion=criterion, cycle=first + index, topic=criterion.id)
         for index, criterion in enumerate(c for c in pending(criteria, done) if c.id not in aside)
     )
 
 
-async def tests(session: CodingSession, job: WorkContext) -> str:
+async def tests(session: CodingSession, work: WorkContext) -> str:
     """The commit with the tests of the cycle under way: the fence's, unless somebody else has committed upon it."""
-    red = [commit for commit, note in await phases(session, job) if note.phase is Phase.RED]
-    return red[-1] if red else job.held.fence.work_head
+    red = [commit for commit, note in await phases(session, work) if note.phase is Phase.RED]
+    return red[-1] if red else work.held.fence.work_head
 
 
-async def under_way(session: CodingSession, job: WorkContext) -> WorkContext:
+async def under_way(session: CodingSession, work: WorkContext) -> WorkContext:
     """The cycle whose tests are the fence's commit: about its criterion, on the commit where they were red."""
-    note = dict(await phases(session, job)).get(job.held.fence.work_head)
+    note = dict(await phases(session, work)).get(work.held.fence.work_head)
     if note is None or note.phase not in {Phase.RED, Phase.SYNC}:
-        return job
-    criterion = of_id(job.specification.criteria, note.current_test)
-    return replace(job, base=note.base, criterion=criterion, cycle=note.cycle, topic=note.current_test)
+        return work
+    criterion = of_id(work.specification.criteria, note.current_test)
+    return replace(work, base=note.base, criterion=criterion, cycle=note.cycle, topic=note.current_test)
 
 
-async def afterwards(session: CodingSession, job: WorkContext, note: Note | None = None) -> FenceChange:
+async def afterwards(session: CodingSession, work: WorkContext, note: Note | None = None) -> FenceChange:
     """How the fence changes once a cycle is green (with this note): the next criterion, a refactoring, or CI."""
-    if note is not None and job.criterion is not None:
-        done = [earlier for _, earlier in await phases(session, job)]
-        if pending(job.specification.criteria, [*done, note]):
+    if note is not None and work.criterion is not None:
+        done = [earlier for _, earlier in await phases(session, work)]
+        if pending(work.specification.criteria, [*done, note]):
             return FenceChange(phase=decide.Phase.RED, attempt=0)
     if session.policy.code.refactor != "off":
         return FenceChange(phase=decide.Phase.REFACTOR)

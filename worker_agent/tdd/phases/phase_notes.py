@@ -18,16 +18,16 @@ from worker_agent.work_context import WorkContext
 
 
 def red_note(
-    job: WorkContext, baseline: TestRun, red: Red, refused: NoteError | None, aside: Mapping[str, str]
+    work: WorkContext, baseline: TestRun, red: Red, refused: NoteError | None, aside: Mapping[str, str]
 ) -> Note:
     """The note of tests that were red on the base; `refused` is the last try before them, `aside` criteria left out."""
     return Note(
-        issue=job.issue.number,
-        cycle=job.cycle,
+        issue=work.issue.number,
+        cycle=work.cycle,
         phase=Phase.RED,
         next_phase=Next.GREEN,
-        base=job.base,
-        current_test=job.criterion.id if job.criterion else "",
+        base=work.base,
+        current_test=work.criterion.id if work.criterion else "",
         new_tests=red.verdict.red,
         red={test: _outcome(red.run, test) for test in red.verdict.red},
         baseline=counted(baseline),
@@ -38,17 +38,17 @@ def red_note(
     )
 
 
-def green_note(job: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
+def green_note(work: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
     """The note of a green commit, from the runs of the base, the red commit and the implementation."""
     baseline, red, green = runs
     rows: tuple[Proof, ...] = proofs(red, green, verdict.proven)
     return Note(
-        issue=job.issue.number,
-        cycle=job.cycle,
+        issue=work.issue.number,
+        cycle=work.cycle,
         phase=Phase.GREEN,
         next_phase=Next.CI,
-        base=job.base,
-        current_test=job.criterion.id if job.criterion else "",
+        base=work.base,
+        current_test=work.criterion.id if work.criterion else "",
         new_tests=verdict.proven,
         red={row.test: ": ".join(filter(None, (row.red, row.red_message))) for row in rows},
         green={row.test: row.green for row in rows},
@@ -74,10 +74,10 @@ def spent(note: Note, cost: Cost) -> Note:
     return replace(note, cost_usd=note.cost_usd + cost.usd, cost_source=sources)
 
 
-def subject(job: WorkContext, verb: str) -> str:
+def subject(work: WorkContext, verb: str) -> str:
     """The first line of a phase's commit: `Implement <title>`, with the cycle's criterion."""
-    about = f" ({job.criterion.id})" if job.criterion else ""
-    return f"{verb} {job.issue.title.removeprefix(TITLE)}{about}"
+    about = f" ({work.criterion.id})" if work.criterion else ""
+    return f"{verb} {work.issue.title.removeprefix(TITLE)}{about}"
 
 
 def counted(run: TestRun) -> Baseline:

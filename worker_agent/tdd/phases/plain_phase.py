@@ -56,31 +56,31 @@ class PlainPhase:
         """Whether the item is of such a kind; then its first phase is done, because no test is to be written."""
         if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
-        job = await self._session.open(held, issue)
-        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
+        work = await self._session.open(held, issue)
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, work.base):
             raise BranchExists
-        await self._verification.baseline(job)
-        await advance(held, FenceChange(phase=decide.Phase.GREEN, base=job.base))
+        await self._verification.baseline(work)
+        await advance(held, FenceChange(phase=decide.Phase.GREEN, base=work.base))
         return True
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
         """One try; whether the item is of such a kind. A refused try is counted in the fence and told to the next."""
         if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
-        job = await self._session.open(held, issue)
-        baseline = await self._verification.baseline(job)
-        start, attempt = held.fence.work_head or job.base, held.fence.attempt + 1
-        prompt = self._prompt(job, f"{attempt} of {limit}")
-        tree = await self._session.edit(job, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
+        work = await self._session.open(held, issue)
+        baseline = await self._verification.baseline(work)
+        start, attempt = held.fence.work_head or work.base, held.fence.attempt + 1
+        prompt = self._prompt(work, f"{attempt} of {limit}")
+        tree = await self._session.edit(work, CoderCall.IMPLEMENT, start, Attempt(attempt), prompt)
         held.check()
-        if tree == await job.space.tree_of(start):
-            await self._count(held, job, limit, ("Nothing was changed.",))
+        if tree == await work.space.tree_of(start):
+            await self._count(held, work, limit, ("Nothing was changed.",))
             return True
-        green = await self._verification.unchanged(job, baseline, tree)
+        green = await self._verification.unchanged(work, baseline, tree)
         if not green.verdict.ok:
-            await self._count(held, job, limit, green.verdict.details)
+            await self._count(held, work, limit, green.verdict.details)
             return True
-        await self._record(job, tree, green, attempt)
+        await self._record(work, tree, green, attempt)
         return True
 
     def used_up(self, held: Held, limit: int) -> CycleAborted | None:
@@ -91,42 +91,42 @@ class PlainPhase:
         sentence = f"{limit} changes did not keep what the tests hold."
         return CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, refused)
 
-    async def _count(self, held: Held, job: WorkContext, limit: int, details: tuple[str, ...]) -> None:
+    async def _count(self, held: Held, work: WorkContext, limit: int, details: tuple[str, ...]) -> None:
         held.memory.keep(_Refused(details))
         await advance(held, FenceChange(attempt=held.fence.attempt + 1))
-        await self._status.show(job.issue.number, comments.attempt_failed(held.fence, limit, details), held)
+        await self._status.show(work.issue.number, comments.attempt_failed(held.fence, limit, details), held)
 
-    async def _record(self, job: WorkContext, tree: str, green: Green, attempt: int) -> None:
-        held, cost = job.held, self._session.take_spent(job.issue.number)
+    async def _record(self, work: WorkContext, tree: str, green: Green, attempt: int) -> None:
+        held, cost = work.held, self._session.take_spent(work.issue.number)
         note = Note(
-            issue=job.issue.number,
-            cycle=job.cycle,
+            issue=work.issue.number,
+            cycle=work.cycle,
             phase=Phase.GREEN,
             next_phase=decide.Phase.CI,
-            base=job.base,
-            baseline=counted(await self._verification.baseline(job)),
+            base=work.base,
+            baseline=counted(await self._verification.baseline(work)),
             test_result=green.run.one_line(),
             exit_code=green.run.code,
             attempts=attempt,
-            proof=replace(green.proof, suite_runs=self._session.take_suite_runs(job.issue.number)),
+            proof=replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number)),
             summary=change_summary.of_coder(self._session.said(held, tree)),
         )
         held.memory.take(_Refused)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
-        phased = PhaseCommit(tree, held.fence.work_head or job.base, subject(job, "Implement"), note)
-        to = replace(next_phase.to_ci(), base=held.fence.base or job.base, attempt=attempt)
-        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        phased = PhaseCommit(tree, held.fence.work_head or work.base, subject(work, "Implement"), note)
+        to = replace(next_phase.to_ci(), base=held.fence.base or work.base, attempt=attempt)
+        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    def _prompt(self, job: WorkContext, attempt: str) -> str:
-        refused = job.held.memory.get(_Refused) or ()
+    def _prompt(self, work: WorkContext, attempt: str) -> str:
+        refused = work.held.memory.get(_Refused) or ()
         return self._session.prompt(
             "change",
-            job,
-            criteria=job.criteria,
-            kind=str(job.specification.kind),
-            rule=RULES[job.specification.kind],
-            conventions=job.conventions or "none",
-            test_command=job.test_commands,
+            work,
+            criteria=work.criteria,
+            kind=str(work.specification.kind),
+            rule=RULES[work.specification.kind],
+            conventions=work.conventions or "none",
+            test_command=work.test_commands,
             failures=Untrusted("\n".join(refused) or "none so far"),
             attempt=attempt,
         )

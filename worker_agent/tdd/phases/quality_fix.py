@@ -44,95 +44,95 @@ class QualityFix:
         self._session = session
         self._ran: dict[tuple[str, tuple[str, ...]], tuple[Ran, ...]] = {}
 
-    async def commands(self, job: WorkContext) -> tuple[str, ...]:
+    async def commands(self, work: WorkContext) -> tuple[str, ...]:
         """What is configured, or else detected by the configuration files of the base."""
-        configured = job.rules.code.quality_commands
+        configured = work.rules.code.quality_commands
         if configured is not None:
             return configured
-        paths = await self._session.phase_commits.mirror.paths(job.base)
-        found = await texts(job.space, job.base, quality.FILES)
+        paths = await self._session.phase_commits.mirror.paths(work.base)
+        found = await texts(work.space, work.base, quality.FILES)
         return quality.detected(paths, found.get)
 
-    async def problems(self, job: WorkContext, start: str, tree: str) -> tuple[str, ...]:
+    async def problems(self, work: WorkContext, start: str, tree: str) -> tuple[str, ...]:
         """What stands against a tree whose tests pass, made of the commit `start`; nothing when it is clean."""
-        changed = [change.path for change in await job.space.changes(start, tree)]
-        loosened = quality.loosened(changed, job.specification.files)
-        return (*loosened, *quality.failures(await self._binding_runs(job, tree)))
+        changed = [change.path for change in await work.space.changes(start, tree)]
+        loosened = quality.loosened(changed, work.specification.files)
+        return (*loosened, *quality.failures(await self._binding_runs(work, tree)))
 
-    async def results(self, job: WorkContext, tree: str) -> dict[str, str]:
+    async def results(self, work: WorkContext, tree: str) -> dict[str, str]:
         """How each command ended on a tree, for the note."""
-        base = await self._on_base(job)
-        return quality.noted(base, await self._binding_runs(job, tree)) if base else {}
+        base = await self._on_base(work)
+        return quality.noted(base, await self._binding_runs(work, tree)) if base else {}
 
-    async def cleaned(self, job: WorkContext, start: str, tree: str, judge: Judge, during: During) -> Clean:
+    async def cleaned(self, work: WorkContext, start: str, tree: str, judge: Judge, during: During) -> Clean:
         """A tree made of the commit `start` whose tests pass, cleaned up until every command that binds is clean.
 
         What the model makes is taken only when `judge` finds nothing wrong with it. Raises
         `CycleAborted` when it is not clean after as many tries as there are.
         """
         mends = answer(frozenset({Red.QUALITY}), during)
-        problems = await self.problems(job, start, tree)
+        problems = await self.problems(work, start, tree)
         refused: tuple[str, ...] = ()
         for retry in range(mends.tries or QUALITY_TRIES):
             if not problems:
                 break
-            commit = await job.space.commit(tree, (start,), "Not cleaned up yet", ANY_TIME)
-            topic = " ".join(filter(None, (job.topic, "quality")))
-            turn = Attempt(round=job.held.fence.round, retry=retry)
-            prompt = self._prompt(job, (*problems, quality.told(await self._binding_runs(job, tree))), refused)
-            made = await self._session.edit(replace(job, topic=topic), mends.call, commit, turn, prompt)
-            job.held.check()
+            commit = await work.space.commit(tree, (start,), "Not cleaned up yet", ANY_TIME)
+            topic = " ".join(filter(None, (work.topic, "quality")))
+            turn = Attempt(round=work.held.fence.round, retry=retry)
+            prompt = self._prompt(work, (*problems, quality.told(await self._binding_runs(work, tree))), refused)
+            made = await self._session.edit(replace(work, topic=topic), mends.call, commit, turn, prompt)
+            work.held.check()
             refused = tuple(await judge(made))
             if not refused:
-                tree, problems = made, await self.problems(job, start, made)
+                tree, problems = made, await self.problems(work, start, made)
         if problems:
             sentence = f"The tests pass, but quality commands find faults after {mends.tries} tries to clean up."
             error = CycleAborted(ErrorType.IMPLEMENTATION_FAILED, sentence, (*problems, *refused))
-            patch = await self._session.phase_commits.rescue(job.held.fence, job.space, start)
+            patch = await self._session.phase_commits.rescue(work.held.fence, work.space, start)
             if patch is not None:
-                error.kept = f"`{below_state(patch)}` in the state directory of {job.held.fence.agent}"
+                error.kept = f"`{below_state(patch)}` in the state directory of {work.held.fence.agent}"
             raise error
-        return Clean(tree, await self.results(job, tree))
+        return Clean(tree, await self.results(work, tree))
 
-    async def _binding_runs(self, job: WorkContext, tree: str) -> tuple[Ran, ...]:
+    async def _binding_runs(self, work: WorkContext, tree: str) -> tuple[Ran, ...]:
         """The commands that were clean on the base, on this tree."""
-        return await self._run(job, tree, quality.binding(await self._on_base(job)), "evidence")
+        return await self._run(work, tree, quality.binding(await self._on_base(work)), "evidence")
 
-    async def _on_base(self, job: WorkContext) -> tuple[Ran, ...]:
+    async def _on_base(self, work: WorkContext) -> tuple[Ran, ...]:
         """On what the change began with: a pending test's marker is out there, so what that leaves binds nobody."""
-        return await self._run(job, await self._began_with(job), await self.commands(job), "base")
+        return await self._run(work, await self._began_with(work), await self.commands(work), "base")
 
-    async def _began_with(self, job: WorkContext) -> str:
-        test = activation.wanted(job.issue, job.held.claimant)
-        files = await texts(job.space, job.base, {path_of(test)}) if test else {}
+    async def _began_with(self, work: WorkContext) -> str:
+        test = activation.wanted(work.issue, work.held.claimant)
+        files = await texts(work.space, work.base, {path_of(test)}) if test else {}
         marked = activation.waiting(files, test)
         if marked is None or marked.bare:
-            return job.base
+            return work.base
         path = path_of(test)
-        return await job.space.with_file(job.base, path, activated(files[path], marked))
+        return await work.space.with_file(work.base, path, activated(files[path], marked))
 
     async def _run(
-        self, job: WorkContext, commit_or_tree: str, commands: tuple[str, ...], into: Place
+        self, work: WorkContext, commit_or_tree: str, commands: tuple[str, ...], into: Place
     ) -> tuple[Ran, ...]:
         """Each command in the same fresh checkout, one after the other; once per tree."""
         if not commands:
             return ()
-        key = (await job.space.tree_of(commit_or_tree), commands)
+        key = (await work.space.tree_of(commit_or_tree), commands)
         if key not in self._ran:
-            where = await job.space.checkout(commit_or_tree, into)
-            scratch = job.space.root / "scratch"
+            where = await work.space.checkout(commit_or_tree, into)
+            scratch = work.space.root / "scratch"
             scratch.mkdir(exist_ok=True)
-            inside, bench = job.rules.code.working_directory, self._session.bench_of(job)
+            inside, bench = work.rules.code.working_directory, self._session.bench_of(work)
             found = [await bench.command(command, where, scratch, inside) for command in commands]
             self._ran = dict(list(self._ran.items())[1 - KEPT :]) | {key: tuple(found)}
         return self._ran[key]
 
-    def _prompt(self, job: WorkContext, found: Sequence[str], refused: Sequence[str]) -> str:
+    def _prompt(self, work: WorkContext, found: Sequence[str], refused: Sequence[str]) -> str:
         return self._session.prompt(
             "clean_up",
-            job,
-            conventions=job.conventions or "none",
-            test_command=job.test_commands,
+            work,
+            conventions=work.conventions or "none",
+            test_command=work.test_commands,
             output=Untrusted("\n".join(filter(None, found))),
             failures=Untrusted("\n".join(refused) or "none so far"),
         )

@@ -55,13 +55,13 @@ class RedPhase:
         Returns what was set aside as problematic: new tests, and criteria of which no test could be taken.
         Raises `CycleAborted` when the base cannot be tested or no acceptable tests were written.
         """
-        job = await self._session.open(held, issue)
-        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, job.base):
+        work = await self._session.open(held, issue)
+        if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, work.base):
             raise BranchExists
         before = {id: _unwanted(error) for id, error in skipped_criteria.recorded(held.fence).items()}
         aside = {id: str(aborted) for id, aborted in before.items()}
         reason = next(reversed(before.values()), None)
-        for cycle in await next_phase.upcoming(self._session, job):
+        for cycle in await next_phase.upcoming(self._session, work):
             try:
                 written = await self._written(cycle)
             except CycleAborted as aborted:
@@ -70,24 +70,24 @@ class RedPhase:
                 aside[cycle.criterion.id], reason = str(aborted), aborted
                 await skipped_criteria.record(held, cycle.criterion.id, aborted.error)
                 continue
-            await self._record_red(held, job, cycle, written, aside)
+            await self._record_red(held, work, cycle, written, aside)
             return (*written.red.verdict.skip, *aside)
-        return await self._without_more(held, job, aside, reason)
+        return await self._without_more(held, work, aside, reason)
 
-    async def _written(self, job: WorkContext) -> _Written:
+    async def _written(self, work: WorkContext) -> _Written:
         """Tests of one cycle that are worth implementing; raises `CycleAborted` when there are none."""
-        baseline = await self._verification.baseline(job)
+        baseline = await self._verification.baseline(work)
         verdict = RedVerdict(ErrorType.NO_TEST_WRITTEN, ("nothing was written",))
         refused: NoteError | None = None
         for retry in range(self._retries + 1):
-            prompt = self._tests_prompt(job, refused)
-            tree = await self._session.edit(job, CoderCall.WRITE_TESTS, job.base, Attempt(retry=retry), prompt)
-            job.held.check()
-            red = await self._verification.red(job, baseline, tree)
+            prompt = self._tests_prompt(work, refused)
+            tree = await self._session.edit(work, CoderCall.WRITE_TESTS, work.base, Attempt(retry=retry), prompt)
+            work.held.check()
+            red = await self._verification.red(work, baseline, tree)
             verdict = red.verdict
             if verdict.worth_implementing:
-                return _Written(tree, baseline, red, refused, self._session.said(job.held, tree))
-            error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, job.held.server_now()
+                return _Written(tree, baseline, red, refused, self._session.said(work.held, tree))
+            error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, work.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
             if error in _SKIPPED and not verdict.hollow:
                 break
@@ -96,43 +96,43 @@ class RedPhase:
         raise CycleAborted(error, sentence, verdict.details)
 
     async def _record_red(
-        self, held: Held, item: WorkContext, job: WorkContext, written: _Written, aside: Mapping[str, str]
+        self, held: Held, item: WorkContext, work: WorkContext, written: _Written, aside: Mapping[str, str]
     ) -> None:
-        red, cost = written.red, self._session.take_spent(job.issue.number)
-        note = red_note(job, written.baseline, red, written.refused, aside)
+        red, cost = written.red, self._session.take_spent(work.issue.number)
+        note = red_note(work, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
-        ids = [criterion.id for criterion in job.specification.criteria]
+        ids = [criterion.id for criterion in work.specification.criteria]
         note = replace(note, covers=covered(written.said, note.new_tests, ids))
-        phased = PhaseCommit(written.tree, job.base, subject(job, "Add tests for"), note)
+        phased = PhaseCommit(written.tree, work.base, subject(work, "Add tests for"), note)
         to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
-        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
         told = comments.tests_written(
-            held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, job.pictures.unseen
+            held.fence, red.verdict.red, _aside(red.verdict, aside), note.current_test, work.pictures.unseen
         )
-        await self._status.show(job.issue.number, told, held)
+        await self._status.show(work.issue.number, told, held)
 
     async def _without_more(
-        self, held: Held, job: WorkContext, aside: Mapping[str, str], reason: Blocked | None
+        self, held: Held, work: WorkContext, aside: Mapping[str, str], reason: Blocked | None
     ) -> tuple[str, ...]:
         """No criterion is left that has acceptable tests: what is green already goes on; raises when nothing is."""
-        noted = dict(await next_phase.phases(self._session, job)).get(held.fence.work_head)
+        noted = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
         if noted is None:
             await skipped_criteria.forget(held)
             raise reason or CycleAborted(ErrorType.TEST_UNEXPECTED_PASS, _NO_TESTS)
-        to = await next_phase.afterwards(self._session, job)
+        to = await next_phase.afterwards(self._session, work)
         to = replace(to, more=skipped_criteria.forgotten(held.fence))
         note = replace(noted, set_aside={**noted.set_aside, **aside}, next_phase=to.phase or "")
-        note = spent(note, self._session.take_spent(job.issue.number))
-        await self._session.phase_commits.amend(held, job.space, note, job.specification, to)
+        note = spent(note, self._session.take_spent(work.issue.number))
+        await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
         return tuple(aside)
 
-    def _tests_prompt(self, job: WorkContext, refused: NoteError | None) -> str:
+    def _tests_prompt(self, work: WorkContext, refused: NoteError | None) -> str:
         return self._session.prompt(
             "write_tests",
-            job,
-            criteria=job.criteria,
-            conventions=job.conventions or "none",
-            test_command=job.test_commands,
+            work,
+            criteria=work.criteria,
+            conventions=work.conventions or "none",
+            test_command=work.test_commands,
             refused=Untrusted(refused.details if refused else "nothing so far"),
         )
 

@@ -57,81 +57,81 @@ class Refactoring:
 
     async def refactor(self, held: Held, issue: Issue) -> None:
         """Let the change be refactored; the commit before stands when nothing good comes of it."""
-        job = await self._session.open(held, issue)
+        work = await self._session.open(held, issue)
         start = held.fence.work_head
-        green = dict(await next_phase.phases(self._session, job)).get(start)
+        green = dict(await next_phase.phases(self._session, work)).get(start)
         if green is None:
             raise NothingToConfirm
-        before = await self._session.test(job, start)
+        before = await self._session.test(work, start)
         refused: tuple[str, ...] = ()
         for retry in range(self._retries + 1):
             turn = Attempt(round=held.fence.round, retry=retry)
-            prompt = await self._prompt(job, start, refused)
-            tree = await self._session.edit(job, CoderCall.REFACTOR, start, turn, prompt)
+            prompt = await self._prompt(work, start, refused)
+            tree = await self._session.edit(work, CoderCall.REFACTOR, start, turn, prompt)
             held.check()
-            if not await job.space.changes(start, tree):
-                await self._leave(held, job, green, NoteError("", NOTHING))
+            if not await work.space.changes(start, tree):
+                await self._leave(held, work, green, NoteError("", NOTHING))
                 return
-            refused = await self._problems(job, start, tree, before)
+            refused = await self._problems(work, start, tree, before)
             if not refused:
-                await self._record(held, job, green, tree)
+                await self._record(held, work, green, tree)
                 return
         error = undone(ErrorType.REGRESSION, BROKE, refused, self._retries + 1, held.server_now())
-        await self._leave(held, job, green, error)
+        await self._leave(held, work, green, error)
 
     async def wait(self, held: Held, issue: Issue) -> None:
         """Show people what they are asked about."""
-        job = await self._session.open(held, issue)
-        phases = await next_phase.phases(self._session, job)
-        before = phases[-2][0] if len(phases) > 1 else job.base
-        diff = await job.space.diff(before, held.fence.work_head)
+        work = await self._session.open(held, issue)
+        phases = await next_phase.phases(self._session, work)
+        before = phases[-2][0] if len(phases) > 1 else work.base
+        diff = await work.space.diff(before, held.fence.work_head)
         await self._status.show(issue.number, comments.refactoring_waits(held.fence, excerpt(diff, DIFF_BYTES)), held)
 
     async def keep(self, held: Held, issue: Issue) -> None:
         """A person has approved: publish the refactoring."""
-        job, _, (_, note) = await self._waiting(held, issue)
+        work, _, (_, note) = await self._waiting(held, issue)
         note = replace(note, next_phase=decide.Phase.CI)
-        await self._session.phase_commits.amend(held, job.space, note, job.specification, _confirmed())
+        await self._session.phase_commits.amend(held, work.space, note, work.specification, _confirmed())
 
     async def drop(self, held: Held, issue: Issue) -> None:
         """A person has declined: publish the commit before it; its note says so."""
-        job, (commit, green), _ = await self._waiting(held, issue)
+        work, (commit, green), _ = await self._waiting(held, issue)
         error = NoteError(
             "", DECLINED.format(held.fence.approved_by or "a person"), "", 1, held.server_now().isoformat()
         )
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, error))
         to = replace(_confirmed(), work_head=commit)
-        await self._session.phase_commits.amend(held, job.space, note, job.specification, to)
+        await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
 
     async def _waiting(self, held: Held, issue: Issue) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
         """The green commit and the refactoring on top of it, each with its note."""
-        job = await self._session.open(held, issue)
-        phases = await next_phase.phases(self._session, job)
+        work = await self._session.open(held, issue)
+        phases = await next_phase.phases(self._session, work)
         if len(phases) < 2 or phases[-1][1].phase is not Phase.REFACTOR:
             raise NothingToConfirm
-        return job, phases[-2], phases[-1]
+        return work, phases[-2], phases[-1]
 
-    async def _problems(self, job: WorkContext, start: str, tree: str, before: TestRun) -> tuple[str, ...]:
+    async def _problems(self, work: WorkContext, start: str, tree: str, before: TestRun) -> tuple[str, ...]:
         """What is wrong with a refactoring: files that are not its business, tests, then quality commands."""
-        changed = {change.path for change in await job.space.changes(start, tree)}
-        part = {change.path for change in await job.space.changes(job.base, start)}
-        was = await texts(job.space, start, changed)
+        changed = {change.path for change in await work.space.changes(start, tree)}
+        part = {change.path for change in await work.space.changes(work.base, start)}
+        was = await texts(work.space, start, changed)
         touched = sorted(path for path in changed if is_test_file(path))
         strange = sorted(path for path in was if path not in part and path not in touched)
         wrong = [f"{path}: test files must stay as they are in this phase." for path in touched]
         wrong += [f"{path}: it is not part of this change; name the idea, do not carry it out." for path in strange]
         if wrong:
             return tuple(wrong)
-        after = await self._session.test(job, tree)
+        after = await self._session.test(work, tree)
         broken = judge_kept(before, after).details
-        return broken or await self._cleaning.problems(job, start, tree)
+        return broken or await self._cleaning.problems(work, start, tree)
 
-    async def _record(self, held: Held, job: WorkContext, green: Note, tree: str) -> None:
-        run = await self._session.test(job, tree)
+    async def _record(self, held: Held, work: WorkContext, green: Note, tree: str) -> None:
+        run = await self._session.test(work, tree)
         asks = self._session.policy.code.refactor == "approve"
-        cost = self._session.take_spent(job.issue.number)
+        cost = self._session.take_spent(work.issue.number)
         note = Note(
-            issue=job.issue.number,
+            issue=work.issue.number,
             cycle=green.cycle,
             phase=Phase.REFACTOR,
             next_phase=decide.Phase.REFACTOR if asks else decide.Phase.CI,
@@ -141,27 +141,27 @@ class Refactoring:
             attempts=green.attempts,
             cost_usd=cost.usd,
             cost_source=cost.source,
-            quality=await self._cleaning.results(job, tree),
+            quality=await self._cleaning.results(work, tree),
             summary=change_summary.of_coder(self._session.said(held, tree)),
         )
         to = _asked() if asks else next_phase.to_ci()
-        phased = PhaseCommit(tree, held.fence.work_head, subject(job, "Refactor"), note)
+        phased = PhaseCommit(tree, held.fence.work_head, subject(work, "Refactor"), note)
         to = replace(to, base=held.fence.base)
-        await self._session.phase_commits.record(held, job.space, phased, job.specification, to)
+        await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
-    async def _leave(self, held: Held, job: WorkContext, green: Note, why: NoteError) -> None:
+    async def _leave(self, held: Held, work: WorkContext, green: Note, why: NoteError) -> None:
         """The green commit stands as it is; its note says what was tried, and the branch moves to it."""
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, why))
-        note = spent(note, self._session.take_spent(job.issue.number))
-        await self._session.phase_commits.amend(held, job.space, note, job.specification, next_phase.to_ci())
+        note = spent(note, self._session.take_spent(work.issue.number))
+        await self._session.phase_commits.amend(held, work.space, note, work.specification, next_phase.to_ci())
 
-    async def _prompt(self, job: WorkContext, start: str, refused: Sequence[str]) -> str:
+    async def _prompt(self, work: WorkContext, start: str, refused: Sequence[str]) -> str:
         return self._session.prompt(
             "refactor",
-            job,
-            diff=Untrusted(excerpt(await job.space.diff(job.base, start), DIFF_BYTES)),
-            conventions=job.conventions or "none",
-            test_command=job.test_commands,
+            work,
+            diff=Untrusted(excerpt(await work.space.diff(work.base, start), DIFF_BYTES)),
+            conventions=work.conventions or "none",
+            test_command=work.test_commands,
             failures=Untrusted("\n".join(refused) or "none so far"),
         )
 
