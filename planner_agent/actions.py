@@ -17,7 +17,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange
 from shared.models import Comment, Issue
-from shared.reconcile.start_label import Beginning
+from shared.reconcile.start_label import StartLabel
 from shared.scheduling.items import Ended, Result
 from shared.text import hosts
 from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
@@ -39,7 +39,7 @@ class Actions:
         self._forge = forge
         self._specifications = specifications
         self._policy = policy
-        self._beginning = Beginning(forge.issues, forge.labels, policy.names)
+        self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
 
     async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
         """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then.
@@ -50,7 +50,7 @@ class Actions:
         if self._policy.decided is not None and not self._policy.names.read(issue.labels).story:
             issue = await self._asked(held, issue)
         elif stage is Stage.PLANNING:
-            begun = await self._beginning.label(held, issue, self._policy.names.story, stage)
+            begun = await self._start_label.label(held, issue, self._policy.names.story, stage)
             if begun is None:
                 return replace(snapshot, issue=replace(issue, labels=frozenset()))
             issue = begun

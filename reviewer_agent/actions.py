@@ -29,7 +29,7 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait
 from shared.models import PullRequest, ReviewState
-from shared.reconcile.start_label import Beginning
+from shared.reconcile.start_label import StartLabel
 from shared.retry.failures import KEPT_SECONDS
 from shared.scheduling.items import Ended, Rest, Result, Step
 from shared.workflow import HALTED, TERMINAL, Event, Stage, Track, move
@@ -61,7 +61,7 @@ class Actions:
     def __init__(self, forge: Forge, policy: Policy) -> None:
         self._forge = forge
         self._policy = policy
-        self._begun = {stage: Beginning(forge.issues, forge.labels, policy.names) for stage in _COMES_FROM}
+        self._begun = {stage: StartLabel(forge.issues, forge.labels, policy.names) for stage in _COMES_FROM}
 
     async def show(self, held: Held, pull_request: PullRequest) -> PullRequest:
         """Make the stage label follow the fence; returns the pull request with the labels that are there then.

@@ -13,7 +13,7 @@ from shared.workflow import Stage
 from shared.workflow.labels import Flag
 from worker_agent import change_facts, pull_request_body
 from worker_agent.body_updates import BodyUpdates
-from worker_agent.branch.previous_branch import Earlier
+from worker_agent.branch.previous_branch import PreviousBranch
 from worker_agent.branch.update import BranchUpdate
 from worker_agent.ci import ci_comments
 from worker_agent.ci.reactions import CiReactions
@@ -54,7 +54,7 @@ class Actions:
         self._observer = observer
         self._policy = policy
         self._opening = Opening(forge, session.phase_commits.mirror, policy)
-        self._earlier = Earlier(session.phase_commits, forge, policy.base)
+        self._previous_branch = PreviousBranch(session.phase_commits, forge, policy.base)
         self._renewal = BodyUpdates(forge.pulls, session)
         self._branch_update = BranchUpdate(session, forge, policy)
         cleaning = QualityFix(session)
@@ -171,7 +171,7 @@ class Actions:
         try:
             problematic = await self._cycle.write_tests(held, issue)
         except BranchExists:
-            if not await self._earlier.set_aside(held):
+            if not await self._previous_branch.set_aside(held):
                 raise
             return  # nothing was paid for yet: the next step begins
         if problematic:

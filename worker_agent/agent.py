@@ -28,7 +28,7 @@ from shared.scheduling.order import excluded
 from shared.workflow import Event, Role, Stage
 from shared.workflow.labels import Flag
 from worker_agent.attempt_history import AttemptHistory
-from worker_agent.branch.existence import Remaining
+from worker_agent.branch.branch_existence import BranchExistence
 from worker_agent.ci.watch import Watch
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import NO_LABELS, WORKING, Action, Phase, Snapshot, decide
@@ -91,7 +91,9 @@ class Worker:
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         mirror = session.phase_commits.mirror
-        self._handover = Handover(forge, policy, AttemptHistory(mirror, session.phase_commits.keys), Remaining(mirror))
+        self._handover = Handover(
+            forge, policy, AttemptHistory(mirror, session.phase_commits.keys), BranchExistence(mirror)
+        )
         self._watch = Watch(forge.checks, session.phase_commits.mirror, policy, port.boot)
         writers = TrustedWriters(forge.people, claimant.accounts, claimant.siblings)
         self._observer = Observer(forge, session.phase_commits.history, self._watch, writers, policy)

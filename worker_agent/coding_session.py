@@ -26,7 +26,7 @@ from shared.specification import read
 from shared.text.prompts import Prompts, Untrusted
 from worker_agent.attached_images import AttachedImages, ImageFetcher, none_shown
 from worker_agent.continued_sessions import ContinuedSessions
-from worker_agent.failure_artifacts import Last, below_state, keep_last
+from worker_agent.failure_artifacts import LastRun, below_state, keep_last
 from worker_agent.patch_check import policy_of
 from worker_agent.phase_commits import PhaseCommits, reader, texts
 from worker_agent.policy import Policy
@@ -228,7 +228,7 @@ class CodingSession:
         tree = await work.space.capture(start)
         if request.continues is not None:
             await anyio.to_thread.run_sync(request.continues.leave, tree)
-        memory.keep(Last(work.space, start, tree, request, outcome))
+        memory.keep(LastRun(work.space, start, tree, request, outcome))
         memory.keep(made).trees[turn, work.topic] = tree
         return tree
 
@@ -282,7 +282,7 @@ class CodingSession:
 
     async def keep_last(self, held: Held, why: Blocked) -> None:
         """An item is given up: keep what its last run made on disk, and say where in the error."""
-        last = held.memory.take(Last)
+        last = held.memory.take(LastRun)
         if last is None or why.kept or (last.start != held.fence.work_head and held.fence.work_head):
             return
         directory = self.phase_commits.kept(held.fence)
@@ -291,7 +291,7 @@ class CodingSession:
 
     def said(self, held: Held, tree: str) -> str:
         """What the coder said at the end of an item's last run; empty unless that run made `tree`."""
-        last = held.memory.get(Last)
+        last = held.memory.get(LastRun)
         return last.outcome.text if last is not None and last.tree == tree else ""
 
     def take_spent(self, number: int) -> Cost:

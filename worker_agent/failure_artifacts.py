@@ -25,7 +25,7 @@ TRANSCRIPT_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class LastRun:
     """The last paid run of an item that completed: from the commit `start` it made `tree`."""
 
     space: Workspace
@@ -35,7 +35,7 @@ class Last:
     outcome: RunOutcome
 
 
-async def keep_last(last: Last, why: Blocked, directory: Path, gate: Gate) -> bool:
+async def keep_last(last: LastRun, why: Blocked, directory: Path, gate: Gate) -> bool:
     """Write `patch.diff`, `prompt.md`, `outcome.json` and, where there is one, `events.jsonl`; whether that worked.
 
     It is never a reason not to give up: what cannot be written is logged. No secret gets into the

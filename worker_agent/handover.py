@@ -16,14 +16,14 @@ from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange, Wait
 from shared.models import Issue, PullRequest
-from shared.reconcile.start_label import Beginning
+from shared.reconcile.start_label import StartLabel
 from shared.scheduling.items import Ended, Result
 from shared.specification import body_sha256
 from shared.workflow import HALTED, Event, Stage, Track, move
 from shared.workflow.labels import Flag, overcome
 from worker_agent import comments
 from worker_agent.attempt_history import AttemptHistory
-from worker_agent.branch.existence import Remaining
+from worker_agent.branch.branch_existence import BranchExistence
 from worker_agent.ci import ci_comments
 from worker_agent.decide import HANDS_OVER, LATE, UNCHECKED, WORKING, Action, Phase, Snapshot
 from worker_agent.expected_labels import of_pull_request, projection
@@ -39,12 +39,12 @@ log = structlog.get_logger()
 class Handover:
     """The worker's effects on issues and pull requests; every one is convergent."""
 
-    def __init__(self, forge: Forge, policy: Policy, tries: AttemptHistory, remaining: Remaining) -> None:
+    def __init__(self, forge: Forge, policy: Policy, tries: AttemptHistory, remaining: BranchExistence) -> None:
         self._forge = forge
         self._policy = policy
         self._tries = tries
         self._remaining = remaining
-        self._beginning = Beginning(forge.issues, forge.labels, policy.names)
+        self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
         self.titles = Titles(forge.issues, shown=policy.intake.title_attempts)
 
     async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False) -> Issue:
@@ -65,7 +65,7 @@ class Handover:
         if wanted.issue is Stage.IMPLEMENTING:
             await self._forge.labels.show_all(shown, held)
             shown = []
-            begun = await self._beginning.label(held, issue, self._policy.names.of(Stage.READY), wanted.issue)
+            begun = await self._start_label.label(held, issue, self._policy.names.of(Stage.READY), wanted.issue)
             if begun is None:
                 return replace(issue, labels=frozenset())
             issue = begun

@@ -10,7 +10,7 @@ from reviewer_agent.review.patch import Patch
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierRounds:
     """What was asked for before: as a text with an id at each finding, the ids, and which commit was judged last.
 
     `threads` maps the id of a finding of ours to the inline comment that it is, `own` are all such comments.
@@ -27,7 +27,7 @@ class Earlier:
         return self.own if approved else frozenset(self.threads[id] for id in resolved if id in self.threads)
 
 
-NOTHING = Earlier()
+NOTHING = EarlierRounds()
 """Nobody has asked for anything."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from reviewer_agent.ports import Reviews
-from reviewer_agent.review.convergence import NOTHING, Earlier
+from reviewer_agent.review.convergence import NOTHING, EarlierRounds
 from reviewer_agent.review.verdict import Judgement, Reader, ReviewVerdict
 from shared.models import PullRequest, Review, ReviewComment
 from shared.text.comment_signatures import CommentSignatures
@@ -48,7 +48,7 @@ class PreviousFindings:
         self._reader = reader
         self._requests = requests
 
-    async def of(self, pull_request: PullRequest, round: int) -> Earlier:
+    async def of(self, pull_request: PullRequest, round: int) -> EarlierRounds:
         """All of it with an id at each finding; in a later round with the commit judged last. Raises `Transient`."""
         number = pull_request.number
         reviews = await self._reviews.of(number)
@@ -57,13 +57,13 @@ class PreviousFindings:
         ours = [review for review in reviews if self._asked(number, review)][-1:]
         people = await self._requests(number, reviews)
         if not ours and not people:
-            return Earlier(sha=sha) if sha else NOTHING
+            return EarlierRounds(sha=sha) if sha else NOTHING
         seen = _Reading(pull_request, await self._reviews.comments(number))
         blocks = [*map(partial(self._ours, seen), ours), *map(partial(self._persons, seen), people)]
         mine = {review.id for review in reviews if self._reader.read(number, review) is not None}
         own = frozenset(one.id for one in seen.remarks if not one.in_reply_to and one.review_id in mine)
         threads = {id: remark for id, remark in seen.inline.items() if remark in own}
-        return Earlier("\n\n".join(blocks), tuple(seen.listed), sha, threads, own)
+        return EarlierRounds("\n\n".join(blocks), tuple(seen.listed), sha, threads, own)
 
     async def approved(self, pull_request: PullRequest) -> ReviewVerdict | None:
         """Our newest verdict on an earlier head, if it stands and approves of merging that into the same branch.

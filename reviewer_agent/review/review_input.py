@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from reviewer_agent.ports import GitObjects, Records
 from reviewer_agent.review import patch
-from reviewer_agent.review.convergence import Earlier
+from reviewer_agent.review.convergence import EarlierRounds
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Blocked, Gone
@@ -59,7 +59,7 @@ class ReviewInput:
     subject: ReviewSubject
     pull_request: PullRequest
     change: Patch
-    earlier: Earlier
+    earlier: EarlierRounds
     since: Patch | None = None
     conventions: str = ""
     recorded: Recorded = field(default_factory=Recorded)
@@ -92,7 +92,7 @@ class ReviewInputs:
                 raise Gone(f"The commit {pull_request.head_sha[:12]} is not in the repository any more.") from error
         return base
 
-    async def gather(self, pull_request: PullRequest, subject: ReviewSubject, earlier: Earlier) -> ReviewInput:
+    async def gather(self, pull_request: PullRequest, subject: ReviewSubject, earlier: EarlierRounds) -> ReviewInput:
         """Everything that is judged. Raises `NothingToReview`, `Blocked`, `Gone` and `Transient`."""
         base, head = await self.bring(pull_request), pull_request.head_sha
         diff = await self._diff(base, head)

@@ -11,7 +11,7 @@ from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
 from shared.lock.lease import Lease
 from shared.loop.item_task import own_fault
-from shared.loop.skip_backoff import Skipped
+from shared.loop.skip_backoff import SkipBackoff
 from shared.scheduling.admission import Admission
 from shared.scheduling.items import Agent, Candidate, Skip
 from shared.scheduling.order import Spread
@@ -38,7 +38,7 @@ class ClaimQueue:
         self._not_before = 0.0
         self._kept_waiting = False
         self._spread = Spread()
-        self.skipped = Skipped(clock)
+        self.skipped = SkipBackoff(clock)
 
     def hold_off(self, seconds: float) -> None:
         """Claim nothing for so long."""

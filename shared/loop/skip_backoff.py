@@ -28,7 +28,7 @@ class _Memory:
     looks: int = 1
 
 
-class Skipped:
+class SkipBackoff:
     """The candidates that are left alone for a while; `candidate in skipped` asks for one."""
 
     def __init__(self, clock: Clock) -> None:

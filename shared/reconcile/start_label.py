@@ -23,7 +23,7 @@ class _Begun:
     labels: set[tuple[int, str]] = field(default_factory=set)
 
 
-class Beginning:
+class StartLabel:
     """Between the reading that led to a start and its first label, a person may have taken the order back.
 
     Costs no request of its own: the label is set in any case, and GitHub answers with all that are there. The stage

@@ -20,7 +20,7 @@ from worker_agent.ports import Forge
 log = structlog.get_logger()
 
 
-class Earlier:
+class PreviousBranch:
     """Looks after what earlier starts have left on the work branches of one repository."""
 
     def __init__(self, phase_commits: PhaseCommits, forge: Forge, base: BaseBranch) -> None:

@@ -12,7 +12,7 @@ from fakes.lock_server import BOT, EPOCH
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue, LabelEvent
-from shared.reconcile.start_label import Beginning
+from shared.reconcile.start_label import StartLabel
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
 
@@ -67,7 +67,7 @@ class OneRequest(Board):
 
 
 async def begin(board: Board, held: Held, seen: Issue = SEEN) -> Issue | None:
-    return await Beginning(board, board, Labels()).label(held, seen, READY, Stage.IMPLEMENTING)
+    return await StartLabel(board, board, Labels()).label(held, seen, READY, Stage.IMPLEMENTING)
 
 
 def event(held: Held, *, added: bool, by: Account, seconds: int, label: str = READY) -> LabelEvent:
@@ -90,7 +90,7 @@ async def test_the_stage_that_asked_for_it_goes_with_the_same_request(held: Held
 async def test_what_asks_for_a_start_and_is_no_stage_stays(held: Held) -> None:
     board = OneRequest({"story", "bug"})
     story = replace(SEEN, labels=frozenset({"story", "bug"}))
-    begun = await Beginning(board, board, Labels()).label(held, story, "story", Stage.PLANNING)
+    begun = await StartLabel(board, board, Labels()).label(held, story, "story", Stage.PLANNING)
     assert begun == replace(story, labels=frozenset({"story", "bug", "status:planning"}))
     assert board.asked == ["add"]
 
@@ -138,7 +138,7 @@ async def test_our_own_move_before_this_epoch_is_no_order(held: Held) -> None:
 
 async def test_what_this_lease_has_begun_is_not_asked_about_again(held: Held) -> None:
     board = Board({READY, "bug"})
-    beginning = Beginning(board, board, Labels())
+    beginning = StartLabel(board, board, Labels())
     assert await beginning.label(held, SEEN, READY, Stage.IMPLEMENTING) is not None
     board.labels -= {READY}  # as we do next; the reading that follows lags
     assert await beginning.label(held, SEEN, READY, Stage.IMPLEMENTING) == SEEN

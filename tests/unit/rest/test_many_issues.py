@@ -13,7 +13,7 @@ from fakes.clock import PassingClock
 from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, CachedAnswer
 from shared.github.inbox import Inbox
 from shared.github.listing import BRIEF, brief
-from shared.loop.skip_backoff import LOOKS, Skipped
+from shared.loop.skip_backoff import LOOKS, SkipBackoff
 from shared.models import Account, Issue
 from shared.scheduling.items import Candidate, Skip
 from shared.scheduling.order import urgency
@@ -118,7 +118,7 @@ def test_an_edit_of_what_is_not_kept_is_seen() -> None:
 @pytest.mark.fault(50)
 def test_thousands_that_cannot_be_claimed_are_all_looked_at_in_turn() -> None:
     clock = PassingClock(0.0)
-    skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(2000)]
+    skipped, candidates = SkipBackoff(clock), [Candidate(number, "1") for number in range(2000)]
     looks: Counter[int] = Counter()
     for _ in range(140):
         due = skipped.due(candidates, held={5})
@@ -133,7 +133,7 @@ def test_thousands_that_cannot_be_claimed_are_all_looked_at_in_turn() -> None:
 @pytest.mark.fault(50)
 def test_a_few_candidates_keep_their_order() -> None:
     clock = PassingClock(0.0)
-    skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(3)]
+    skipped, candidates = SkipBackoff(clock), [Candidate(number, "1") for number in range(3)]
     skipped.add(candidates[0], Skip("another agent won the claim"))
     assert list(skipped.due(candidates, held=())) == candidates
 
@@ -141,7 +141,7 @@ def test_a_few_candidates_keep_their_order() -> None:
 @pytest.mark.fault(50)
 def test_the_first_ones_are_looked_at_in_every_tick_however_many_there_are() -> None:
     clock = PassingClock(0.0)
-    skipped, candidates = Skipped(clock), [Candidate(number, "1") for number in range(2000)]
+    skipped, candidates = SkipBackoff(clock), [Candidate(number, "1") for number in range(2000)]
     for tick in range(20):
         due = [one.number for one in skipped.due(candidates, held=())]
         assert due[: LOOKS // 2] == list(range(LOOKS // 2)), f"what is urgent waits for nobody, in tick {tick}"

@@ -8,7 +8,7 @@ import pytest
 from fakes.reviewer_forge import auto, tick
 from fakes.reviewer_world import ADA, DIFF, HEAD, NEXT, World, answer, changes, finding
 
-from reviewer_agent.review.convergence import Earlier, divided
+from reviewer_agent.review.convergence import EarlierRounds, divided
 from reviewer_agent.review.patch import read
 from reviewer_agent.snapshot import Bounds
 from shared.github.errors import Refused
@@ -102,7 +102,7 @@ async def test_what_github_does_not_resolve_stays_open_and_stops_nothing() -> No
 def test_a_finding_that_is_judged_resolved_settles_its_thread(
     resolved: tuple[str, ...], settled: set[int], *, approved: bool
 ) -> None:
-    earlier = Earlier(threads={"F1": 7}, own=frozenset({5, 7}))
+    earlier = EarlierRounds(threads={"F1": 7}, own=frozenset({5, 7}))
     assert earlier.settled(resolved, approved=approved) == settled
 
 

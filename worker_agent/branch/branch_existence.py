@@ -12,7 +12,7 @@ from worker_agent.comments import branch
 log = structlog.get_logger()
 
 
-class Remaining:
+class BranchExistence:
     """Looks up the work branches of one repository."""
 
     def __init__(self, source: Heads) -> None:
