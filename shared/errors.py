@@ -50,8 +50,8 @@ class RunFailed(Transient):
         reset: datetime | None = None,
         final: Blocked | None = None,
     ) -> None:
-        """`category` is governance's word for the failure, `reset` the time a vendor named, `final` what a person
-        is told when repeating it has not helped.
+        """`category` is the word of `shared.retry.failures` for it, `reset` the time a vendor named, `final` what a
+        person is told when repeating it has not helped.
         """
         super().__init__(message)
         self.category = category

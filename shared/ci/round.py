@@ -135,7 +135,7 @@ _MARK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """That the failed jobs of this commit were run again, or were to be: `after` is the newest job before that.
+    """A rerun of the failed jobs of this commit, made or about to be made: `after` is the newest job before it.
 
     `refused`: GitHub would not, for the workflow runs `only`, or for any where these are empty.
     """

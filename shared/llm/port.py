@@ -40,7 +40,7 @@ _EDITING = frozenset(
 
 
 class Ending(StrEnum):
-    """How a run ended; what to do about each is governance's decision.
+    """How a run ended; what to do about each is decided by `shared.retry`.
 
     USAGE_LIMIT is a limit of the account (`retry_at` says until when, where the vendor says it),
     OVERLOADED a 429 or 529 that names no time, TIMED_OUT our own deadline or limit of silence,
@@ -160,7 +160,7 @@ class RunOutcome:
     """What a run led to. `answer` is set only for a structured call that completed.
 
     `notes` are sentences about what did not decide the ending, for example denied tool calls; `log`
-    is the file with everything the backend said, where it is kept. `role`, `backend` and `rung` are set by the cast.
+    is the file with everything the backend said, where it is kept. `RoleRouter` sets `role`, `backend` and `rung`.
     """
 
     ending: Ending

@@ -1,4 +1,4 @@
-"""That the failed jobs of a commit were run once more, as the fence remembers it beyond the look that asked for it.
+"""Records in the fence that failed jobs of a commit were run once more, so that nobody runs them again.
 
 A later round of the same commit, which its checks have led to after the hand-over, has no second one.
 """

@@ -161,14 +161,14 @@ class TestBench:
             return replace(_outcome(what.runner, reports, project, ended, tail), missing=missing)
 
     def _missing(self, program: str) -> str:
-        """That there is no such program; empty where there is one, so that it was another that it did not find."""
+        """Say that there is no such program; empty where there is one, so that it was another that it did not find."""
         if shutil.which(program, path=self._environment.get("PATH", "")) is not None:
             return ""
         wanted = "install it, or name another program in the test command (`test_command`; of tdd `--test-command`)"
         return f"There is no `{program}` on this machine: {wanted}."
 
     def _not_shown(self, program: str) -> str:
-        """That a program which is there may be hidden by the sandbox."""
+        """Say that a program which is there may be hidden by the sandbox."""
         found = shutil.which(program, path=self._environment.get("PATH", ""))
         if self._confinement.wrap.kind is not Isolation.SANDBOX:
             return ""
