@@ -20,7 +20,7 @@ def bounded(limits: RunLimits, wanted: Settings) -> RunLimits:
 
 
 _IMAGE = re.compile(
-    r"""!\[[^\]\n]*\](?:\(\s*<?(?P<inline>[^\s()<>]*)|\[)|<img\b(?:[^<>]*?\ssrc\s*=\s*["']?(?P<html>[^\s"'<>]*))?""",
+    r"""!\[[^\]\n]{0,500}\](?:\(\s*<?(?P<inline>[^\s()<>]*)|\[)|<img\b(?:[^<>]*?\ssrc\s*=\s*["']?(?P<html>[^\s"'<>]*))?""",
     re.IGNORECASE,
 )
 

@@ -98,10 +98,14 @@ def _cost(price: Price, tokens: Tokens) -> float:
     return found * (price.times if long else 1.0) / MILLION + tokens.searches * price.search / 1000
 
 
+LONGEST_NAME = 200
+"""So many characters of a model's name are looked at."""
+
+
 def _plain(model: str) -> str:
     """The name without what may stand behind it, and without the platform's prefix."""
     name = model.rpartition("/")[2]
-    for end in range(1, len(name)):
+    for end in range(1, min(len(name), LONGEST_NAME)):
         if name[end] in "-[" and _SUFFIX.fullmatch(name, end):
             return name[:end]
     return name

@@ -62,6 +62,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "New Relic key": (r"NRAK-[A-Z0-9]{27}", "NRAK-"),
     "Notion token": (r"ntn_[A-Za-z0-9]{46}", "ntn_"),
     "npm token": (r"npm_[A-Za-z0-9]{36}", "npm_"),
+    "npm token of a registry": (r":_authToken=\s{0,9}(?:npm_\S+|[A-Fa-f0-9-]{36})", ":_authToken="),
     "Octopus Deploy key": (r"API-[A-Z0-9]{26}", "API-"),
     "OpenShift token": (rf"sha256~{_WORD}{{43}}", "sha256~"),
     "Perplexity key": (r"pplx-[A-Za-z0-9]{48}", "pplx-"),

@@ -41,7 +41,10 @@ _HEADINGS = {
 _NUMBERS = r"#\d{1,9}(?!\d)(?:(?:[ \t]*[,&][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)#\d{1,9}(?!\d))*"
 RELATION = re.compile(rf"\b(depends on|blocked by|part of):?[ \t]+({_NUMBERS})", re.IGNORECASE)
 RELATION_LINE = re.compile(rf"\s*(?:[-*+]\s+)?{RELATION.pattern}[.;\s]*", re.IGNORECASE)
-NAMES_AN_ISSUE = re.compile(r"(?<![\w&\\])#[1-9]\d{0,8}\b|[\w.-]+/[\w.-]+#[1-9]\d{0,8}\b|https?://\S+/issues/[1-9]\d*")
+NAMES_AN_ISSUE = re.compile(
+    r"(?<![\w&\\])#[1-9]\d{0,8}\b|(?<![\w.-])[\w.-]++/[\w.-]++#[1-9]\d{0,8}\b"
+    r"|https?://[^\s/]{1,200}(?:/[^\s/]{1,200}){0,6}?/issues/[1-9]"
+)
 TDD_LINE = re.compile(r"\s*@tdd-(max-attempts|timeout)\b[ \t:=]*(\S*)\s*", re.IGNORECASE)
 
 _LOUD = (
@@ -102,7 +105,7 @@ def body_sha256(title: str, body: str) -> str:
     return _sha256(f"{plain_title(title)}\0{unticked(_normal(body))}")
 
 
-_COUNTER = re.compile(r"\s*\| attempt \d{1,3}/\d{1,3}\s*$")
+_COUNTER = re.compile(r"(?<!\s)\s*+\| attempt \d{1,3}/\d{1,3}\s*$")
 
 
 def plain_title(title: str) -> str:

@@ -12,18 +12,20 @@ from collections.abc import Collection, Iterable, Iterator
 from shared.text.markdown import lines
 
 _PARTS = re.compile(r"::| > |(?<=\w)[.#](?=\w)")
-_CASES = re.compile(r"(?<=\S)\[.*\]$")
+_CASE = re.compile(r"(?<=\S)\[")
 _SYMBOL = re.compile(r"\w*(?:_|\d|[a-z][A-Z])\w*")
 """What is no word of a language: it has an underscore, a digit, or a capital in the middle."""
 
-_QUOTED = re.compile(r"`+([^`]+?)`+|\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|“([^”]+)”|‘([^’]+)’|«([^»]+)»|„([^“”]+)[“”]")
+_QUOTED = re.compile(
+    r"(?<!`)`++([^`]++)`+|\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|“([^“”]+)”|‘([^‘’]+)’|«([^«»]+)»|„([^„“”]+)[“”]"
+)
 _BEFORE, _AFTER = r"(?<![\w/:.-])", r"(?![\w/:[-]|\.\w)"
 """What stands beside a name, so that it is not a part of another one or of a path."""
 
 
 def lists(entries: Collection[str], path: str, name: str) -> bool:
     """Whether `entries` hold the file `path`, the test `name` in it, or a class or block around that."""
-    plain = _CASES.sub("", name)
+    plain = _without_case(name)
     around = {plain[: found.start()] for found in _PARTS.finditer(plain)}
     wanted = {path, *(f"{path}::{one}" for one in {name, plain, *around})}
     return not wanted.isdisjoint(entry.removeprefix("./") for entry in entries)
@@ -37,9 +39,15 @@ def names(texts: Iterable[str], path: str, name: str) -> bool:
     return any(_says(_unfenced(text), spellings, pattern) for text in texts)
 
 
+def _without_case(name: str) -> str:
+    """A test's name without the case in brackets that its last line may end with."""
+    found = _CASE.search(name, name.rfind("\n") + 1) if name.endswith("]") else None
+    return name if found is None else name[: found.start()]
+
+
 def _spellings(path: str, name: str) -> Iterator[str]:
     """The name as reported, without its case, and the last part of that, alone and with its file."""
-    plain = _CASES.sub("", name)
+    plain = _without_case(name)
     *outer, last = _PARTS.split(plain)
     for one in (name, plain, *([".".join([*outer, last]), "::".join([*outer, last])] if outer else [])):
         yield one

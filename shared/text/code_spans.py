@@ -13,7 +13,6 @@ from dataclasses import dataclass
 _MARKS = re.compile(r"(?P<indent>[ \t]*)(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)")
 _SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)")
 _TAG = re.compile(r"<[A-Za-z/!?]")
-_ONE_LINE_COMMENT = re.compile(r"<!--.*?-->")
 _RAW = re.compile(r"<(?:[!?]|(?:pre|script|style|textarea)\b)", re.IGNORECASE)
 """HTML that ends neither with its line nor at a blank one."""
 
@@ -88,7 +87,7 @@ def _line(row: str, known: _Known) -> Iterator[Part]:
     spans = [] if known.raw or known.html or known.open_span else _spans(row)
     rest = _without(row, spans)
     known.open_span = known.open_span or "`" in rest or bool(_TAG.search(rest))
-    known.raw = known.raw or bool(_RAW.search(_ONE_LINE_COMMENT.sub("", rest)))
+    known.raw = known.raw or bool(_RAW.search(_without_comments(rest)))
     if known.open_span:
         yield Part(row)
         return
@@ -98,6 +97,15 @@ def _line(row: str, known: _Known) -> Iterator[Part]:
         yield Part(span[0], code=True)
         start = span.end()
     yield Part(row[start:])
+
+
+def _without_comments(row: str) -> str:
+    """A line without the comments that end in it; whoever opens many and ends none is read once all the same."""
+    kept, at = [], 0
+    while (start := row.find("<!--", at)) >= 0 and (end := row.find("-->", start + 4)) >= 0:
+        kept.append(row[at:start])
+        at = end + 3
+    return "".join([*kept, row[at:]])
 
 
 def _spans(row: str) -> list[re.Match[str]]:

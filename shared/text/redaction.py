@@ -26,9 +26,10 @@ CREDENTIALS: Mapping[str, re.Pattern[str]] = {
         "GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}",
         "GitHub fine-grained token": r"github_pat_[A-Za-z0-9_]{60,}",
         "Anthropic key": r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{16,}",
-        "OpenAI key": r"(?<![A-Za-z0-9])sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]{32,})",
+        "OpenAI key": r"(?<![A-Za-z0-9])sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]{32,})"
+        r"|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}",
         "AWS access key": r"(?<![A-Z0-9])A(?:KIA|SIA)[A-Z0-9]{16}",
-        "JSON Web Token": r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+",
+        "JSON Web Token": r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?",
         "Slack token": r"(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,}",
         "Google key": r"(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
         "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",

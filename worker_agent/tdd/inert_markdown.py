@@ -32,4 +32,4 @@ def _words(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return re.sub(r"\\*\|", r"\|", text)
+    return re.sub(r"(?<!\\)\\*+\|", r"\|", text)

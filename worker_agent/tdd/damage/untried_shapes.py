@@ -14,10 +14,10 @@ from itertools import chain
 _TEXT = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`\\]*)`")
 _RUN = re.compile(r"(?:[^\w\\]|_|\\[tnr]){2}")
 _SPACES = (" ", "\t", "\n", "\\t", "\\n", "\\r")
-_DEEP = re.compile(r"[\[{][^\[\]{}();]*[\[{][^\[\]{}();]*[\[{]|(?:\w+/){2,}\w|(?:\w+\.){3,}\w")
-_INNER = r"[\[({]\s*[^\[\](){}]*?\s*[\])}]"
-_ROWS = re.compile(rf"(?:\w+)?{_INNER}(?:\s*,\s*(?:\w+)?{_INNER})+")
-_LIST = re.compile(r"[\[({]\s*([^\[\](){}]*?)\s*[\])}]")
+_DEEP = re.compile(r"[\[{][^\[\]{}();]*[\[{][^\[\]{}();]*[\[{]|(?<!\w)(?:(?:\w++/){2,}|(?:\w++\.){3,})\w")
+_INNER = r"[\[({][^\[\](){}]*+[\])}]"
+_ROWS = re.compile(rf"(?<!\w)(?:\w++)?{_INNER}(?:\s*+,\s*+(?:\w++)?{_INNER})++")
+_LIST = re.compile(r"[\[({]([^\[\](){}]*+)[\])}]")
 _REPEATS = re.compile(r"[\"'\])] ?\* ?\d|\.repeat\(|Repeat\(|\.fill\(|vec!\[[^;\]]*;")
 _EXPECTED = re.compile(r"(?:==|\beq|toEqual|toStrictEqual)\s*\(?\s*[\[({][^\[\](){}]*[\])}]")
 """A list that is expected, and not given."""

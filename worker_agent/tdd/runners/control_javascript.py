@@ -105,7 +105,7 @@ def _globals(text: str, style: Style) -> tuple[str, str]:
 
 def _test_name(text: str) -> str:
     """`it` in the style of behaviour, `test` in the other; as the file has it."""
-    return "test" if re.search(r"^\s*test\(", text, re.MULTILINE) and not re.search(r"\bit\(", text) else "it"
+    return "test" if re.search(r"^[ \t]*test\(", text, re.MULTILINE) and not re.search(r"\bit\(", text) else "it"
 
 
 def _assertions(text: str, style: Style) -> str:

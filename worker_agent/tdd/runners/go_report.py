@@ -30,9 +30,9 @@ _OUTCOMES = {"pass": CaseOutcome.PASSED, "fail": CaseOutcome.FAILED, "skip": Cas
 _HEADING = re.compile(r"# (\S+)(?: \[(\S+)\.test\])?$")
 _NOT_BUILT = re.compile(r"FAIL\t(\S+) \[(?:build|setup) failed\]$")
 _FRAME = re.compile(r"\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\b|--- (?:PASS|FAIL|SKIP): |PASS$|FAIL$)")
-_PANIC = re.compile(r"^\s*((?:panic|fatal error): .*)$", re.MULTILINE)
-_SAID = re.compile(r"^\s+(\S+\.go:\d+: ?.*)$", re.MULTILINE)
-_TESTIFY = re.compile(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
+_PANIC = re.compile(r"^[ \t]*((?:panic|fatal error): .*)$", re.MULTILINE)
+_SAID = re.compile(r"^[ \t]+(\S+\.go:\d+: ?.*)$", re.MULTILINE)
+_TESTIFY = re.compile(r"^[ \t]+Error:\s+(\S.*)$", re.MULTILINE)
 
 
 @dataclass

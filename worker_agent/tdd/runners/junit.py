@@ -100,7 +100,7 @@ def _inspect(data: bytes) -> None:
 
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,16}\b")
-_ROOM = re.compile(r"[^\[\]\s'\"]*/run-[a-z0-9_]{8}/(?:tmp|home)\b")
+_ROOM = re.compile(r"(?<![^\[\]\s'\"])[^\[\]\s'\"]*/run-[a-z0-9_]{8}/(?:tmp|home)\b")
 """The directories of a run, whose own name is drawn for each."""
 _TEMPORARY = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/\]]+/[^/\]]+/T)(?=/)")
 _DRAWN = re.compile(
