@@ -28,6 +28,7 @@ from reviewer_agent.review_request import ReviewRequest
 from reviewer_agent.snapshot import Snapshot
 from reviewer_agent.stop_requests import stop_request
 from shared.errors import Blocked
+from shared.git import one_look
 from shared.github.creation import look
 from shared.github.errors import NotShown
 from shared.github.fresh import PAUSES_SECONDS
@@ -103,7 +104,8 @@ class Reviewer:
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at lock and pull request; claim when there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
-        wish = view if isinstance(view, Skip) else await self._wish(view, candidate.version.partition(" ")[0])
+        with one_look.look():
+            wish = view if isinstance(view, Skip) else await self._wish(view, candidate.version.partition(" ")[0])
         self._closed.pop(candidate.number, None)  # not before the look succeeded: its closing is told once
         return view if isinstance(view, Skip) else await self._claims.claim(view, wish)
 
@@ -142,7 +144,11 @@ class Reviewer:
         return stop_request(item, held.fence, self._policy.names)
 
     async def step(self, held: Held) -> Step:
-        """Observe, let the label follow the fence, decide, act."""
+        """Observe, let the label follow the fence, decide, act: one look, whose refs are read together."""
+        with one_look.look():
+            return await self._step(held)
+
+    async def _step(self, held: Held) -> Step:
         seen = await self._observer.look(held.fence, self._just_read(held))
         if seen.pull_request.open:
             order = self._order(await self._restored(seen.pull_request, held), held)
@@ -239,6 +245,7 @@ class Reviewer:
         if not held.fence.phase:  # set where a person has asked for one more, of a commit that has one
             look(held, creation_name(held.fence.work_head))  # before anything is paid for
         draft = await self._drafts.made(held, seen.pull_request, self._observer, self._recollection)
+        one_look.renew()  # what was read before a paid call is old
         if draft is None:
             why = await self._observer.held_up(seen.pull_request)
             return await self._handover.hold_off(held, why) if why else None
@@ -258,6 +265,7 @@ class Reviewer:
 
     async def stop(self, held: Held, reason: str) -> None:
         """A person's order, noticed between or during steps. Raises `NotShown` when it may be a merge instead."""
+        one_look.renew()
         seen = await self._observer.look(held.fence)
         await self._check_end(seen.pull_request)
         if decide(seen, now=held.server_now()) is Action.FINISH:

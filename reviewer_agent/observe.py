@@ -1,7 +1,6 @@
 """What the reviewer sees of a pull request: raw facts folded into one snapshot, once.
 
-What of a pull request and its issue a reviewer is shown: nothing that only a stranger stands behind. What the base
-branch requires that an approved pull request does not have yet, by name.
+What of a pull request and its issue a reviewer is shown: nothing that only a stranger stands behind.
 """
 
 from __future__ import annotations
@@ -15,7 +14,9 @@ from reviewer_agent.candidates import STAGES
 from reviewer_agent.merge.approval import MergeApproval, Word
 from reviewer_agent.merge.blockers import IN_QUEUE, Blocker
 from reviewer_agent.merge.merge_decision import first_blocker
+from reviewer_agent.merge.merge_turns import REF as MERGES
 from reviewer_agent.merge.remarks import Remarks
+from reviewer_agent.merge.unmet_rules import unmet
 from reviewer_agent.policy import Policy
 from reviewer_agent.ports import Forge, GitObjects
 from reviewer_agent.review.evidence import stated
@@ -27,13 +28,14 @@ from shared.ci.presence import Presence
 from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import CiVerdict, fold, missing
 from shared.errors import Gone
-from shared.github.merge_rules import MergeRules
+from shared.git.names import notes_ref
+from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest, Review
 from shared.scheduling.order import excluded
 from shared.specification import body_sha256
 from shared.specification.dependencies import holding, written
-from shared.workflow import Stage
+from shared.workflow import Role, Stage
 from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
 
@@ -91,6 +93,7 @@ class Observer:
 
     async def _before_paying(self, s: Snapshot) -> Snapshot:
         """The checks of what our worker has handed over: nobody is paid to review what it will have to repair."""
+        await self._read_together(s.pull_request)
         if not await self.is_repairable(s.pull_request):
             return s
         late = s.fence.stage is Stage.APPROVED and s.pull_request.behind
@@ -260,8 +263,15 @@ class Observer:
         patience = self._policy.bounds.ci_seconds
         return replace(s, settling=await self._forge.turns.settling(branch, tip, checks, seconds=patience))
 
-    async def _with_tip(self, s: Snapshot) -> Snapshot:
+    async def _read_together(self, pull_request: PullRequest) -> None:
+        """Bring with one fetch what a look at a review or a merge asks of the repository's refs."""
         await self._source.ensure()
+        issue = links.issue_of(pull_request)
+        own = () if issue is None else (ItemKey(Role.WORKER, issue).ref, notes_ref(issue))
+        await self._source.read_together(f"refs/heads/{pull_request.base_branch}", MERGES, *own)
+
+    async def _with_tip(self, s: Snapshot) -> Snapshot:
+        await self._read_together(s.pull_request)
         tip = await self._source.refresh(f"refs/heads/{s.pull_request.base_branch}")
         return replace(s, base_tip=tip or "")
 
@@ -364,36 +374,3 @@ async def subject(demand: Demand, pull_request: PullRequest, issue: Issue | None
     if ours:
         return ReviewSubject(pull_request.title, pull_request.body, evidence)
     return ReviewSubject(f"Pull request #{pull_request.number}", NOT_SHOWN, evidence)
-
-
-_LETS_MERGE = frozenset({"clean", "unstable", "has_hooks"})
-"""GitHub's words for a pull request that it would merge now."""
-
-_BLOCKED = "blocked"
-"""GitHub's word for one that lacks something which a rule requires."""
-
-
-def unmet(rules: MergeRules, pull_request: PullRequest, approving: Sequence[Review]) -> tuple[str, ...]:
-    """What is missing, each as a noun that stands after "waits for"; empty when GitHub would merge.
-
-    `approving` are the standing approvals that count for GitHub. Where its own word says that something is missing
-    that cannot be counted from here, everything that it can be is named.
-    """
-    state = pull_request.merge_state
-    if state in _LETS_MERGE:
-        return ()
-    lacking = rules.approvals - len(approving)
-    named = [_approvals(lacking)] if lacking > 0 else []
-    if rules.last_push and not any(one.head_sha == pull_request.head_sha for one in approving) and not named:
-        named.append("an approval of its newest commit by somebody who did not push it")
-    if state != _BLOCKED or rules.queue:
-        return tuple(named)
-    if rules.code_owners:
-        named.append("the approval of a code owner of each file")
-    if rules.conversations:
-        named.append("every conversation to be resolved")
-    return tuple(named) or ("what its rules ask for, which GitHub names beside the merge button",)
-
-
-def _approvals(count: int) -> str:
-    return "1 approval of a person" if count == 1 else f"{count} approvals of people"

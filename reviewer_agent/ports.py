@@ -138,6 +138,10 @@ class GitObjects(Protocol):
         """The commit that a full ref names on the server now, brought here; None when there is none."""
         ...
 
+    async def read_together(self, *refs: str) -> None:
+        """Bring these with one fetch, so that `refresh` tells them without another one in this look."""
+        ...
+
     async def paths(self, commit: str) -> tuple[str, ...]:
         """Every path at a commit."""
         ...

@@ -12,6 +12,7 @@ import structlog
 from shared.errors import EngineError
 from shared.git.command import Identity
 from shared.git.mirror import Mirror
+from shared.git.names import notes_ref
 from shared.git.notes import Note, NoteError, Notes, read
 from shared.lock.record import Fence
 from shared.process import CommandFailed
@@ -55,7 +56,7 @@ class AttemptHistory:
 
     async def _notes(self, fence: Fence) -> Sequence[Note]:
         """The authentic notes of what this start has made, oldest first."""
-        ref = f"refs/notes/workflow/issue-{fence.key.number}"
+        ref = notes_ref(fence.key.number)
         if await self._mirror.sha(fence.work_head) is None:  # made on another machine
             await self._mirror.refresh(fence.key.ref)
         if await self._mirror.refresh(ref) is None:

@@ -18,7 +18,7 @@ from shared.git import objects
 from shared.git.command import Identity
 from shared.git.disk import Disk
 from shared.git.mirror import Mirror
-from shared.git.names import workspace_path
+from shared.git.names import notes_ref, workspace_path
 from shared.git.notes import Note, Notes, Phase, read, write
 from shared.git.patch_policy import PatchRefused, Policy
 from shared.git.publisher import Publisher, keep
@@ -257,7 +257,7 @@ async def reader(space: Workspace, commit: str, paths: Collection[str]) -> Calla
 
 
 def _notes_ref(fence: Fence) -> str:
-    return f"refs/notes/workflow/issue-{fence.key.number}"
+    return notes_ref(fence.key.number)
 
 
 @dataclass(frozen=True, slots=True)

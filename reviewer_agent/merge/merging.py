@@ -20,6 +20,7 @@ from reviewer_agent.ports import Forge
 from reviewer_agent.snapshot import Snapshot
 from reviewer_agent.stop_requests import stop_request
 from shared.errors import Blocked, NotAllowed, Outdated, UnknownOutcome
+from shared.git import one_look
 from shared.github.errors import Refused
 from shared.lock.codec import ItemKey
 from shared.lock.fence import advance, conclude, write_tombstone
@@ -46,6 +47,7 @@ class Refusals:
     async def handle(self, held: Held, seen: Snapshot, refused: Blocked) -> Step:
         """Give it back to have its base merged in where that is the reason, else wait. Raises `Transient`."""
         said = refused.message if isinstance(refused, Refused) else str(refused)
+        one_look.renew()
         log.warning("merge_refused", outcome="retrying", error=str(refused))
         now = await self._forge.pulls.pull_request(seen.pull_request.number)
         of_base = now.out_of_step or (isinstance(refused, Refused) and refused.says(*_OF_BASE))
@@ -88,6 +90,7 @@ class Merging:
 
     async def enqueue(self, held: Held, seen: Snapshot) -> Step:
         """Have GitHub's own merge queue merge exactly the commit that was judged, if a second look shows the same."""
+        one_look.renew()
         again = await self._observer.look(held.fence)
         if not self._is_same(held, seen, again, Action.ENQUEUE):
             return None
@@ -134,6 +137,7 @@ class Merging:
         turn = MergeTurn(pull_request.number, base, seen.base_tip, seen.base_checks, held.server_now())
         if not await self._forge.turns.take(held, turn):
             return Rest("merge")
+        one_look.renew()  # the base that counts is the one that is read after the turn was taken
         again = await self._observer.look(held.fence)
         fits = self._is_same(held, seen, again)
         # Labels, flags, head and base were read first: they are compared once more at the very end.
@@ -170,6 +174,7 @@ class Merging:
 
         `by` is who ordered it, in case that was said after the claim, which records it too.
         """
+        one_look.renew()
         self._forge.inbox.dismiss(pull_request.number)
         held.memory.keep(Finishing())
         await self._say_merged(held, pull_request.number)

@@ -8,6 +8,7 @@ from typing import Protocol
 from reviewer_agent import links
 from reviewer_agent.review.questions import Recorded, asked
 from shared.git import proof_claim
+from shared.git.names import notes_ref
 from shared.git.notes import Note, ProofNote, read
 from shared.git.proof_claim import Claim, ClaimedProof, NoClaim
 from shared.models import PullRequest
@@ -60,7 +61,7 @@ class Runs:
         issue = links.issue_of(pull_request)
         if issue is None:
             return Recorded()
-        ref = f"refs/notes/workflow/issue-{issue}"
+        ref = notes_ref(issue)
         texts = await self._notes.all(ref) if await self._refs.refresh(ref) is not None else {}
         own = await self._refs.log(pull_request.head_sha, HISTORY, without=base)
         found = [(one.oid, read(texts[one.oid], self._keys)) for one in reversed(own) if one.oid in texts]

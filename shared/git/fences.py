@@ -67,6 +67,7 @@ class Fences:
         Parents and updates must be in the mirror (`Mirror.adopt`). Errors as `Git.push`.
         """
         oid = await self.commit(message, parents)
+        self._mirror.forget_told([ref, *(update.ref for update in updates)])
         if await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, oid), *updates)):
             if updates:  # a fence itself is never believed without asking
                 await self._mirror.note(updates)
@@ -109,6 +110,7 @@ class Fences:
     async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool:
         """Delete a fence that is no longer needed; False when it is not at `expected`. Errors as `Git.push`."""
         permit.check()
+        self._mirror.forget_told([ref])
         return await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, ""),))
 
 

@@ -5,7 +5,7 @@ It fetches by explicit URL and refspec, under one lock, and has no remote config
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import anyio
@@ -14,7 +14,7 @@ import structlog
 
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
-from shared.git import history, names, objects, ref_files, ref_tips, tree_files
+from shared.git import history, names, objects, one_look, ref_files, ref_tips, tree_files
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
 from shared.git.history import Commit
@@ -91,8 +91,13 @@ class Mirror:
         return is_here and await anyio.to_thread.run_sync(ref_files.move, self.git.git_dir, move.ref, move.new)
 
     async def refresh(self, ref: str) -> str | None:
-        """Bring one ref as the server has it now; None, and the local copy removed, when it has none."""
+        """Bring one ref as the server has it now; None, and the local copy removed, when it has none.
+
+        What `read_together` has brought is told as it was then, as long as the look of this task lasts.
+        """
         names.ref(ref)
+        if one_look.knows(self.git.git_dir, ref):
+            return one_look.told(self.git.git_dir, ref)
         async with self.lock.held():
             try:
                 await self._fetch(f"+{ref}:{ref}")
@@ -100,6 +105,26 @@ class Mirror:
                 await forget(self.git, ref)
                 return None
             return await self.sha(ref)
+
+    async def read_together(self, *refs: str) -> None:
+        """Bring with one fetch what a look will ask `refresh` for; outside of a look nothing happens."""
+        git_dir = self.git.git_dir
+        left = [names.ref(ref) for ref in refs if not one_look.knows(git_dir, ref)]
+        if not left or not one_look.goes_on():
+            return
+        async with self.lock.held():
+            # An exact refspec fails where there is no such ref, so only what was here before is asked for by one.
+            here = [ref for ref in left if await self.sha(ref) is not None]
+            specs = [f"+{ref}:{ref}" if ref in here else f"+{ref}*:{ref}*" for ref in left]
+            try:
+                await self._fetch(*specs, prune=True)
+            except NoSuchRef:
+                return  # one of them is gone: each is asked for by itself
+            one_look.keep(git_dir, {ref: await self.sha(ref) for ref in left})
+
+    def forget_told(self, refs: Iterable[str]) -> None:
+        """Have the look of this task ask again for what is going to be pushed."""
+        one_look.forget(self.git.git_dir, refs)
 
     async def refresh_all(self, prefix: str) -> dict[str, tuple[str, str]]:
         """Bring every ref below `prefix` (ends with a slash), forget deleted ones: ref -> (commit id, message)."""

@@ -54,6 +54,11 @@ def workspace_path(workspaces: Path, full_name: str, number: int) -> Path:
     return workspaces / f"{owner}__{name}" / f"issue-{int(number)}"
 
 
+def notes_ref(issue: int) -> str:
+    """Where the phases of one issue are noted."""
+    return f"refs/notes/workflow/issue-{issue}"
+
+
 def _parts(full_name: str) -> tuple[str, str]:
     found = _FULL_NAME.fullmatch(full_name)
     if found is None or ".." in full_name:

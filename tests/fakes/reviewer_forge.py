@@ -54,6 +54,9 @@ class FakeSource:
     async def refresh(self, ref: str) -> str | None:
         return self.world.tips.get(ref)
 
+    async def read_together(self, *refs: str) -> None:
+        return
+
     async def sha(self, ref: str) -> str | None:
         return ref if ref in self.fetched and ref not in self.world.gone else None
 

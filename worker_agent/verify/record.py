@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from shared.git.mirror import Mirror
+from shared.git.names import notes_ref
 from shared.git.notes import Note, Notes, read
 from shared.text.comment_signatures import Keyring
 from worker_agent.tdd.claim import Claim
@@ -20,7 +21,7 @@ CENT = 0.005
 
 async def noted(mirror: Mirror, claim: Claim, keys: Keyring) -> tuple[Note, ...]:
     """The authentic notes of the commits that lead to the claimed head; the claim's commits are in the clone."""
-    ref = f"refs/notes/workflow/issue-{claim.issue}"
+    ref = notes_ref(claim.issue)
     if await mirror.refresh(ref) is None:
         return ()
     texts = await Notes(mirror.git, NOBODY).all(ref)
