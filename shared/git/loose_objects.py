@@ -25,6 +25,9 @@ SPEED = 1
 READ_ONLY = 0o444
 """The mode of an object's file, which is never changed again."""
 
+HEADER_BYTES = 32
+"""An object begins with its kind and size, which are shorter than this."""
+
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git takes off both ends of names and addresses."""
 
@@ -79,6 +82,19 @@ def copy(git_dir: Path, kind: Kind | Literal["commit"], oid: str, content: bytes
     """
     if _written(git_dir, kind, lambda seconds: content) != oid:
         raise Unwritable(f"the {kind} {oid} does not hold what its name says.")
+
+
+def read(git_dir: Path, oid: str, most: int) -> tuple[bytes, bytes] | None:
+    """Kind and content of an object of at most so many bytes; None: it is none, or git has to be asked."""
+    try:
+        with (git_dir / "objects" / oid[:2] / oid[2:]).open("rb") as file:
+            whole = zlib.decompressobj().decompress(file.read(most + HEADER_BYTES), most + HEADER_BYTES)
+    except (OSError, zlib.error):
+        return None
+    head, _, content = whole.partition(b"\0")
+    kind, _, size = head.partition(b" ")
+    is_whole = size == str(len(content)).encode() and len(content) <= most
+    return (kind, content) if is_whole else None
 
 
 class TreeEntry(NamedTuple):

@@ -12,9 +12,10 @@ import anyio
 import anyio.to_thread
 import structlog
 
+from shared.errors import Transient
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
-from shared.git import history, names, objects, one_look, ref_files, ref_tips, tree_files
+from shared.git import bare_directory, history, names, objects, one_look, ref_files, ref_tips, tree_files
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
 from shared.git.history import Commit
@@ -58,7 +59,7 @@ class Mirror:
                 return
             fresh = self.git.at(self.git.git_dir.with_name(f"{self.git.git_dir.name}.new"))
             await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
-            await fresh.init()
+            await anyio.to_thread.run_sync(bare_directory.make, fresh.git_dir)
             await fresh.fetch(self.url, PROOF, BRANCHES, deadline_seconds=FIRST_FETCH_SECONDS)
             fresh.git_dir.rename(self.git.git_dir)
 
@@ -135,8 +136,11 @@ class Mirror:
 
     async def pack(self) -> bool:
         """Pack what lies about when it is much; whether it was. Raises `StaleLock`, `Transient` or `CommandFailed`."""
-        counted = dict(line.split(": ") for line in (await self.git.run("count-objects", "-v")).text.splitlines())
-        if int(counted["count"]) <= LOOSE_OBJECTS and int(counted["packs"]) <= PACKS:
+        try:
+            loose, packs = await anyio.to_thread.run_sync(bare_directory.lying_about, self.git.git_dir)
+        except OSError as error:
+            raise Transient(f"The objects of {self.git.git_dir.name} cannot be counted: {error}") from error
+        if loose <= LOOSE_OBJECTS and packs <= PACKS:
             return False
         async with self.lock.held():
             with anyio.move_on_after(PACKING_SECONDS):

@@ -10,7 +10,7 @@ import secrets
 import shlex
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
@@ -19,6 +19,7 @@ import structlog
 
 from shared.errors import EngineError, NotAllowed, Transient, Unauthorized
 from shared.filesystem import directories
+from shared.git import bare_directory, history, loose_objects, ref_files
 from shared.git.command import Git, Identity, Signature
 from shared.git.failures import NotAtomic
 from shared.git.fences import Fences
@@ -54,12 +55,13 @@ class UnfitServer(NotAllowed):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One probe's scratch repository and the refs that are its own."""
+    """One probe's scratch repository and the refs that are its own; `found` is what it has seen on the server."""
 
     git: Git
     url: str
     fence: str
     branch: str
+    found: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
 async def try_server(git: Git, url: str, by: Identity, permit: OperatorPermit) -> None:
@@ -75,7 +77,8 @@ async def try_server(git: Git, url: str, by: Identity, permit: OperatorPermit) -
             if not await place.git.push(url, (RefUpdate(place.fence, None, old),)):
                 raise Transient(f"The git server says that the new ref {place.fence} exists already.")
             taken = await _race(place, old, rival, stale)
-            _judge(place, await _on_server(place), rival, taken=taken)
+            place.found.update(await _on_server(place))
+            _judge(place, place.found, rival, taken=taken)
         except PushRefused as error:
             raise _no_acks(error) from error
         except NotAtomic as error:
@@ -136,9 +139,26 @@ def _judge(place: _Place, found: Mapping[str, tuple[str, int]], rival: str, *, t
 async def _on_server(place: _Place) -> dict[str, tuple[str, int]]:
     """Every probe's refs, what they are and of when, as the server has them."""
     await place.git.fetch(place.url, f"+{NAMESPACE}/*:{NAMESPACE}/*")
+    if (found := await anyio.to_thread.run_sync(_brought, place.git.git_dir)) is not None:
+        return found
     layout = "--format=%(refname) %(objectname) %(committerdate:unix)"
     rows = (line.split(" ") for line in (await place.git.run("for-each-ref", layout, NAMESPACE)).text.splitlines())
     return {ref: (oid, int(at or 0)) for ref, oid, at in rows}  # what is no commit has no date
+
+
+def _brought(git_dir: Path) -> dict[str, tuple[str, int]] | None:
+    """The refs that were fetched, read without a process; None: git has to tell of one of them."""
+    refs = ref_files.below(git_dir, f"{NAMESPACE}/")
+    if refs is None:
+        return None
+    found = {}
+    for ref, oid in refs.items():
+        one = loose_objects.read(git_dir, oid, history.COMMIT_BYTES)
+        commit = history.parsed(oid, one[1]) if one is not None and one[0] == b"commit" else None
+        if commit is None:
+            return None
+        found[ref] = oid, int(commit[0].at.timestamp())
+    return found
 
 
 @asynccontextmanager
@@ -146,9 +166,8 @@ async def _place(git: Git, url: str) -> AsyncIterator[_Place]:
     name = secrets.token_hex(8)
     scratch = git.at(git.git_dir.with_name(f"probe-{name}.git"))
     place = _Place(scratch, url, f"{NAMESPACE}/{name}/fence", f"{NAMESPACE}/{name}/branch")
-    await anyio.Path(scratch.git_dir.parent).mkdir(parents=True, exist_ok=True)
     try:
-        await scratch.init()
+        await anyio.to_thread.run_sync(bare_directory.make, scratch.git_dir)
         yield place
     finally:
         with anyio.move_on_after(CLEANUP_SECONDS, shield=True):
@@ -159,7 +178,7 @@ async def _place(git: Git, url: str) -> AsyncIterator[_Place]:
 async def _clean(place: _Place) -> None:
     """Remove our refs, and those of probes that were killed, one by one: this may be a server that keeps no promise."""
     try:
-        found = await _on_server(place)
+        found = place.found or await _on_server(place)
         newest, ours = max((at for _, at in found.values()), default=0), place.fence.rpartition("/")[0]
         for ref, (oid, at) in found.items():
             if ref.startswith(f"{ours}/") or newest - at > LEFTOVER_SECONDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import anyio
@@ -83,6 +84,26 @@ async def test_what_a_killed_probe_left_goes_after_a_day_and_another_one_at_work
         await remote.git.check("update-ref", f"refs/ack/doctor/{name}/fence", commit)
     await probe(tmp_path, remote)
     assert list(await remote.refs("refs/ack/")) == ["refs/ack/doctor/alive/fence"]
+
+
+async def test_it_takes_three_pushes_and_one_fetch_also_beside_another_one(tmp_path: Path, remote: Bare) -> None:
+    commit = (await remote.git.check("rev-parse", "HEAD")).text
+    await remote.git.check("update-ref", "refs/ack/doctor/other/fence", commit)
+    log = _logged(tmp_path / "programs")
+    git = Git(tmp_path / "machine" / "mirror.git", {"PATH": f"{log.parent}:{ENVIRONMENT['PATH']}"})
+    await try_server(git, str(remote.path), ENGINE, ORDER)
+    started = [next(word for word in line.split() if not word.startswith("-")) for line in log.read_text().splitlines()]
+    assert started == ["push", "push", "fetch", "push"]
+    assert list(await remote.refs("refs/ack/")) == ["refs/ack/doctor/other/fence"]
+
+
+def _logged(directory: Path) -> Path:
+    """The file in which a `git` of this directory notes what the engine starts, before it does it."""
+    directory.mkdir()
+    program, log = directory / "git", directory / "log"
+    program.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    return log
 
 
 @pytest.mark.parametrize(

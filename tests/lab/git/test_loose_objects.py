@@ -182,3 +182,15 @@ async def test_a_copy_has_the_name_of_what_it_holds(git: Git) -> None:
     with pytest.raises(loose_objects.Unwritable):
         loose_objects.copy(other.git_dir, "blob", oid, b"y\n")
     assert (await other.run("cat-file", "blob", oid)).stdout == b"x\n"
+
+
+async def test_a_loose_object_is_read_without_a_process_and_anything_else_is_left_to_git(git: Git) -> None:
+    oid = await git.commit(EMPTY, (), "Subject\n\nBody.\n", BY)
+    said = (await git.run("cat-file", "commit", oid)).stdout
+    assert loose_objects.read(git.git_dir, oid, 1000) == (b"commit", said)
+    assert loose_objects.read(git.git_dir, oid, len(said) - 1) is None, "larger than was asked for"
+    assert loose_objects.read(git.git_dir, "1" * 40, 1000) is None
+    place = git.git_dir / "objects" / oid[:2] / oid[2:]
+    place.chmod(0o600)
+    place.write_bytes(place.read_bytes()[:-20])
+    assert loose_objects.read(git.git_dir, oid, 1000) is None, "cut off"
