@@ -201,6 +201,7 @@ class PhaseCommits:
         except Transient:
             self._tips.forget(fence)
             raise
+        await space.note(commit, ready)
         if pushed and self._tips.of(fence) is not None:
             self._tips.keep(fence, commit)
 

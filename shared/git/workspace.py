@@ -22,12 +22,16 @@ from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.output import joined
 from shared.git.patch_policy import PathChange
+from shared.lock.port import RefUpdate
 
 Place = Literal["evidence", "base", "moved"]
 """Where a commit is checked out: `moved` is another path, for results that must not depend on it."""
 
 
 _HEADS = "refs/heads/"
+
+_MADE = "refs/made/head"
+"""The newest commit that was made here and pushed; no other directory has this ref."""
 
 
 class Workspace:
@@ -64,6 +68,14 @@ class Workspace:
     async def bring(self, commit: str) -> None:
         """Make a commit of the mirror known here; raises `NoSuchRef` when the mirror does not have it."""
         await self.git.fetch(self._mirror.git.git_dir, names.oid(commit))
+
+    async def note(self, commit: str, moves: Sequence[RefUpdate]) -> None:
+        """A push has moved these refs to `commit`, or to a note on it, which were made here: no fetch need tell so.
+
+        A ref that cannot be written stays behind until it is fetched.
+        """
+        for move in (*moves, RefUpdate(_MADE, None, commit)):
+            await anyio.to_thread.run_sync(ref_files.move, self.git.git_dir, move.ref, move.new)
 
     async def reset_tree(self, commit: str) -> Path:
         """A fresh `tree` at a commit, with a throw-away `.git` of that one commit that shares no object with ours."""
@@ -141,7 +153,7 @@ class Workspace:
         if ref and await objects.peeled(self.git, ref, "commit") != await self._mirror.sha(ref):
             return False
         # git moves a branch only when all that it leads to is here; of another commit some may be missing.
-        return not commit or commit in heads[0].values()
+        return not commit or commit in heads[0].values() or commit == await objects.peeled(self.git, _MADE, "commit")
 
     def _both(self) -> tuple[Path, Path]:
         return self.git.git_dir, self._mirror.git.git_dir

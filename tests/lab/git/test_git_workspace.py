@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from git_remote import (
     ENVIRONMENT,
     FILES,
     commit_to,
+    fences_of,
     listing,
     machine,
     put,
@@ -29,6 +31,7 @@ from shared.git.failures import NoSuchRef
 from shared.git.notes import Notes
 from shared.git.object_readers import ObjectReaders
 from shared.git.workspace import Workspace
+from shared.lock.port import RefUpdate
 from shared.process import CommandFailed
 
 
@@ -102,6 +105,43 @@ async def test_opening_again_fetches_what_a_fetch_that_was_cut_off_has_left_out(
         assert await space.tree_of(last) == tree
         again = await workspace_of(mirror, commit=last)
         assert (await again.git.run("rev-list", f"{base}..{last}")).text.split() == [last, between]
+
+
+@pytest.mark.parametrize("is_published", [False, True])
+async def test_what_was_made_here_and_pushed_is_not_fetched_back(tmp_path: Path, *, is_published: bool) -> None:
+    """As the phases of an issue go: the red one is in a fence and its notes, the green one on a branch too."""
+    remote = await remote_at(tmp_path / "remote")
+    async with readers(open_ones=True) as found:
+        mirror = await machine(tmp_path, str(remote.path), readers=found)
+        space = await workspace_of(mirror)
+        base = await mirror.tip("main") or ""
+        commit = await work(space, base, {"src/new.py": "new\n"})
+        ref = "refs/notes/workflow/issue-42"
+        await Notes(space.git, ENGINE).add(ref, commit, "noted")
+        moves = [RefUpdate(ref, None, await noted_at(space, ref))]
+        moves += [RefUpdate("refs/heads/auto/issue-42", None, commit)] if is_published else []
+        await mirror.adopt(space.git, commit, moves[0].new)
+        assert await fences_of(mirror).advance("refs/ack/worker/42", "Nonce: 1", None, [commit], moves)
+        await space.note(commit, moves)
+        with blocked(mirror.git.git_dir / "objects"):
+            again = await workspace_of(mirror, commit=commit, ref=ref)
+        (blob,) = await objects.read(again.git, [f"{commit}:src/new.py"])
+        assert blob == b"new\n"
+        theirs = await commit_to(remote, "auto/issue-42", {"src/new.py": "theirs\n"}, parent=commit)
+        await mirror.fetch()
+        await workspace_of(mirror, commit=commit, ref=ref)
+        assert await again.tree_of(theirs), "what others do comes all the same"
+
+
+@contextmanager
+def blocked(objects_of: Path) -> Iterator[None]:
+    """The mirror without its objects: whoever fetches from it fails."""
+    away = objects_of.with_name("away")
+    objects_of.rename(away)
+    try:
+        yield
+    finally:
+        away.rename(objects_of)
 
 
 async def noted_at(space: Workspace, ref: str) -> str:
