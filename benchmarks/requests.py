@@ -30,6 +30,9 @@ QUIET_POLLS = 4
 
 POLL_SECONDS = 0.5
 
+PULLS_LABEL = "automated"
+"""The engine's pull requests get this label, which the first one in a repository defines."""
+
 _SCRIPT = Template((Path(__file__).with_name("story.yml")).read_text(encoding="utf-8"))
 
 
@@ -47,6 +50,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     socket, counts = root / "github.sock", GitCounts(root / "programs")
     async with house(root, script("initial"), socket=socket) as here:
         here.programs = counts.directory
+        here.lab.at(REPOSITORY).issues.labels.ensure(PULLS_LABEL)  # by any pull request before this one
         git = await _tell(here, counts)
         told = here.proxy.tally()
         rows = [*_rows(told), Row("git processes", git.total(), "processes", 60, "without those of a start")]

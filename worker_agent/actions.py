@@ -53,7 +53,7 @@ class Actions:
         self._handover = handover
         self._observer = observer
         self._policy = policy
-        self._opening = Opening(forge, session.phase_commits.mirror, policy)
+        self._opening = Opening(forge, handover, session.phase_commits.mirror, policy)
         self._previous_branch = PreviousBranch(session.phase_commits, forge, policy.base)
         self._renewal = BodyUpdates(forge.pulls, session)
         self._branch_update = BranchUpdate(session, forge, policy)
@@ -217,7 +217,7 @@ class Actions:
         opened = await self._opening.pull_request(held, snapshot, text, labels)
         if isinstance(opened, Ended):
             return opened
-        self._observer.expect(held, snapshot.issue, opened)
+        self._observer.expect(held, *opened)
         return Rest("ci")  # its checks have only just been asked for
 
 

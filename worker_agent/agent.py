@@ -31,7 +31,7 @@ from worker_agent.attempt_history import AttemptHistory
 from worker_agent.branch.branch_existence import BranchExistence
 from worker_agent.ci.watch import Watch
 from worker_agent.coding_session import CodingSession
-from worker_agent.decide import NO_LABELS, WORKING, Action, Phase, Snapshot, decide
+from worker_agent.decide import LABELS_WITH_IT, NO_LABELS, WORKING, Action, Phase, Snapshot, decide
 from worker_agent.errors import Aborted, CiGivenUp
 from worker_agent.expected_labels import before, of_pull_request, projection
 from worker_agent.feedback.reading import Feedback, TrustFilter
@@ -200,10 +200,11 @@ class Worker:
         action = decide(seen, now=held.server_now())
         await self._handover.tell(held, action, seen.pull_request)
         if action not in NO_LABELS:
-            seen = replace(seen, issue=await self._handover.show(held, seen.issue, seen.pull_request))
-            said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
-            if said and seen.issue.open:
-                return await self._obey(held, said)
+            if action not in LABELS_WITH_IT:
+                seen = replace(seen, issue=await self._handover.show(held, seen.issue, seen.pull_request))
+                said = self._order(seen.issue, held)  # the reply to a label is newer than any reading
+                if said and seen.issue.open:
+                    return await self._obey(held, said)
             if barred := excluded(seen.issue.labels, self._policy.intake.exclude):
                 return Ended(Result.PARKED, barred)
         log.info("step", action=str(action), stage=str(held.fence.stage), phase=held.fence.phase)

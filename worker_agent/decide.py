@@ -77,6 +77,9 @@ HANDS_OVER = frozenset({Action.HAND_OVER, Action.HAND_OVER_UNCHECKED})
 NO_LABELS = frozenset({Action.FINISH, Action.WITHDRAW})
 """Actions for what has ended: it keeps the labels that it had."""
 
+LABELS_WITH_IT = frozenset({Action.OPEN_PULL_REQUEST})
+"""Actions that let the issue's labels follow together with those of what they make."""
+
 RED_BASE = "red-base"
 """The fence's phase at `testing`, and the reason of its wait, while the base branch fails the same checks."""
 

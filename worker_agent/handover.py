@@ -74,6 +74,20 @@ class Handover:
         labels = await self._forge.labels.show_all(shown, held)
         return issue if wanted.issue is None else replace(issue, labels=labels[-1])
 
+    async def show_opened(self, held: Held, issue: Issue, opened: PullRequest, beside: Collection[str]) -> Issue:
+        """Show the issue's stage and the labels `beside` of its pull request, just opened, in one request.
+
+        Returns the issue with the labels that are there then.
+        """
+        stage, missing = projection(held.fence).issue, set(beside) - opened.labels
+        wanted = [WantedLabels(opened.number, Stage.NEW, opened.labels, beside=tuple(sorted(missing)))]
+        if stage is not None:
+            wanted.append(
+                WantedLabels(issue.number, stage, issue.labels, flags_off=self._led_on(held.fence, issue, issue))
+            )
+        labels = await self._forge.labels.show_all(wanted, held)
+        return issue if stage is None else replace(issue, labels=labels[-1])
+
     def _led_on(self, fence: Fence, item: Issue | PullRequest, issue: Issue) -> tuple[Flag, ...]:
         """The flags that go with the first labels of work that a person has had go on after it was given up.
 

@@ -19,6 +19,7 @@ from shared.specification import read
 from shared.workflow import Stage
 from worker_agent import comments, pull_request_body
 from worker_agent.decide import Snapshot
+from worker_agent.handover import Handover
 from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
@@ -40,8 +41,9 @@ class _Built:
 class Opening:
     """The step from a green commit to its pull request; convergent like everything on GitHub."""
 
-    def __init__(self, forge: Forge, source: Mirror, policy: Policy) -> None:
+    def __init__(self, forge: Forge, handover: Handover, source: Mirror, policy: Policy) -> None:
         self._forge = forge
+        self._handover = handover
         self._source = source
         self._policy = policy
 
@@ -54,10 +56,10 @@ class Opening:
 
     async def pull_request(
         self, held: Held, snapshot: Snapshot, body: str, labels: Collection[str]
-    ) -> PullRequest | Ended:
+    ) -> tuple[Issue, PullRequest] | Ended:
         """The open pull request of the work branch, or the end of an item whose work the base has already.
 
-        It gets `labels`, beside those of its issue's priority.
+        It gets `labels`, beside those of its issue's priority, and the issue, which comes back too, its stage.
 
         Raises `PullRequestClosed`, and `NotAllowed` with what a person can do about it.
         """
@@ -75,12 +77,10 @@ class Opening:
                 "`/retry` then opens this one, and nothing is paid again."
             )
             raise
-        missing = {*labels, *self._urgent(snapshot.issue)} - opened.labels
-        if missing:
-            await self._forge.labels.add(opened.number, sorted(missing), held)
+        issue = await self._handover.show_opened(held, snapshot.issue, opened, {*labels, *self._urgent(snapshot.issue)})
         await advance(held, FenceChange(pr=opened.number))
         await self._forge.status.show(held.fence.key.number, comments.waiting_for_ci(held.fence), held)
-        return opened
+        return issue, opened
 
     def _urgent(self, issue: Issue) -> set[str]:
         """The priority labels of an issue: its review and its merge are as urgent as it is."""

@@ -44,8 +44,12 @@ class GlobalIds:
 
     def forget(self, root: str, number: int) -> None:
         """Forget an item and the repository's labels: one of them is not what it was."""
-        self._items.pop((root.casefold(), number), None)
+        self.forget_item(root, number)
         self.forget_labels(root)
+
+    def forget_item(self, root: str, number: int) -> None:
+        """Forget an item until it is shown again."""
+        self._items.pop((root.casefold(), number), None)
 
     def forget_labels(self, root: str) -> None:
         """Forget the repository's labels."""

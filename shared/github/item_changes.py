@@ -65,6 +65,7 @@ class ItemChanges:
         self._github = github
         self._root = f"/repos/{repository}"
         self._listed = False
+        self._missed = False
         self._refused_until = 0.0
 
     async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None:
@@ -100,10 +101,12 @@ class ItemChanges:
             reply = await ask(self._github, _NAME, document(changes), variables, permit)
         except (Refused, NotAllowed, Gone) as error:
             log.info("graphql_refused", outcome="skipped", error=str(error))
-            for one in changes:
-                self._github.ids.forget(self._root, one.number)
-            self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
+            if not self._is_too_new(changes, str(error)):
+                for one in changes:
+                    self._github.ids.forget(self._root, one.number)
+                self._listed, self._refused_until = False, self._github.clock.boot() + REFUSED_SECONDS
             return None
+        self._missed = False
         shown = wire.reply(lambda value: tuple(_shown(value["data"], place) for place in range(len(changes))), reply)
         if renamed := _renamed(changes, shown):
             log.info("labels_renamed", outcome="retrying", labels=renamed)
@@ -113,6 +116,17 @@ class ItemChanges:
         for one in changes:
             self._github.note_labels(f"{self._root}/issues/{one.number}", one.on, one.off)
         return shown
+
+    def _is_too_new(self, changes: Sequence[ItemChange], said: str) -> bool:
+        """Whether GraphQL misses one of the items, which may not be shown yet; the second time it is a refusal."""
+        ids = {one.number: self._github.ids.item(self._root, one.number) for one in changes}
+        missed = [number for number, item in ids.items() if _UNKNOWN in said.casefold() and item and item in said]
+        if self._missed or not missed:
+            return False
+        self._missed = True
+        for number in missed:
+            self._github.ids.forget_item(self._root, number)
+        return True
 
     async def add_labels(self, number: int, names: Collection[str], permit: WritePermit) -> Names:
         """Add labels in one request; return all labels of the item."""

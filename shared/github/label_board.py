@@ -45,7 +45,7 @@ STORY_LOOK = ("a2eeef", "A user story, for the planner")
 class WantedLabels:
     """The stage and flags that an item's labels are to show; `known` are its labels as just read, None for unread.
 
-    A stage without a label leaves the stage labels as they are.
+    A stage without a label leaves the stage labels as they are. `beside` are labels of any other name that are set too.
     """
 
     number: int
@@ -53,6 +53,7 @@ class WantedLabels:
     known: frozenset[str] | None = None
     flags_on: tuple[Flag, ...] = ()
     flags_off: tuple[Flag, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 class LabelBoard:
@@ -87,12 +88,17 @@ class LabelBoard:
         are known, nothing is sent that is so already, and what is sent is one request where GraphQL can be had.
         """
         planned = [self._plan(one) for one in wanted]
-        changed = await self.changes.at_once([change for change, _ in planned if change.requests], permit)
+        needed = [change for change, _ in planned if change.requests]
+        changed = await self.changes.at_once(needed, permit)
         after = iter(changed or ())
         shown = []
         for one, (change, unwanted) in zip(wanted, planned, strict=True):
+            # A label of one of them may be new to the repository, which REST alone takes.
+            alone = await self.changes.at_once([change], permit) if changed is None and len(needed) > 1 else None
             if changed is not None and change.requests:
                 current = next(after)[1]
+            elif alone is not None:
+                current = alone[0][1]
             else:
                 current = await self._current(one.number, change.on, one.known, permit)
             for name in self._names.ours(current):  # flags first: an unfinished change is found by the stage left
@@ -106,7 +112,7 @@ class LabelBoard:
         """The change that is known to be needed, and which of our labels must not be there in the end (folded)."""
         labelled = wanted.stage not in UNLABELLED
         on: tuple[Stage | Flag, ...] = (wanted.stage, *wanted.flags_on) if labelled else wanted.flags_on
-        names = [self._names.of(what) for what in on]
+        names = [*(self._names.of(what) for what in on), *wanted.beside]
         others = [s for s in Stage if s not in UNLABELLED] if labelled else []
         off: tuple[Stage | Flag, ...] = (*others, *wanted.flags_off)
         unwanted = _folded(self._names.of(what) for what in off) - _folded(names)

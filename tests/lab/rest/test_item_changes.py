@@ -201,6 +201,60 @@ async def test_of_two_items_the_one_that_is_right_already_is_left_alone(tmp_path
         assert here.calls == []
 
 
+async def opened(here: Here) -> WantedLabels:
+    """A pull request that was opened just now, whose label the repository does not know yet."""
+    pull = await Issues(here.github, NAME).create("Change", "Text", (), PERSON)
+    here.calls.clear()
+    return WantedLabels(pull.number, Stage.NEW, pull.labels, beside=("automated",))
+
+
+async def test_labels_of_any_name_are_set_beside_a_stage_in_one_request(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        here.lab.at(NAME).labels.ensure("automated")
+        wanted = await opened(here)
+        shown = await here.board.show_all([wanted, WantedLabels(here.issue.number, Stage.TESTING, here.known)], PERSON)
+        assert [set(one) for one in shown] == [{"automated"}, {"bug", "status:testing", "flag:needs-answer"}]
+        assert [call.split()[0] for call in here.calls] == ["GET", "POST"], "its id is looked up once"
+        here.calls.clear()
+        again = await opened(here)
+        back = WantedLabels(here.issue.number, Stage.IMPLEMENTING, frozenset(here.labels))
+        await here.board.show_all([again, back], PERSON)
+        assert here.calls == ["POST /graphql"]
+
+
+async def test_a_label_that_is_new_to_the_repository_costs_the_others_nothing(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        wanted = await opened(here)
+        shown = await here.board.show_all([wanted, WantedLabels(here.issue.number, Stage.TESTING, here.known)], PERSON)
+        assert [set(one) for one in shown] == [{"automated"}, {"bug", "status:testing", "flag:needs-answer"}]
+        assert set(here.lab.at(NAME).issues.require(wanted.number).labels) == {"automated"}
+        assert here.calls[1:] == [f"POST /repos/{NAME}/issues/{wanted.number}/labels", "POST /graphql"]
+
+
+async def test_an_item_that_graphql_does_not_know_yet_is_rests_this_once(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        here.lab.at(NAME).labels.ensure("automated")
+        wanted = await opened(here)
+        unknown = {"number": wanted.number, "node_id": "I_later"}
+        here.github.ids.learn(f"/repos/{NAME}/issues/{wanted.number}", unknown)
+        shown = await here.board.show_all([wanted, WantedLabels(here.issue.number, Stage.TESTING, here.known)], PERSON)
+        assert [set(one) for one in shown] == [{"automated"}, {"bug", "status:testing", "flag:needs-answer"}]
+        assert here.labels == shown[1]
+        here.calls.clear()
+        await here.board.show(here.issue.number, Stage.IMPLEMENTING, PERSON, known=frozenset(here.labels))
+        assert here.calls == ["POST /graphql"], "which is asked again"
+
+
+async def test_a_server_whose_graphql_knows_nothing_is_left_alone(tmp_path: Path) -> None:
+    async with scene(tmp_path) as here:
+        for stage in (Stage.TESTING, Stage.IMPLEMENTING, Stage.TESTING):
+            unknown = {"number": here.issue.number, "node_id": "I_never"}
+            here.github.ids.learn(f"/repos/{NAME}/issues/{here.issue.number}", unknown)
+            await here.board.show(here.issue.number, stage, PERSON, known=frozenset(here.labels))
+        assert here.calls.count("POST /graphql") == 2
+        assert here.labels == {"bug", "status:testing", "flag:needs-answer"}
+
+
 ENDINGS = (("text", True), (None, True), ("text", False))
 
 
