@@ -154,7 +154,9 @@ class Reviewer:
             order = self._order(await self._restored(seen.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
             asked = seen.asked and not seen.head_moved  # by a label that is not ours to take off
-            shown = seen.pull_request if order or asked else await self._handover.show(held, seen.pull_request)
+            merges = decide(seen, now=held.server_now()) is Action.MERGE  # and with that the label goes
+            stays = order or asked or merges
+            shown = seen.pull_request if stays else await self._handover.show(held, seen.pull_request)
             order = order or self._order(shown, held)
             if order:
                 await self.stop(held, order)
@@ -189,7 +191,7 @@ class Reviewer:
             case Action.REQUEST_CHANGES | Action.YIELD | Action.SEND_BACK | Action.SEND_TO_BASE | Action.PUT_OFF:
                 return await self._hand_on(action, held, seen)
             case Action.MERGE:
-                return await self._merging.merge(held, seen)
+                return await self._merge(held, seen)
             case Action.ENQUEUE:
                 return await self._merging.enqueue(held, seen)
             case Action.WAIT | Action.COOL | Action.HAND_OVER | Action.PARK:
@@ -200,6 +202,13 @@ class Reviewer:
                 return await self._end(action, held, seen.pull_request)
             case _:
                 assert_never(action)
+
+    async def _merge(self, held: Held, seen: Snapshot) -> Step:
+        """Merge; only what stays open is shown as approved, after people were told why."""
+        step = await self._merging.merge(held, seen)
+        if held.fence.stage is Stage.APPROVED:
+            await self._handover.show(held, seen.pull_request)
+        return step
 
     async def _go_on(self, action: Action, held: Held, seen: Snapshot) -> None:
         """The moves after which the next look decides."""

@@ -29,7 +29,7 @@ async def test_auto_reviews_and_merges_in_one_go() -> None:
     assert ended.result is Result.FINISHED
     assert world.merges() == TIDIED
     assert world.stage is Stage.DONE
-    assert world.pull.labels == {"status:approved"}
+    assert world.pull.labels == {"status:in-review"}, "no label is set that goes in the same step"
     assert world.statuses == []  # GitHub shows the merge: a new comment would only repeat it
 
 
