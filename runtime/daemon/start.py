@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, nullcontext, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +24,7 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts, Process, reached
 from shared.clock import Clock
 from shared.errors import Blocked, EngineError, Transient, Unauthorized
+from shared.filesystem.file_lock import FetchLock
 from shared.git.probe import try_repository, try_server
 from shared.lock.write_permit import OperatorPermit
 from shared.loop.polling_loop import Loop
@@ -46,18 +47,34 @@ async def prove(all_parts: Iterable[Parts]) -> None:
     two pushes is proved in one repository for all of an owner's; whether it takes the lock's refs, in each.
     """
     for parts in all_parts:
-        place, url, now = parts.settings.state_dir / "proofs", parts.mirror.url, parts.clock.now()
-        own, server = Proof(place, url), server_proof(parts)
-        if await anyio.to_thread.run_sync(own.counts, now):
+        own = Proof(parts.settings.state_dir / "proofs", parts.mirror.url)
+        if await anyio.to_thread.run_sync(own.counts, parts.clock.now()):
             continue
-        known = await anyio.to_thread.run_sync(server.counts, now)
-        if known:
-            await try_repository(parts.fences)
-        else:
-            await try_server(parts.mirror.git, url, parts.identity, ORDER)
-            await anyio.to_thread.run_sync(server.write, now)
-        await anyio.to_thread.run_sync(own.write, now)
-        log.info("git_server_proved", url=url)
+        async with _one_at_a_time(parts):
+            await _prove_anew(parts, own)
+
+
+async def _prove_anew(parts: Parts, own: Proof) -> None:
+    server, url, now = server_proof(parts), parts.mirror.url, parts.clock.now()
+    if await anyio.to_thread.run_sync(own.counts, now):
+        return  # another agent of this machine has proved it meanwhile
+    if await anyio.to_thread.run_sync(server.counts, now):
+        await try_repository(parts.fences)
+    else:
+        await try_server(parts.mirror.git, url, parts.identity, ORDER)
+        await anyio.to_thread.run_sync(server.write, now)
+    await anyio.to_thread.run_sync(own.write, now)
+    log.info("git_server_proved", url=url)
+
+
+@asynccontextmanager
+async def _one_at_a_time(parts: Parts) -> AsyncIterator[None]:
+    """Agents that start together on one machine prove a repository once; where no file can be locked, each does."""
+    lock = FetchLock(parts.mirror.git.git_dir.with_suffix(".proof.lock"))
+    async with AsyncExitStack() as stack:
+        with suppress(OSError):
+            await stack.enter_async_context(lock.held())
+        yield
 
 
 def server_proof(parts: Parts) -> Proof:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 from engine import ENGINE, REPOSITORY, WRITES, Engine
 from fakes.clock import PassingClock
@@ -59,6 +60,27 @@ async def test_a_proof_counts_for_a_day_and_is_then_tried_again(engine: Engine) 
         with pytest.raises(UnfitServer):
             await prove(parts)
     assert not await bare(engine).refs("refs/ack/")
+
+
+async def test_agents_that_start_together_prove_it_once(engine: Engine) -> None:
+    taken = bare(engine).path / "taken"
+    hook = bare(engine).path / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f'#!/bin/sh\necho "$1" >> {taken}\n')
+    hook.chmod(0o700)
+    async with started(engine, PassingClock(AT.timestamp())) as parts, anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(prove, parts)
+    created = {ref for ref in taken.read_text().split() if ref.endswith("/fence")}
+    assert len(created) == 1, "the others found its note"
+    assert not await bare(engine).refs("refs/ack/")
+
+
+async def test_where_no_file_can_be_locked_each_proves_it(engine: Engine) -> None:
+    async with started(engine, PassingClock(AT.timestamp())) as parts:
+        parts[0].mirror.git.git_dir.with_suffix(".proof.lock").mkdir(parents=True)
+        await prove(parts)
+        assert list((parts[0].settings.state_dir / "proofs").iterdir())
 
 
 async def test_a_server_that_is_not_fit_ends_the_start_with_its_code_and_is_not_remembered_as_fit(
