@@ -15,7 +15,17 @@ import structlog
 from shared.errors import Transient
 from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
-from shared.git import bare_directory, history, names, objects, one_look, ref_files, ref_tips, tree_files
+from shared.git import (
+    bare_directory,
+    history,
+    linked_objects,
+    names,
+    objects,
+    one_look,
+    ref_files,
+    ref_tips,
+    tree_files,
+)
 from shared.git.command import NETWORK_SECONDS, Git
 from shared.git.failures import NoSuchRef, StaleLock
 from shared.git.history import Commit
@@ -152,6 +162,8 @@ class Mirror:
 
     async def adopt(self, git: Git, *commits: str) -> None:
         """Bring commits, with all they need, from another git directory of ours."""
+        if await linked_objects.adopt(git, self.git, [names.oid(commit) for commit in commits]):
+            return
         await self.git.fetch(git.git_dir, *map(names.oid, commits), deadline_seconds=NETWORK_SECONDS)
 
     async def sha(self, ref: str) -> str | None:

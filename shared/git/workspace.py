@@ -17,7 +17,7 @@ from typing import Literal
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.git import capture, changes, coder_tree, names, objects, plain_checkout, ref_files
+from shared.git import capture, changes, coder_tree, linked_objects, names, objects, plain_checkout, ref_files
 from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
 from shared.git.output import joined
@@ -160,8 +160,11 @@ class Workspace:
 
     async def _clone(self) -> None:
         fresh = self.git.at(self.root / "git.new")
+        theirs = self._mirror.git.git_dir
         async with self._mirror.lock.held():
-            await fresh.clone(self._mirror.git.git_dir)
+            if not await anyio.to_thread.run_sync(linked_objects.clone, theirs, fresh.git_dir):
+                await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
+                await fresh.clone(theirs)
         await anyio.to_thread.run_sync(fresh.git_dir.rename, self.git.git_dir)
 
     def _prepare(self) -> bool:
