@@ -129,6 +129,20 @@ async def test_nothing_is_merged_but_what_was_approved_and_still_is(engine: Engi
             assert change.merges == (deed is nothing or point == "with the merge")
 
 
+async def test_a_base_that_moves_with_the_turn_is_read_again(engine: Engine) -> None:
+    """What one look has read of the refs at once is no word on the look that follows the turn."""
+
+    async def moves_the_base(change: Change) -> None:
+        tip = await push(engine, "main", {"BASE.md": "Newer, and broken.\n"})
+        engine.lab.at(REPOSITORY).checks.say(tip, "audit", "failure", description="Found something", creator=OWNER)
+
+    async with engine.agent(Role.REVIEWER) as reviewer:
+        change = await opened(engine, "late")
+        await reviewed(change, reviewer, moves_the_base, POINTS["with the turn"])
+    assert change.struck
+    assert (change.merged, change.merges) == (False, 0)
+
+
 async def test_two_reviewers_on_two_machines_merge_one_after_the_other(engine: Engine) -> None:
     bases: list[str] = []
 
