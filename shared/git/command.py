@@ -23,7 +23,7 @@ from anyio.abc import Process
 from shared import process
 from shared.errors import Misconfigured, Transient, UnknownOutcome
 from shared.filesystem.disk_space import full, no_room
-from shared.git import failures, loose_objects, names, push_report
+from shared.git import bare_directory, failures, loose_objects, names, push_report
 from shared.git.credentials import Credentials
 from shared.git.object_readers import COMMAND, ObjectReaders, Question
 from shared.git.settled_answers import AnswersByDirectory, Asked
@@ -226,6 +226,13 @@ class Git:
         if holds(answer):
             self._settled.keep(question, answer)
         return answer
+
+    async def make(self) -> None:
+        """Make the git directory, bare and empty, without a process. Raises `DiskFull`, and `OSError` where one is."""
+        try:
+            await anyio.to_thread.run_sync(bare_directory.make, self.git_dir)
+        except OSError as error:
+            raise no_room(error, self.git_dir) or error from error
 
     async def init(self, *, bare: bool = True) -> None:
         """Make the git directory; with `bare=False` its parent becomes a work tree."""

@@ -69,7 +69,7 @@ class Mirror:
                 return
             fresh = self.git.at(self.git.git_dir.with_name(f"{self.git.git_dir.name}.new"))
             await anyio.to_thread.run_sync(directories.remove, fresh.git_dir)
-            await anyio.to_thread.run_sync(bare_directory.make, fresh.git_dir)
+            await fresh.make()
             await fresh.fetch(self.url, PROOF, BRANCHES, deadline_seconds=FIRST_FETCH_SECONDS)
             fresh.git_dir.rename(self.git.git_dir)
 

@@ -18,10 +18,12 @@ _ANSWERS: ContextVar[_Answers | None] = ContextVar("one_look", default=None)
 @contextmanager
 def look() -> Iterator[None]:
     """Begin a look, which knows nothing yet and ends with the block."""
-    token = _ANSWERS.set({})
+    answers: _Answers = {}
+    token = _ANSWERS.set(answers)
     try:
         yield
     finally:
+        answers.clear()  # a task that was begun meanwhile and lives on sees them too
         _ANSWERS.reset(token)
 
 

@@ -19,7 +19,7 @@ import structlog
 
 from shared.errors import EngineError, NotAllowed, Transient, Unauthorized
 from shared.filesystem import directories
-from shared.git import bare_directory, history, loose_objects, ref_files
+from shared.git import history, loose_objects, ref_files
 from shared.git.command import Git, Identity, Signature
 from shared.git.failures import NotAtomic
 from shared.git.fences import Fences
@@ -167,7 +167,7 @@ async def _place(git: Git, url: str) -> AsyncIterator[_Place]:
     scratch = git.at(git.git_dir.with_name(f"probe-{name}.git"))
     place = _Place(scratch, url, f"{NAMESPACE}/{name}/fence", f"{NAMESPACE}/{name}/branch")
     try:
-        await anyio.to_thread.run_sync(bare_directory.make, scratch.git_dir)
+        await scratch.make()
         yield place
     finally:
         with anyio.move_on_after(CLEANUP_SECONDS, shield=True):
