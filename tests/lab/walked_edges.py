@@ -45,7 +45,15 @@ def steps(repository: RepositoryRecord) -> set[Step]:
         pull = repository.pulls.records.get(thread.number) if thread.is_pull else None
         merged = pull is not None and pull.merged_at is not None
         found |= {(track, old, new) for old, new in _moves(history, merged=merged)}
+        if merged and (track, Stage.IN_REVIEW, Stage.DONE) in found and _is_approved(repository, thread.number):
+            found |= {(track, Stage.IN_REVIEW, Stage.APPROVED), (track, Stage.APPROVED, Stage.DONE)}
     return found
+
+
+def _is_approved(repository: RepositoryRecord, number: int) -> bool:
+    """Whether our review approves it: what is merged in the same step shows no label in between."""
+    reviews = repository.pulls.reviews_of(number)
+    return any(one.state == "APPROVED" and one.author in ENGINES for one in reviews)
 
 
 def _track(is_pull: bool, history: Iterable[EventRecord]) -> Track:
