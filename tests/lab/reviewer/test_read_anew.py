@@ -54,7 +54,7 @@ def reviews(engine: Engine, pull: int) -> int:
 async def test_a_criterion_that_is_added_after_the_review_is_worked_on_before_the_merge(engine: Engine) -> None:
     """The owner thinks of the fly while Grace has still to approve."""
     async with office(engine, "ant", knows=BOTH) as here:
-        here.protect(approvals=2)
+        here.protect(approvals=2, dismiss_stale=True)
         number = here.ready("Greet ant", BODY)
         await here.until(lambda: here.is_approved(number))
         pull, head = here.pull(number).number, here.pull(number).head_sha
