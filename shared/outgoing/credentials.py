@@ -33,9 +33,9 @@ PLUGINS = {
 }
 """The detectors whose patterns ordinary code does not meet.
 
-Left out for their noise: entropy, keywords, addresses, Basic Auth, Artifactory (`APCalculator`), Discord (dotted names),
-and private keys (a header alone is none). Left out for the time that a hostile text can make them take: npm, OpenAI and
-JSON Web Tokens, whose forms are among our own.
+Left out for their noise: entropy, keywords, addresses, Basic Auth, Artifactory (`APCalculator`), Discord (dotted
+names), and private keys (a header alone is none). Left out for the time that a hostile text can make them take: npm,
+OpenAI and JSON Web Tokens, whose forms are among our own.
 """
 
 _KEY_BODY = re.compile(r"-----\s[^-]{40,}")

@@ -13,7 +13,7 @@ from story_scene import has, is_open
 from benchmarks.git_counts import GitCounts
 from benchmarks.request_counts import Exchange, Tally, tally
 from benchmarks.requests import PULLS_LABEL, script
-from shared.github.labels import LOOKS
+from shared.github.label_board import LOOKS
 from shared.workflow import Role
 from shared.workflow.labels import Labels
 
