@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from shared.errors import Blocked, EngineError, Lost, NotAllowed, Transient, UnknownOutcome
 from shared.lock.claimant import Claimant
-from shared.lock.codec import AckState, ItemKey, Shown, carried, shown, trusted, write_ack
+from shared.lock.codec import AckState, ItemKey, Shown, carried, is_told, shown, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words
 from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
@@ -163,7 +163,7 @@ def _rank(comment: Comment, key: ItemKey, claimant: Claimant) -> int:
     """1: of this layout, 2: an older engine's status comment, 3: its ACK; 0: none of this kind's."""
     if shown(comment, key.kind, claimant.accounts, claimant.keys) is not None:
         return 1
-    if carried(comment, key, claimant.accounts, claimant.keys) != Shown(None, NO_WORDS, 0):
+    if is_told(comment, key, claimant.accounts, claimant.keys):
         return 2
     ack = trusted(comment, claimant.accounts, claimant.keys)
     return 3 if ack is not None and ack.key == key and not ack.opaque else 0

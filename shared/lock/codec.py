@@ -170,6 +170,11 @@ def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Key
     return Shown(None, Words(folded=text), int(mark.fields.get("rev", "0")))
 
 
+def is_told(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> bool:
+    """Whether a comment is what an agent of this kind told, authentic and as it was written, with a lock or without."""
+    return carried(comment, key, accounts, keys) != Shown(None, NO_WORDS, 0)
+
+
 @lru_cache(maxsize=REMEMBERED)
 def _judged(comment: Comment, keys: Keyring) -> Ack | None:
     ack = read_ack(comment)

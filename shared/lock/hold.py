@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from shared.errors import Blocked, Lost, NotAllowed, Transient, Unauthorized
 from shared.lock.claimant import Claimant
-from shared.lock.codec import Ack, AckState, carried, trusted, write_ack
+from shared.lock.codec import Ack, AckState, carried, is_told, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words, normal
 from shared.lock.compare_and_swap import swap
 from shared.lock.edit import edit
@@ -219,6 +219,8 @@ async def _look(held: Held, found: Comment) -> None:
         return
     claimant = held.claimant
     ack = trusted(found, claimant.accounts, claimant.keys)
+    if ack is None and is_told(found, held.fence.key, claimant.accounts, claimant.keys):
+        return  # what was told before the first claim, or by an older engine, has arrived late: it is written over
     if ack is None or ack.opaque:
         raise _stopped(held, EDITED)
     if ack.epoch > held.fence.epoch:

@@ -103,6 +103,10 @@ class GitHub:
         """Somebody tidies up."""
         self._comments[id].put(None, self._visible())
 
+    def is_there(self, id: int) -> bool:
+        """Whether nobody has deleted a comment."""
+        return self._comments[id].now is not None
+
     def _visible(self) -> float:
         return self.now + (self.rng.random() * self.commit if self.commit else 0.0)
 

@@ -40,10 +40,7 @@ def _given(schedule: Schedule, loss: Loss) -> Iterator[str]:
         return
     known = {key.id for key in journal.identities[loss.sender].keys.keys}
     texts = [text for text in github.authors.get(loss.ack_id, ()) if text.at <= loss.at]
-    old = {sender for sender, identity in journal.identities.items() if identity.first_format}
-    if not any(
-        text.author == PERSON or text.sender in old or key_that_signed(text) not in known | {""} for text in texts
-    ):  # a late text of the first format has nothing that tells it from a person's
+    if not any(text.author == PERSON or key_that_signed(text) not in known | {""} for text in texts):
         yield f"{name}, and it was not"
 
 

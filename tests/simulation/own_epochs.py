@@ -41,7 +41,7 @@ def _waits(schedule: Schedule, line: list[Move], move: Move, until: float) -> It
     if fence.format == 1 or fence.free or fence.stage not in WORKING or begun is None:
         return
     nonces = journal.identities[begun.push.sender].nonces
-    stopped = any(loss.nonce == fence.nonce and loss.why.startswith("the comment") for loss in journal.losses)
+    stopped = any(what.startswith("ACK ") and id == fence.ack_id for _, what, id in journal.acts)
     for sender, identity in journal.identities.items():
         if stopped or identity.nonces is not nonces or identity.first_format:
             continue

@@ -189,8 +189,10 @@ def _left_active(schedule: Schedule, ref: str, move: Move) -> Iterator[str]:
         if ack is None or ack.opaque or ack.state != "active" or ack.key.ref != ref or ack.nonce.startswith(NONCE):
             continue
         texts = schedule.github.authors[comment.id]
-        if all(is_engine(text.author) for text in texts) and not any(
-            text.sender == push.sender and text.at >= push.at for text in texts
+        if (
+            schedule.github.is_there(comment.id)
+            and all(is_engine(text.author) for text in texts)
+            and not any(text.sender == push.sender and text.at >= push.at for text in texts)
         ):
             yield f"{ref} at {push.at:.0f}: comment {comment.id} goes on saying that {ack.agent} is at work"
 

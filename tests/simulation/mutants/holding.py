@@ -234,6 +234,7 @@ HOLDING = (
         "what a claim wrote over is a person's edit",
         ("hold", "([] if lease.replaced is None else [lease.replaced])", "[]"),
     ),
+    unit("what was told before a claim is a person's edit", ("hold", "ack is None and is_told(", "False and is_told(")),
     unit("two proofs of one lease", ("hold", "        if seal is not _SEAL:\n", "        if False:\n")),
     unit(
         "a commit is left behind",

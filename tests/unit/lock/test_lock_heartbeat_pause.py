@@ -9,6 +9,7 @@ from fakes.lock_port import KEY, KEYS, FakeAgent, Run, run
 from fakes.lock_server import Fault, Server
 
 from shared.errors import Blocked, Lost, UnknownOutcome
+from shared.lock.codec import write_words
 from shared.lock.comment import Words
 from shared.lock.fence import advance
 from shared.lock.hold import beat, release, tell
@@ -111,3 +112,17 @@ def test_a_stamp_takes_no_end_back_that_arrived_late(server: Server) -> None:
     fence = server.fence(KEY)
     assert fence is not None
     assert (fence.stage, fence.free) == (Stage.DONE, True)
+
+
+def test_what_was_told_before_the_first_claim_and_arrives_late_is_no_edit(server: Server) -> None:
+    """An agent had recorded a command in the comment before anybody claimed; GitHub carried that out minutes later."""
+    alice = FakeAgent(server, "worker-a")
+    held = alice.win()
+    server.seconds += 60
+    server.edit(held.ack.id, write_words(KEY, 1, Words(folded="recorded: 7"), KEYS))
+    run(alice.port, beat(held))
+    held.check()
+    assert "worker-a is working on this" in server.comments()[held.ack.id].body
+    server.edit(held.ack.id, server.comments()[held.ack.id].body.replace("working", "resting"))
+    with pytest.raises(Lost, match="edited"):
+        run(alice.port, beat(held))
