@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -26,11 +27,13 @@ from benchmarks import (
     process,
     proof,
     requests,
+    scale,
     soak,
     throughput,
     workspace,
 )
 from benchmarks.commits import command as commits
+from benchmarks.fleet_host import Sizes
 from benchmarks.table import Row, markdown, save
 
 Measure = Callable[[Path], Awaitable[tuple[list[Row], dict[str, object]]]]
@@ -48,11 +51,12 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
     "proof": ("proof", proof.measure),
     "fleet": ("fleet", fleet.measure),
     "repositories": ("repositories", many_repositories.measure),
+    "scale": ("scale", scale.measure_with(scale.SIZES)),
     "soak": ("soak", soak.measure_with(soak.ISSUES)),
 }
-"""Part -> the results file that it goes into, and what measures it; two of them as large as the arguments say."""
+"""Part -> the results file that it goes into, and what measures it; three of them as large as the arguments say."""
 
-BY_NAME_ONLY = frozenset({"fleet", "proof", "repositories", "soak"})
+BY_NAME_ONLY = frozenset({"fleet", "proof", "repositories", "scale", "soak"})
 """Parts that take a quarter of an hour and more: run when they are asked for."""
 
 
@@ -60,10 +64,26 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the engine costs, on loopback.")
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--workers", type=int, default=throughput.WORKERS, help="of throughput (default: %(default)s)")
-    sizes = f"of throughput and soak (default: {throughput.ISSUES} and {soak.ISSUES})"
-    parser.add_argument("--issues", type=int, default=None, help=sizes)
-    return parser.parse_args(argv)
+    parser.add_argument(
+        "--workers", type=int, help=f"of throughput ({throughput.WORKERS}), scale ({scale.SIZES.workers})"
+    )
+    sizes = f"of throughput ({throughput.ISSUES}), soak ({soak.ISSUES}), scale ({scale.SIZES.issues})"
+    parser.add_argument("--issues", type=int, help=sizes)
+    for name in ("repositories", "reviewers", "accounts"):
+        parser.add_argument(f"--{name}", type=int, help=f"of scale ({getattr(scale.SIZES, name)})")
+    given = parser.parse_args(argv)
+    try:
+        if "scale" in given.parts:
+            scale_sizes(given)
+    except ValueError as error:
+        parser.error(str(error))
+    return given
+
+
+def scale_sizes(given: argparse.Namespace) -> Sizes:
+    """How large the scale run is; raises `ValueError`."""
+    names = ("repositories", "issues", "workers", "reviewers", "accounts")
+    return replace(scale.SIZES, **{name: one for name in names if (one := getattr(given, name)) is not None})
 
 
 async def run(parts: Mapping[str, tuple[str, Measure]]) -> None:
@@ -86,8 +106,10 @@ def main() -> None:
     if sys.argv[1:2] == ["commits"]:
         sys.exit(commits.main(sys.argv[2:]))
     given = arguments()
-    many = throughput.measure_with(given.workers, given.issues or throughput.ISSUES)
+    many = throughput.measure_with(given.workers or throughput.WORKERS, given.issues or throughput.ISSUES)
     sized = {**PARTS, "throughput": ("throughput", many)}
+    if "scale" in given.parts:
+        sized["scale"] = ("scale", scale.measure_with(scale_sizes(given)))
     sized["soak"] = ("soak", soak.measure_with(given.issues or soak.ISSUES))
     anyio.run(run, {part: sized[part] for part in given.parts or PARTS if given.parts or part not in BY_NAME_ONLY})
 

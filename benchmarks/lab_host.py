@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +22,11 @@ from lab.host import TWO, Host
 from runtime.building.assembly import Parts
 from shared import process
 from shared.clock import Clock
+from shared.github.label_board import LOOKS
 from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Agent
 from shared.workflow import Role
+from shared.workflow.labels import Labels
 
 REPOSITORY = "ada/directory"
 OWNER = "ada"
@@ -45,11 +47,21 @@ class LabHost(Host):
     repository: dict[str, Any] = field(default_factory=dict)
     settle: float = 0.0
     name: str = REPOSITORY
+    more: Sequence[str] = ()
+    """Other repositories that the same agents work in."""
     tokens: tuple[str, str] = (ENGINE, REVIEWER)
     """Whose token files an agent is given: the one of planner and worker, and the reviewer's."""
     write_interval_seconds: float = 0.0
     programs: Path | None = None
     """A directory that stands first on the agents' PATH."""
+    script: str = "scenario.yml"
+    options: tuple[str, ...] = ()
+    """What the agents' command lines have beside the usual."""
+
+    @property
+    def scenario(self) -> Path:
+        """What a scripted coder answers from."""
+        return self.root / self.script
 
     def config(self, state: str) -> Path:
         """The configuration file of one machine, whose state directory is `state`."""
@@ -71,7 +83,9 @@ class LabHost(Host):
             "share": 1,  # so that limits are reached
         }
         lock = {"settle": self.settle}
-        return self.configured(state, self.configuration(repository, state=state, lock=lock, github=github))
+        settings = self.configuration(repository, state=state, lock=lock, github=github)
+        all_of_them = [{**repository, "name": name} for name in (self.name, *self.more)]
+        return self.configured(state, settings | {"repositories": all_of_them})
 
     @property
     def environment(self) -> dict[str, str]:
@@ -99,9 +113,15 @@ class LabHost(Host):
     @asynccontextmanager
     async def started(self, role: Role, name: str, config: Path) -> AsyncIterator[int]:
         """`running`, by a configuration file that stands there."""
-        argv = (sys.executable, "-m", f"{role}_agent", "--config", str(config), "--agent-id", name)
+        argv = (sys.executable, "-m", f"{role}_agent", "--config", str(config), "--agent-id", name, *self.options)
         async with process.started(argv, cwd=self.root, env=self.environment, log=self.log(name)) as child:
             yield child.pid
+
+
+def label_as_init(lab: Lab, name: str) -> None:
+    """Create the labels of a repository as `init` would: an agent that finds none makes 20 writes."""
+    for label in (*map(Labels().of, (*LOOKS,)), Labels().story):
+        lab.at(name).labels.ensure(label)
 
 
 @asynccontextmanager

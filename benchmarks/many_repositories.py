@@ -7,14 +7,12 @@ from pathlib import Path
 import anyio
 import psutil
 
-from benchmarks.lab_host import OWNER, LabHost, house
+from benchmarks.lab_host import OWNER, LabHost, house, label_as_init
 from benchmarks.requests import Stuck
 from benchmarks.table import Row
 from lab import target_project
 from lab.__main__ import ENGINE, REVIEWER
-from shared.github.label_board import LOOKS
 from shared.workflow import Role
-from shared.workflow.labels import Labels
 
 REPOSITORIES = 200
 POLL_SECONDS = 30.0
@@ -35,8 +33,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
         for name in names:
             people = {ENGINE: "write", REVIEWER: "write"}
             await here.lab.repository(name, target_project.files(), collaborators=people, check_command="true")
-            for label in (*map(Labels().of, (*LOOKS,)), Labels().story):  # as `init` would: 20 writes each
-                here.lab.at(name).labels.ensure(label)
+            label_as_init(here.lab, name)
         state = _configured(here, names)
         rows = await _started(here, state, "cold")
         warm = await _started(here, state, "warm")

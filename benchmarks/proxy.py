@@ -12,7 +12,7 @@ from aiohttp import ClientConnectionResetError, web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from benchmarks.request_counts import Exchange, Tally, tally
+from benchmarks.request_counts import Exchange, Tally, tally, wait_asked
 from lab.github.http.host import Host
 
 _OWN_OF_A_HOP = frozenset(
@@ -50,7 +50,8 @@ class Proxy:
         asked = now()
         async with sent as answer:
             token = request.headers.get("Authorization", "")[-TOKENS_END:]
-            self.exchanges.append(Exchange(request.method, request.raw_path, answer.status, token, asked, now()))
+            wait = wait_asked(answer.headers)
+            self.exchanges.append(Exchange(request.method, request.raw_path, answer.status, token, asked, now(), wait))
             back = self._back(answer)
             if ".git/" not in request.path:
                 return web.Response(status=answer.status, headers=back, body=await answer.read())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -27,7 +28,7 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 class Exchange:
     """One request and the status of its answer; `target` is path and query, `token` tells callers apart.
 
-    `asked` and `answered` are seconds of the event loop's clock.
+    `asked` and `answered` are seconds of the event loop's clock; `wait_seconds` is the pause that the answer asks for.
     """
 
     method: str
@@ -36,6 +37,7 @@ class Exchange:
     token: str = ""
     asked: float = 0.0
     answered: float = 0.0
+    wait_seconds: float = 0.0
 
     @property
     def path(self) -> str:
@@ -63,6 +65,11 @@ class Exchange:
         return self.method in {"POST", "PUT"} and not self.git and _CONTENT.fullmatch(self.path) is not None
 
     @property
+    def refused(self) -> bool:
+        """Whether a limit was reached: the caller is to wait."""
+        return not self.git and self.status in {403, 429} and self.wait_seconds > 0
+
+    @property
     def speech(self) -> bool:
         """Whether a comment, review or pull request appeared."""
         return self.method == "POST" and self.status < 300 and _SPEECH.fullmatch(self.path) is not None
@@ -79,6 +86,15 @@ class Exchange:
         return (
             f"{self.method} {re.sub(r'^/repos/[^/]+/[^/]+', '', path) or path}{' (poll)' if self.change_list else ''}"
         )
+
+
+def wait_asked(headers: Mapping[str, str]) -> float:
+    """The seconds that an answer asks to wait: in so many words, or until an hour that is used up ends; 0 for none."""
+    if "Retry-After" in headers:
+        return float(headers["Retry-After"])
+    if headers.get("X-RateLimit-Remaining") != "0":
+        return 0.0
+    return max(0.0, float(headers["X-RateLimit-Reset"]) - parsedate_to_datetime(headers["Date"]).timestamp())
 
 
 @dataclass(frozen=True, slots=True)

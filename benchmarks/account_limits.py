@@ -1,0 +1,66 @@
+"""How accounts stood to GitHub's limits, and what their processes did when told to wait: counts of exchanges (pure)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from benchmarks.request_counts import Exchange
+from benchmarks.table import Row
+
+UNDER_WAY_SECONDS = 0.5
+"""What was sent so shortly after a refusal may have left before the refusal was read."""
+
+MARGIN_SECONDS = 1.0
+"""So much of a pause is forgiven at its end: the lab tells whole seconds."""
+
+CHARGED_PER_HOUR = 5000
+"""What GitHub lets one account ask in an hour; the lab does, too."""
+
+
+def limits(
+    exchanges: Sequence[Exchange], owners: Mapping[str, str], *, issues: int, creations_per_minute: int
+) -> list[Row]:
+    """Rows of the busiest account, and of what followed a refusal; `owners` says whose each token is."""
+    made: defaultdict[str, list[float]] = defaultdict(list)
+    charged: defaultdict[str, list[float]] = defaultdict(list)
+    for one in exchanges:
+        account = owners.get(one.token)
+        if account is not None and one.charged:
+            charged[account].append(one.answered)
+            if one.content and one.status < 300:
+                made[account].append(one.answered)
+    minute = max((busiest(times) for times in made.values()), default=0)
+    hour = max((busiest(times, 3600.0) for times in charged.values()), default=0)
+    refused = Counter(one.content for one in exchanges if one.refused)
+    creations = sum(map(len, made.values()))
+    return [
+        Row("most creations of one account in a minute", minute, "requests", creations_per_minute),
+        Row("creations refused", refused[True], "requests", note="the limit was reached"),
+        Row("other requests refused", refused[False], "requests"),
+        Row("requests of a process that was told to wait", too_early(exchanges), "requests", 0),
+        Row("charged requests of the busiest account in an hour", hour, "requests", CHARGED_PER_HOUR),
+        Row(
+            "charged requests per issue", sum(map(len, charged.values())) / issues, "requests", note="starts and polls"
+        ),
+        Row("creations per issue", creations / issues, "requests"),
+    ]
+
+
+def busiest(times: Iterable[float], seconds: float = 60.0) -> int:
+    """Most moments within so many seconds, wherever these begin."""
+    ordered = sorted(times)
+    return max((bisect_left(ordered, start + seconds) - index for index, start in enumerate(ordered)), default=0)
+
+
+def too_early(exchanges: Iterable[Exchange]) -> int:
+    """Requests, git's aside, that a token sent between being refused and the end of the pause it was told."""
+    seen = list(exchanges)
+    pauses: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for one in seen:
+        if one.refused:
+            end = one.answered + one.wait_seconds - MARGIN_SECONDS
+            pauses[one.token].append((one.answered + UNDER_WAY_SECONDS, end))
+    asked = (one for one in seen if not one.git and one.path != "/rate_limit")
+    return sum(any(start < one.asked < end for start, end in pauses.get(one.token, ())) for one in asked)

@@ -1,0 +1,144 @@
+"""What a fleet did, as counts: claims and their order, claims that were lost, and how costs grow (pure)."""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.request_counts import Exchange, Tally
+from benchmarks.table import Row
+from lab.chaos.ref_history import FenceMove
+
+FLAT_PERCENT = 15.0
+"""By so much a cost for each issue may differ between few and many issues."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An issue as it was given to the fleet, at `at` by the lab's clock; of a smaller `rank` means more urgent."""
+
+    repository: str
+    number: int
+    rank: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A fence that began a new epoch, at `at` by the lab's clock."""
+
+    agent: str
+    repository: str
+    number: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the log of one process tells: how many claims it lost, and which issues it found not to be claimable."""
+
+    lost: int
+    held: int
+    left_alone: frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """A claim, and a more urgent issue that nobody had claimed then although the claimer had seen it."""
+
+    claim: Claim
+    urgent: Written
+
+
+Polls = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
+"""Process and repository -> when the answer to each poll came and when it had been asked, in order."""
+
+
+def claims_in(repository: str, moves: Mapping[str, Sequence[FenceMove]]) -> list[Claim]:
+    """The claims of workers, by the fences of one repository."""
+    found = []
+    for ref, history in moves.items():
+        kind, number = ref.removeprefix("refs/ack/").split("/")
+        epoch = 0
+        for move in history if kind == "worker" else ():
+            if move.number > epoch:
+                found.append(Claim(move.agent, repository, int(number), move.at))
+            epoch = max(epoch, move.number)
+    return sorted(found, key=lambda claim: claim.at)
+
+
+def polls_of(exchanges: Iterable[Exchange], names: Mapping[str, str], ahead: float) -> Polls:
+    """The answered polls; `names` says whose each token is, `ahead` is what the lab's clock shows more than theirs."""
+    found: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for one in exchanges:
+        if one.change_list and one.token in names and one.status in {200, 304}:
+            repository = one.path.removeprefix("/repos/").removesuffix("/issues")
+            found[names[one.token], repository].append((one.answered + ahead, one.asked + ahead))
+    return {key: sorted(times) for key, times in found.items()}
+
+
+def overtaken(claims: Iterable[Claim], written: Iterable[Written], polls: Polls, *, across: bool) -> list[Overtaken]:
+    """Claims that came before a more urgent issue which the claimer could see, in the same repository or in another.
+
+    An issue counts until its first claim by anybody, and once it was there before the claimer asked for its last poll.
+    """
+    issues = {(one.repository, one.number): one for one in written}
+    ordered = sorted(claims, key=lambda claim: claim.at)
+    first = {(one.repository, one.number): one.at for one in reversed(ordered)}
+
+    def overtakes(claim: Claim, one: Written) -> bool:
+        rank = issues[claim.repository, claim.number].rank
+        free = one.rank < rank and first.get((one.repository, one.number), math.inf) > claim.at
+        if not free or (one.repository != claim.repository) is not across:
+            return False
+        return one.at < _last_asked(polls.get((claim.agent, one.repository), ()), claim.at)
+
+    return [Overtaken(claim, one) for claim in ordered for one in issues.values() if overtakes(claim, one)]
+
+
+def told(lines: Iterable[str]) -> Told:
+    """Read a verbose log, whose lines are JSON but for what libraries print."""
+    lost = held = 0
+    left_alone = set()
+    for line in lines:
+        if '"claim_lost"' in line:
+            lost += 1
+        elif '"item_skipped"' in line:
+            event = json.loads(line)
+            reason = str(event.get("reason", ""))
+            if reason.endswith(" holds it"):
+                held += 1
+            elif reason != "another agent won the claim":
+                left_alone.add((str(event["repo"]), int(event["issue"])))
+    return Told(lost, held, frozenset(left_alone))
+
+
+def growth(few: Tally, few_issues: int, many: Tally, many_issues: int) -> list[Row]:
+    """What an issue costs among few and among many, with polls and without.
+
+    Without them it is to be the same. Polls are charged to each process that reads what has changed: they may be fewer
+    for each issue, where one poll tells of several, but not more.
+    """
+    before = few.charged_besides_polling / few_issues, few.charged_change_lists / few_issues
+    after = many.charged_besides_polling / many_issues, many.charged_change_lists / many_issues
+    apart = 100 * abs(after[0] / before[0] - 1)
+    total = 100 * (sum(after) / sum(before) - 1)
+    note = f"{few_issues} issues, then {many_issues}"
+    return [
+        Row("charged per issue besides polls, among few", before[0], "requests"),
+        Row("charged per issue besides polls, among many", after[0], "requests"),
+        Row("how far these are apart", apart, "%", FLAT_PERCENT, note),
+        Row("charged polls per issue, among few", before[1], "requests"),
+        Row("charged polls per issue, among many", after[1], "requests"),
+        Row("growth with polls", total, "%", FLAT_PERCENT, note),
+    ]
+
+
+def _last_asked(polls: Sequence[tuple[float, float]], before: float) -> float:
+    """When the last poll was asked that was answered before a moment."""
+    index = bisect_left(polls, (before, -math.inf))
+    return polls[index - 1][1] if index else -math.inf

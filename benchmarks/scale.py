@@ -1,0 +1,154 @@
+"""As many repositories, issues and processes as a machine holds: what comes of each issue, when, and for how much.
+
+A few issues come first, in the same fleet, so that what they cost can be compared; the others come in two parts, the
+second while the first is in work.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil
+
+from benchmarks.fleet import account_rows, details, merged
+from benchmarks.fleet_counts import Claim, Told, claims_in, growth, overtaken, polls_of, told
+from benchmarks.fleet_host import PRIORITIES, Fleet, Sizes, fleet_of
+from benchmarks.request_counts import Tally, tally
+from benchmarks.table import Row
+from lab.chaos.ref_history import fence_moves
+
+SIZES = Sizes(repositories=200, issues=500, workers=30, reviewers=6, accounts=5, poll_seconds=30)
+"""The interval of polls is the engine's own: how often two workers reach for one issue depends on it."""
+
+FEW = 10
+"""So many issues come first, or half of all where there are few."""
+
+SECONDS_PER_ISSUE = 40.0
+SECONDS_PER_START = 3.0
+"""For so long a process may take for one of its repositories at its start; all of them start at once."""
+
+QUIET_POLLS = 2
+"""After so many intervals everything that follows from the last change was read."""
+
+LOST = 0.2
+"""So many claims may be lost for each issue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Where the parts of a run begin in the exchanges, and how long the issues took."""
+
+    few: int
+    many: int
+    end: int
+    few_issues: int
+    seconds: float
+
+
+def measure_with(sizes: Sizes) -> Any:
+    """`measure` for a fleet of that size."""
+
+    async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
+        """A start, a few issues, all others; the run ends when all are merged."""
+        async with fleet_of(sizes, root) as fleet:
+            async with fleet.running():
+                began = fleet.clock.boot()
+                await fleet.polled(60 + SECONDS_PER_START * sizes.loops)
+                started = fleet.clock.boot() - began
+                spans = await _worked(fleet)
+                memory = sum(one.memory_info().rss for one in psutil.Process().children())
+            few, many, told_of = await anyio.to_thread.run_sync(_read, fleet, spans)
+            costs = growth(few, spans.few_issues, many, sizes.issues - spans.few_issues)
+            start = tally(fleet.proxy.exchanges[: spans.few])
+            rows = [*await merged(fleet), *await _order(fleet, told_of), *_lost(fleet, told_of), *account_rows(fleet)]
+            rows += [*costs, *_start(fleet, started, start)]
+            rows.append(Row("seconds per issue", spans.seconds / sizes.issues, "s", note="lab included"))
+            rows.append(Row("memory of all processes", memory / 2**20, "MiB RSS", note="shared pages counted for each"))
+            shapes = {"start": start.shapes, "few": few.shapes, "many": many.shapes}
+            return rows, details(fleet, spans.seconds) | {"charged": shapes}
+
+    return measure
+
+
+async def _worked(fleet: Fleet) -> Spans:
+    """Let the fleet merge everything: a few issues, then the others in two parts."""
+    issues, bound = fleet.sizes.issues, SECONDS_PER_ISSUE
+    few = min(FEW, issues // 2)
+    half = (issues - few + 1) // 2
+    await _quiet(fleet)
+    began, start = fleet.clock.boot(), len(fleet.proxy.exchanges)
+    fleet.write(range(few), _rank)
+    await fleet.closed(few, bound * (few + fleet.sizes.poll_seconds))
+    await _quiet(fleet)
+    middle = len(fleet.proxy.exchanges)
+    fleet.write(range(few, few + half), _rank)
+    await fleet.closed(few + half // 2, bound * issues)
+    fleet.write(range(few + half, issues), _rank)
+    await fleet.closed(issues, bound * issues)
+    seconds = fleet.clock.boot() - began
+    await _quiet(fleet)
+    return Spans(start, middle, len(fleet.proxy.exchanges), few, seconds)
+
+
+async def _quiet(fleet: Fleet) -> None:
+    await fleet.clock.sleep(QUIET_POLLS * fleet.sizes.poll_seconds)
+
+
+def _rank(issue: int) -> int:
+    """A priority by chance, the same in each run."""
+    return random.Random(issue).randrange(len(PRIORITIES))
+
+
+def _read(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, Told]]:
+    """What the few and the many asked, and what each process logged."""
+    exchanges = fleet.proxy.exchanges
+    logs = {name: fleet.houses[0].log(name) for name in fleet.tokens.values()}
+    told_of = {}
+    for name, log in logs.items():
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            told_of[name] = told(lines)
+    return tally(exchanges[spans.few : spans.many]), tally(exchanges[spans.many : spans.end]), told_of
+
+
+async def _order(fleet: Fleet, told_of: dict[str, Told]) -> list[Row]:
+    """Whether the more urgent went first."""
+    claims: list[Claim] = []
+    for name in fleet.repositories:
+        bare = fleet.lab.at(name).bare
+        changes = bare.log_of_refs.read() if bare.log_of_refs else []
+        claims += claims_in(name, await fence_moves(bare, changes))
+    ahead = fleet.clock.now() - anyio.current_time()
+    polls = polls_of(fleet.proxy.exchanges, fleet.tokens, ahead)
+    near = overtaken(claims, fleet.written, polls, across=False)
+    vain = [one for one in near if (one.urgent.repository, one.urgent.number) in told_of[one.claim.agent].left_alone]
+    far = {one.claim for one in overtaken(claims, fleet.written, polls, across=True)}
+    return [
+        Row("claims before a more urgent issue that was seen", len(near) - len(vain), "claims", 0, f"of {len(claims)}"),
+        Row("claims before one at which an error was met", len(vain), "claims"),
+        Row("claims while another repository had a more urgent one", len(far), "claims", note="not promised"),
+        Row("claims beyond one per issue", len(claims) - fleet.sizes.issues, "claims", note="lost in part, or resumed"),
+    ]
+
+
+def _lost(fleet: Fleet, told_of: dict[str, Told]) -> list[Row]:
+    lost, held = sum(one.lost for one in told_of.values()), sum(one.held for one in told_of.values())
+    reviews = sum(one.lost for name, one in told_of.items() if fleet.reviews(name))
+    note = f"{lost - reviews} by workers, {reviews} by reviewers"
+    return [
+        Row("claims lost per issue", lost / fleet.sizes.issues, "claims", LOST, note),
+        Row("looks at what another holds per issue", held / fleet.sizes.issues, "looks", note="no claim is tried"),
+    ]
+
+
+def _start(fleet: Fleet, seconds: float, start: Tally) -> Sequence[Row]:
+    loops = fleet.sizes.loops
+    return [
+        Row("start of all: every repository was polled by all its processes", seconds, "s", note=f"{loops} pairs"),
+        Row("start: charged requests per process and repository", start.charged / loops, "requests"),
+        Row("start: git exchanges per process and repository", start.git / loops, "requests"),
+    ]
