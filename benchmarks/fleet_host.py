@@ -40,7 +40,7 @@ NAMED = 12
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large a fleet is; `ValueError` where an account would be without a repository or an agent."""
+    """How large a fleet is; `ValueError` where something would be without its counterpart."""
 
     repositories: int
     issues: int
@@ -54,8 +54,8 @@ class Sizes:
             raise ValueError(f"between 2 and {len(ascii_lowercase)} accounts: one reviews what another writes")
         if min(self.repositories, self.workers, self.reviewers) < self.accounts:
             raise ValueError("each account needs a repository, a worker and a reviewer")
-        if self.issues < 1:
-            raise ValueError("at least one issue")
+        if self.issues < 2:
+            raise ValueError("at least two issues: one is compared with the other")
 
     @property
     def logins(self) -> tuple[str, ...]:
