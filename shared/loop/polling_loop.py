@@ -32,7 +32,10 @@ AGAIN_SECONDS = 20.0
 """So long after news there is another look: what told of them may know more than GitHub's replicas do yet."""
 
 JITTER = 0.1
-"""The part of the interval by which a poll may be late, so that agents do not poll in step."""
+"""The part of the interval by which a poll may be late, so that agents do not poll in step.
+
+Those that start together would do so for an hour: therefore the first interval is cut short by chance.
+"""
 
 
 Beside = Callable[[Callable[[], str]], Coroutine[Any, Any, None]]
@@ -133,7 +136,7 @@ class Loop:
 
         A bad tick is logged and the loop goes on.
         """
-        ticks = 0
+        ticks, part = 0, random.random()
         while not self._over(stop) and (not most_ticks or ticks < most_ticks):
             ticks += 1
             began = anyio.current_time()
@@ -146,7 +149,8 @@ class Loop:
             except Exception:
                 self._slots.leave(self)
                 log.exception("tick_failed", outcome="retrying")
-            await self._pause(stop, began)
+            await self._pause(stop, began, part)
+            part = 1.0
         if not stop.is_set():
             await self.quiet()  # the last look may have begun what is paid for
 
@@ -193,8 +197,9 @@ class Loop:
     def _over(self, stop: anyio.Event) -> bool:
         return stop.is_set() or (self._admission.final and not self._items)
 
-    async def _pause(self, stop: anyio.Event, began: float | None = None) -> None:
-        longest = min(self._interval * (1 + JITTER * random.random()), self._queue.due_in_seconds())
+    async def _pause(self, stop: anyio.Event, began: float | None = None, part: float = 1.0) -> None:
+        interval = self._interval * part * (1 + JITTER * random.random())
+        longest = min(interval, self._queue.due_in_seconds())
         with anyio.move_on_after(longest):
             is_due = await self._due_or_told(stop)
             if began is not None and not is_due:

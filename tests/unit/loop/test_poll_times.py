@@ -1,0 +1,44 @@
+"""When loops poll: those that start together do not go on in step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio
+from fakes.agent import FakeAgent
+from fakes.clock import HandClock
+
+from shared.loop.polling_loop import JITTER, Loop
+from shared.scheduling.items import Candidate
+
+SECONDS = 0.4
+LOOPS = 40
+
+
+class Timed(FakeAgent):
+    """Notes when it was asked to look."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.looks: list[float] = []
+
+    async def discover(self) -> Sequence[Candidate]:
+        self.looks.append(anyio.current_time())
+        return await super().discover()
+
+
+async def test_loops_that_start_together_are_apart_from_their_second_look_on() -> None:
+    agents, clock = [Timed() for _ in range(LOOPS)], HandClock()
+
+    async def run(agent: Timed) -> None:
+        async with Loop(agent, clock, interval_seconds=SECONDS).open() as loop:
+            await loop.run(anyio.Event(), most_ticks=3)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for agent in agents:
+                group.start_soon(run, agent)
+    first, second, third = zip(*(agent.looks for agent in agents), strict=True)
+    assert max(second) - min(second) > max(first) - min(first) + SECONDS / 2
+    assert min(later - earlier for earlier, later in zip(second, third, strict=True)) >= SECONDS * 0.99
+    assert min(later - earlier for earlier, later in zip(first, second, strict=True)) < SECONDS * (1 - JITTER)
