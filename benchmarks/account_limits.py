@@ -18,6 +18,12 @@ MARGIN_SECONDS = 1.0
 CHARGED_PER_HOUR = 5000
 """What GitHub lets one account ask in an hour; the lab does, too."""
 
+POINTS_PER_MINUTE = 900
+"""What GitHub lets one account ask of REST in a minute: a read is a point, a write five. It does not say whether an
+answer 304 counts; here it does. The lab does not hold anybody to it."""
+
+_POINTS_OF_A_WRITE = 5
+
 
 def limits(
     exchanges: Sequence[Exchange], owners: Mapping[str, str], *, issues: int, creations_per_minute: int
@@ -44,8 +50,17 @@ def limits(
         Row(
             "charged requests per issue", sum(map(len, charged.values())) / issues, "requests", note="starts and polls"
         ),
+        Row("points of the busiest account in a minute", _points(exchanges, owners), "points", POINTS_PER_MINUTE),
         Row("creations per issue", creations / issues, "requests"),
     ]
+
+
+def _points(exchanges: Iterable[Exchange], owners: Mapping[str, str]) -> int:
+    points: defaultdict[str, list[float]] = defaultdict(list)
+    for one in exchanges:
+        if one.token in owners and not one.git and one.path not in {"/rate_limit", "/graphql"}:
+            points[owners[one.token]] += [one.asked] * (_POINTS_OF_A_WRITE if one.write else 1)
+    return max(map(busiest, points.values()), default=0)
 
 
 def busiest(times: Iterable[float], seconds: float = 60.0) -> int:

@@ -72,6 +72,15 @@ def test_each_account_stands_to_its_own_limits() -> None:
     assert found["creations per issue"] == 0.6
 
 
+def test_a_write_is_five_points_and_what_is_not_charged_is_one() -> None:
+    asked = [("GET", ISSUES, 304), ("POST", COMMENT, 201), ("GET", "/rate_limit", 200), ("POST", "/graphql", 200)]
+    git = Exchange("POST", "/a/b.git/git-upload-pack", 200, "one", 3.0, 3.0)
+    seen = [Exchange(method, path, status, "one", 1.0, 1.0) for method, path, status in asked]
+    rows = {row.what: row for row in limits([*seen, git], {"one": "engine-a"}, issues=1, creations_per_minute=15)}
+    points = rows["points of the busiest account in a minute"]
+    assert (points.measured, points.verdict) == (6, "held")
+
+
 def test_where_nobody_made_anything_no_limit_was_reached() -> None:
     rows = {row.what: row.measured for row in limits([], {}, issues=1, creations_per_minute=15)}
     assert rows["most creations of one account in a minute"] == 0
