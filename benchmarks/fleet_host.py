@@ -74,10 +74,11 @@ class Sizes:
         return sum(places * (workers + reviewers) for places, workers, reviewers in zip(*shares, strict=True))
 
     def repository_of(self, issue: int) -> int:
-        """Where an issue belongs: one to each repository, and all others to a tenth of them, which have a backlog."""
+        """Where an issue belongs: one to each repository, all others to about a tenth, as many of each account."""
         if issue < self.repositories:
             return issue
-        return (issue - self.repositories) % max(self.accounts, self.repositories // 10)
+        backlogs = self.accounts * max(1, self.repositories // 10 // self.accounts)
+        return (issue - self.repositories) % backlogs
 
 
 @dataclass

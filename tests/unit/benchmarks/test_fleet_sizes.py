@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,8 @@ def test_each_repository_has_an_issue_and_some_have_a_backlog() -> None:
     assert (len(spread), max(spread.values()), min(spread.values())) == (200, 16, 1)
     backlog = [number for number, issues in spread.items() if issues > 1]
     assert Counter(number % SIZES.accounts for number in backlog) == dict.fromkeys(range(5), 4)
+    uneven = replace(SIZES, repositories=40, accounts=3)
+    assert Counter(uneven.repository_of(issue) % 3 for issue in range(40, 100)) == dict.fromkeys(range(3), 20)
 
 
 def test_names_tell_whose_a_repository_is_and_none_is_part_of_another() -> None:
