@@ -76,10 +76,11 @@ def test_a_log_tells_which_claims_were_lost_and_what_was_left_alone() -> None:
     assert (seen.lost, seen.held, seen.left_alone) == (1, 1, frozenset({(HERE, 3)}))
 
 
-def costs(reads: int, polls: int) -> list[Exchange]:
+def costs(reads: int, polls: int, sweeps: int = 0) -> list[Exchange]:
     """So many charged requests."""
     usual, poll = Exchange("GET", f"/repos/{HERE}/issues/1", 200), Exchange("GET", POLL.format(HERE), 200)
-    return [*[usual] * reads, *[poll] * polls]
+    sweep = Exchange("GET", f"/repos/{HERE}/issues?labels=status%3Aready", 200)
+    return [*[usual] * reads, *[poll] * polls, *[sweep] * sweeps]
 
 
 @pytest.mark.parametrize(
@@ -89,9 +90,11 @@ def costs(reads: int, polls: int) -> list[Exchange]:
         (costs(500, 100), "missed", "held"),  # more of what is not polls, and no more in all
         (costs(300, 200), "missed", "held"),
         (costs(400, 300), "held", "missed"),
+        (costs(400, 100, 100), "held", "held"),
+        (costs(400, 200, 100), "held", "missed"),
     ],
 )
 def test_an_issue_among_many_costs_what_it_costs_among_few(many: list[Exchange], apart: str, grown: str) -> None:
     rows = growth(tally(costs(40, 20)), 1, tally(many), 10)
     verdicts = {row.what: row.verdict for row in rows}
-    assert (verdicts["how far these are apart"], verdicts["growth with polls"]) == (apart, grown)
+    assert (verdicts["how far these are apart"], verdicts["growth with lists"]) == (apart, grown)
