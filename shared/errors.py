@@ -33,6 +33,8 @@ class Transient(EngineError):
     """GitHub, git or a backend did not answer as it should; the next tick tries again, or one `seconds` from now."""
 
     seconds: float | None = None
+    is_limit = False
+    """Whether a limit was reached whose end the process waits for: no failure, after which pauses grow."""
 
 
 class UnknownOutcome(Transient):

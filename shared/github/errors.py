@@ -18,6 +18,8 @@ class NeverSent(Transient):
 class Limited(Transient):
     """GitHub's rate limit is reached. `until` is server time."""
 
+    is_limit = True
+
     def __init__(self, until: datetime, reason: str) -> None:
         super().__init__(f"GitHub's limit is reached until {until.isoformat(timespec='seconds')}: {reason}")
         self.until = until

@@ -210,8 +210,12 @@ class ItemTask:
     def _back_off(self, error: Transient) -> Rest:
         """The first failure is tried again at the next tick, later ones after 2, 4, 8 ... intervals.
 
-        What is only late has shorter intervals, and does not wait for a poll.
+        What is only late has shorter intervals, and does not wait for a poll. A limit is tried again at each tick:
+        while it lasts nothing is sent, and whoever paused for longer would find it used up by others again and again.
         """
+        if error.is_limit:
+            log.warning("step_failed", outcome="retrying", error=str(error), failures=self._failures)
+            return Rest("backoff", sentence=str(error))
         self._failures += 1
         self._is_late = error.seconds is not None
         interval = min(self._interval, max(LATE_SECONDS, error.seconds or 0.0)) if self._is_late else self._interval

@@ -13,7 +13,7 @@ from fakes.lock_server import EPOCH
 from item_task_scene import Work
 
 from shared.errors import RunFailed, Transient, UnknownOutcome
-from shared.github.errors import NotShown
+from shared.github.errors import Limited, NotShown
 from shared.lock.record import Wait
 from shared.loop.item_task import BACKOFF_CAP_SECONDS, LATE_SECONDS
 from shared.loop.polling_loop import Loop
@@ -42,6 +42,19 @@ async def test_passing_failures_rest_and_the_pauses_double() -> None:
         group.cancel_scope.cancel()
     assert work.ended is None
     assert work.agent.held == set()
+
+
+async def test_a_limit_makes_no_pause_grow() -> None:
+    limit = Limited(EPOCH, "you ask too often")
+    work = Work(FakeAgent([4], {4: [limit, limit, limit, limit, Transient("502"), DONE]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        for steps in range(1, 6):
+            assert work.steps == steps
+            work.item.wake()
+            await anyio.wait_all_tasks_blocked()
+    assert work.ended == DONE
 
 
 async def test_a_good_step_ends_the_back_off() -> None:
