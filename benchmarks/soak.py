@@ -28,8 +28,9 @@ AT_ONCE = 3
 
 SECONDS_PER_ISSUE = 120.0
 
-QUIET_SECONDS = 5.0
-"""A sample is taken so long after an issue has ended, when its temporary objects are gone."""
+QUIET_SECONDS = 15.0
+"""A sample is taken so long after an issue has ended: its temporary objects are gone, and git's readers that stay open
+for ten seconds are closed."""
 
 
 @dataclass(frozen=True, slots=True)
