@@ -11,7 +11,7 @@ from shared.ci.excerpt import failing_step
 from shared.ci.triage import Failure
 from shared.errors import Gone
 from shared.models import Check
-from shared.text import excerpt, one_line, printable
+from shared.text import excerpt, last_words, one_line, printable
 
 log = structlog.get_logger()
 
@@ -40,7 +40,7 @@ def brief(found: Sequence[Failure]) -> str:
 
 def _end(said: str) -> str:
     lines = [line for line in said.splitlines() if line.strip()]
-    return one_line(" ".join(lines[-BRIEF_LINES:])[-BRIEF_CHARS:], BRIEF_CHARS)
+    return last_words(" ".join(lines[-BRIEF_LINES:]), BRIEF_CHARS)
 
 
 async def failures(logs: Logs, failed: Sequence[Check], limit: int) -> tuple[Failure, ...]:

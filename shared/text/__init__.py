@@ -199,6 +199,20 @@ def one_line(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: max(limit - 1, 0)].rstrip() + "…"[:limit]
 
 
+LONG_WORD = 30
+"""A word of so many characters is shown in part rather than left out."""
+
+
+def last_words(text: str, limit: int) -> str:
+    """The end of a text as one line of at most `limit` characters; it begins with a whole word, unless that is long."""
+    line = " ".join(_INVISIBLE.sub("", _without_controls(text)).split())
+    if len(line) <= limit:
+        return line
+    end = line[len(line) - max(limit - 2, 0) :]
+    first, _, rest = end.partition(" ")
+    return f"… {rest if rest and len(first) < LONG_WORD else end}"[:limit]
+
+
 def slug(text: str) -> str:
     """A name for branches and files: `[a-z0-9-]`, 1 to 40 characters, never a leading `-`."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()

@@ -9,7 +9,7 @@ from shared.ci.triage import Cause
 from shared.ci.verdict import failed, missing, unfinished
 from shared.github.status import Status
 from shared.lock.record import Fence
-from shared.text import neutralise, one_line
+from shared.text import last_words, neutralise, one_line
 from worker_agent.ci.watch import explained, of
 from worker_agent.comments import progress
 
@@ -73,8 +73,7 @@ def unrepaired(reading: CiObservation) -> str:
     """Why a person is asked: each failed check, whose fault it is, and the end of what it says."""
     found = reading.diagnosis.findings if reading.diagnosis else ()
     parts = [
-        f"{_name(f.failure.check.name)}: {f.cause}. {neutralise(one_line(f.failure.said[-SAID_CHARS:], SAID_CHARS))}"
-        for f in found
+        f"{_name(f.failure.check.name)}: {f.cause}. {neutralise(last_words(f.failure.said, SAID_CHARS))}" for f in found
     ]
     return "".join(f"\n- {part}" for part in parts[:5])
 

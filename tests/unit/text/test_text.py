@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from shared.lock.codec import read_ack
 from shared.models import Account, Comment
-from shared.text import JOINER, clean, comment_signatures, excerpt, neutralise, one_line, printable, slug, visible
+from shared.text import (
+    JOINER,
+    clean,
+    comment_signatures,
+    excerpt,
+    last_words,
+    neutralise,
+    one_line,
+    printable,
+    slug,
+    visible,
+)
 
 SPOILED = (
     *("<!--", "-->", "<!", "--", "![", "](", "a.png)", ' "title")', "[", "]", '<img alt="', '">', "data:image/png,x"),
@@ -160,6 +171,22 @@ def test_an_excerpt_starts_at_a_line_and_says_what_is_missing() -> None:
     cut = excerpt(log, 100)
     assert cut.startswith(f"[... {len(log)} bytes in all, only the end is shown ...]\nline 99")
     assert cut.endswith("line 999\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "told"),
+    [
+        ("two words", 20, "two words"),
+        ("the function\n has no docstring", 16, "… no docstring"),
+        ("no docstring", 12, "no docstring"),
+        ("a" * 30, 10, "… " + "a" * 8),
+        ("one two", 4, "… wo"),
+        ("one two", 1, "…"),
+    ],
+)
+def test_the_end_of_a_text_begins_with_a_word(text: str, limit: int, told: str) -> None:
+    assert last_words(text, limit) == told
+    assert len(last_words(text, limit)) <= limit
 
 
 @settings(deadline=None)
