@@ -204,10 +204,15 @@ class Reviewer:
                 assert_never(action)
 
     async def _merge(self, held: Held, seen: Snapshot) -> Step:
-        """Merge; only what stays open is shown as approved, after people were told why."""
+        """Merge; only what stays open is shown as approved, after people were told why.
+
+        What was put off the next look shows: it has labels or an end that the first reading, old by now, did not have.
+        """
         step = await self._merging.merge(held, seen)
-        if held.fence.stage is Stage.APPROVED:
-            await self._handover.show(held, seen.pull_request)
+        if step is not None and held.fence.stage is Stage.APPROVED:
+            now = await self._forge.pulls.pull_request(seen.pull_request.number)
+            if now.open and now.labels == seen.pull_request.labels:
+                await self._handover.show(held, now)
         return step
 
     async def _go_on(self, action: Action, held: Held, seen: Snapshot) -> None:

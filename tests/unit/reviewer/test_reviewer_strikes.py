@@ -21,6 +21,7 @@ from fakes.reviewer_world import ADA, BASE, HEAD, NEXT, World
 
 from reviewer_agent.merge.merge_turns import REF, MergeTurn, MergeTurns
 from shared.ci.verdict import CiVerdict
+from shared.github.errors import Refused
 from shared.lock.hold import Held
 from shared.models import CheckOutcome, ReviewState
 
@@ -144,6 +145,34 @@ async def strike(name: str, path: list[str], points: Iterable[int]) -> list[int]
             assert not seen, f"merged although the {name} before {path[at - 1]} (call {at}) was read: {read}"
             assert merged == [f"merge {HEAD} squash [auto] Search users (#57)"]
     return late
+
+
+def ask_again(world: World) -> None:
+    """A person asks for another review."""
+    world.server.seconds += 5
+    world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
+
+
+@pytest.mark.parametrize("deed", [ask_again, DEEDS["closed"][0]], ids=["asked again", "closed"])
+async def test_what_is_put_off_is_labelled_by_the_next_look_alone(deed: Callable[[World], object]) -> None:
+    """The labels that the first look has read are old by then: the second has just seen others."""
+    path = await undisturbed()
+    world = opened()
+    calls = Calls(lambda: deed(world), path.index("turns.take") + 2)
+    await tick(world, watched(world, calls, **auto()))
+    following = calls.after[calls.after.index("turns.give_back") + 1]
+    assert following == "pulls.pull_request"
+    if not world.pull.open and not world.pull.merged:
+        assert "label status:approved" not in world.done
+
+
+async def test_a_label_that_is_set_while_a_merge_is_refused_stays() -> None:
+    path = await undisturbed()
+    world = opened()
+    world.refuse["merge"] = Refused("PUT /merge", 405, "At least 1 approving review is required.")
+    await tick(world, watched(world, Calls(lambda: ask_again(world), len(path)), **auto()))
+    assert "status:reviewing" in world.pull.labels
+    assert "label status:approved" not in world.done
 
 
 async def test_the_second_look_reads_everything_again_once_the_turn_is_taken() -> None:
