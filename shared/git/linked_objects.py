@@ -13,7 +13,7 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from shared.git import bare_directory, history, names, objects, ref_files, tree_files
+from shared.git import bare_directory, history, loose_objects, names, objects, ref_files, tree_files
 from shared.git.command import Git
 from shared.git.failures import TooMuchOutput
 from shared.git.patch_policy import GITLINK
@@ -28,7 +28,8 @@ _HEADER = "# pack-refs with: peeled fully-peeled sorted \n"
 async def adopt(there: Git, here: Git, commits: Sequence[str]) -> bool:
     """Have commits that were made `there` upon what is `here` already, with all they need; False: git has to.
 
-    Only what they lead to comes, and nothing is taken for whole because it was linked: all of it is looked for here.
+    Only what they lead to comes, and nothing is taken for whole because it was linked: each file is read before, and
+    all of it is looked for here.
     """
     if not here.has_readers or not await _are_built_on(there, here, commits):
         return False
@@ -54,16 +55,25 @@ async def _are_built_on(there: Git, here: Git, commits: Sequence[str]) -> bool:
 
 
 def link_loose(source: Path, target: Path, oids: Collection[str]) -> bool:
-    """Give those of these objects that are loose in `source` a name in `target`; False where no file can be linked."""
+    """Give those of these objects that are loose in `source` a name in `target`; False where no file can be linked.
+
+    Each is read first, as git reads what it fetches. A file that a power cut has left empty or cut off would be linked
+    from here to everywhere, and git never writes over an object that is there.
+    """
     try:
         for oid in oids:
             name = Path("objects", oid[:2], oid[2:])
-            if not (source / name).exists():
-                continue
             place = target / name
-            place.parent.mkdir(exist_ok=True)
-            with suppress(FileExistsError):
-                os.link(source / name, place)
+            if not place.exists():
+                try:
+                    sound = loose_objects.is_sound(source / name, oid)
+                except FileNotFoundError:
+                    continue  # in a pack there, or not there at all, which shows afterwards
+                if not sound:
+                    return False
+                place.parent.mkdir(exist_ok=True)
+                with suppress(FileExistsError):
+                    os.link(source / name, place)
             os.utime(place)  # packing drops what nothing leads to and nobody wrote for days
     except OSError:
         return False

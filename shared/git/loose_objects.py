@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import secrets
+import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +28,9 @@ READ_ONLY = 0o444
 
 HEADER_BYTES = 32
 """An object begins with its kind and size, which are shorter than this."""
+
+_CHUNK_BYTES = 2**16
+"""So much of a file is read at once."""
 
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git takes off both ends of names and addresses."""
@@ -95,6 +99,21 @@ def read(git_dir: Path, oid: str, most: int) -> tuple[bytes, bytes] | None:
     kind, _, size = head.partition(b" ")
     is_whole = size == str(len(content)).encode() and len(content) <= most
     return (kind, content) if is_whole else None
+
+
+def is_sound(path: Path, oid: str) -> bool:
+    """Whether a file holds the object of this name, to its end; raises `OSError`, also for a link."""
+    digest, inflating = hashlib.sha1(usedforsecurity=False), zlib.decompressobj()
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        try:
+            while chunk := file.read(_CHUNK_BYTES):
+                digest.update(inflating.decompress(chunk))
+        except zlib.error:
+            return False
+    return inflating.eof and not inflating.unused_data and digest.hexdigest() == oid
 
 
 class TreeEntry(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -62,6 +63,35 @@ async def test_a_file_that_did_not_come_is_noticed(mirror: Mirror) -> None:
     blob = (await space.git.run("rev-parse", f"{commit}:src/deep/new.py")).text
     (space.git.git_dir / "objects" / blob[:2] / blob[2:]).unlink()
     assert not await linked_objects.adopt(space.git, mirror.git, [commit])
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut off", "longer", "another", "link", "pipe"])
+async def test_a_file_that_is_not_what_its_name_says_does_not_come(mirror: Mirror, tmp_path: Path, damage: str) -> None:
+    """A power cut leaves such files. In the mirror nothing would ever mend one, and each new workspace would get it."""
+    space, commit, note = await made(mirror)
+    blob = (await space.git.run("rev-parse", f"{commit}:src/deep/new.py")).text
+    place = space.git.git_dir / "objects" / blob[:2] / blob[2:]
+    whole = place.read_bytes()
+    place.unlink()
+    if damage == "link":
+        (tmp_path / "elsewhere").write_bytes(whole)
+        place.symlink_to(tmp_path / "elsewhere")
+    elif damage == "pipe":
+        os.mkfifo(place)
+    else:
+        left = {
+            "empty": b"",
+            "cut off": whole[:-4],
+            "longer": whole + b"\0",
+            "another": zlib.compress(b"blob 4\0bad\n"),
+        }
+        place.write_bytes(left[damage])
+    assert not linked_objects.link_loose(space.git.git_dir, mirror.git.git_dir, [blob])
+    if damage != "pipe":
+        assert not await linked_objects.adopt(space.git, mirror.git, [commit, note])
+    assert not loose(mirror, blob)
+    assert await mirror.git.store("blob", b"new\n") == blob
+    assert (await mirror.git.run("cat-file", "blob", blob)).stdout == b"new\n"
 
 
 async def test_what_is_here_already_is_kept_from_packing(mirror: Mirror) -> None:
