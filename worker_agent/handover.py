@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import timedelta
 
 import structlog
 
@@ -34,6 +35,9 @@ from worker_agent.ports import Forge
 from worker_agent.titles import Titles
 
 log = structlog.get_logger()
+
+CLOCK = timedelta(seconds=2)
+"""So much earlier than our request its events may be dated: in whole seconds, by a clock that is nearly ours."""
 
 
 class Handover:
@@ -77,16 +81,25 @@ class Handover:
     async def show_opened(self, held: Held, issue: Issue, opened: PullRequest, beside: Collection[str]) -> Issue:
         """Show the issue's stage and the labels `beside` of its pull request, just opened, in one request.
 
-        Returns the issue with the labels that are there then.
+        Returns the issue with the labels that are there then: without a stage of ours where somebody has taken off the
+        one that it had when the opening began, which is an order to stop.
         """
         stage, missing = projection(held.fence).issue, set(beside) - opened.labels
         wanted = [WantedLabels(opened.number, Stage.NEW, opened.labels, beside=tuple(sorted(missing)))]
-        if stage is not None:
-            wanted.append(
-                WantedLabels(issue.number, stage, issue.labels, flags_off=self._led_on(held.fence, issue, issue))
-            )
-        labels = await self._forge.labels.show_all(wanted, held)
-        return issue if stage is None else replace(issue, labels=labels[-1])
+        if stage is None:
+            await self._forge.labels.show_all(wanted, held)
+            return issue
+        led_on, had = self._led_on(held.fence, issue, issue), self._policy.names.read(issue.labels).stages
+        old = self._policy.names.of(next(iter(had))) if len(had) == 1 and stage not in had else ""
+        wanted.append(WantedLabels(issue.number, stage, issue.labels, flags_off=led_on, instead_of=old))
+        begun = held.server_now() - CLOCK
+        labels = (await self._forge.labels.show_all(wanted, held))[-1]
+        if old and stage not in self._policy.names.read(labels).stages:
+            log.info("stage_not_shown", outcome="skipped", label=old)
+            # A request that was refused for the pull request alone may have changed the issue all the same.
+            if await self._start_label.was_us(held, issue.number, old, since=begun):
+                labels = await self._forge.labels.show(issue.number, stage, held, known=labels, flags_off=led_on)
+        return replace(issue, labels=labels)
 
     def _led_on(self, fence: Fence, item: Issue | PullRequest, issue: Issue) -> tuple[Flag, ...]:
         """The flags that go with the first labels of work that a person has had go on after it was given up.

@@ -111,6 +111,7 @@ class Opening:
             await self._doubt(held)
             refused.advice = f"Put {work[:12]} back on `{comments.branch(held.fence)}`, if it is still wanted;"
             raise refused
+        await self._handover.show(held, snapshot.issue, None)  # its labels waited for a pull request
         told = comments.nothing_left(replace(held.fence, stage=Stage.DONE), base)
         await self._forge.status.show(held.fence.key.number, told, held)
         await self._forge.issues.close(snapshot.issue.number, held)

@@ -46,6 +46,7 @@ class WantedLabels:
     """The stage and flags that an item's labels are to show; `known` are its labels as just read, None for unread.
 
     A stage without a label leaves the stage labels as they are. `beside` are labels of any other name that are set too.
+    `instead_of` is a label that has to be there still when the stage is set: who takes it off meanwhile orders to stop.
     """
 
     number: int
@@ -54,6 +55,7 @@ class WantedLabels:
     flags_on: tuple[Flag, ...] = ()
     flags_off: tuple[Flag, ...] = ()
     beside: tuple[str, ...] = ()
+    instead_of: str = ""
 
 
 class LabelBoard:
@@ -85,7 +87,8 @@ class LabelBoard:
 
         Adds first, reads the reply (the whole set), then removes: a person's label added in between survives, and a
         crash in between leaves two stages rather than none. Items are changed in their order. Of those whose labels
-        are known, nothing is sent that is so already, and what is sent is one request where GraphQL can be had.
+        are known, nothing is sent that is so already, and what is sent is one request where GraphQL can be had. Where
+        the label is gone `instead_of` which a stage was to be set, ours goes again and all others stay.
         """
         planned = [self._plan(one) for one in wanted]
         needed = [change for change, _ in planned if change.requests]
@@ -96,11 +99,13 @@ class LabelBoard:
             # A label of one of them may be new to the repository, which REST alone takes.
             alone = await self.changes.at_once([change], permit) if changed is None and len(needed) > 1 else None
             if changed is not None and change.requests:
-                current = next(after)[1]
+                added, current = next(after)
             elif alone is not None:
-                current = alone[0][1]
+                added, current = alone[0]
             else:
-                current = await self._current(one.number, change.on, one.known, permit)
+                added = current = await self._current(one.number, change.on, one.known, permit)
+            if change.on and one.instead_of and one.instead_of.casefold() not in _folded(added):
+                unwanted = _folded([self._names.of(one.stage)])
             for name in self._names.ours(current):  # flags first: an unfinished change is found by the stage left
                 if name.casefold() in unwanted:
                     await self.remove(one.number, name, permit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import structlog
 
@@ -46,7 +47,7 @@ class StartLabel:
         if (item.number, ours) in begun.labels or asked.casefold() not in known or ours.casefold() in known:
             return item
         labels, left = await self._exchanged(item.number, ours, asked, held)
-        if asked.casefold() not in _folded(labels) and not await self._was_us(held, item.number, asked):
+        if asked.casefold() not in _folded(labels) and not await self.was_us(held, item.number, asked):
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
             return None
@@ -60,8 +61,8 @@ class StartLabel:
         labels = await self._board.add(number, [ours], held)
         return labels, labels
 
-    async def _was_us(self, held: Held, number: int, asked: str) -> bool:
-        """Whether the removal is our own, from before this epoch: a stale reading had not shown it.
+    async def was_us(self, held: Held, number: int, asked: str, *, since: datetime | None = None) -> bool:
+        """Whether the removal is our own, from before this epoch: a stale reading had not shown it. Or `since` then.
 
         The account alone does not tell, because its owner may share it. A list of events that shows no
         removal yet is a doubt, which counts for the person.
@@ -70,7 +71,8 @@ class StartLabel:
         newest = next((event for event in reversed(events) if event.label.casefold() == asked.casefold()), None)
         if newest is None or newest.added:
             return False
-        return newest.actor.id in held.claimant.accounts and newest.at <= held.fence.at
+        ours = newest.at <= held.fence.at or (since is not None and newest.at >= since)
+        return newest.actor.id in held.claimant.accounts and ours
 
 
 def _folded(names: Collection[str]) -> frozenset[str]:

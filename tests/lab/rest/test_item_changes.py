@@ -245,6 +245,21 @@ async def test_an_item_that_graphql_does_not_know_yet_is_rests_this_once(tmp_pat
         assert here.calls == ["POST /graphql"], "which is asked again"
 
 
+@pytest.mark.parametrize("graphql", [True, False])
+async def test_a_stage_does_not_take_the_place_of_one_that_somebody_has_taken_off(
+    tmp_path: Path, graphql: bool
+) -> None:
+    async with scene(tmp_path) as here:
+        if not graphql:
+            here.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, "POST", r"/graphql$", status=404))
+        wanted = WantedLabels(here.issue.number, Stage.TESTING, here.known, instead_of="Status:Implementing")
+        here.lab.unlabel(NAME, here.issue.number, "status:implementing", actor="ada")
+        here.lab.label(NAME, here.issue.number, "status:failed", actor="ada")
+        (shown,) = await here.board.show_all([wanted], PERSON)
+        assert shown == {"bug", "status:failed", "flag:needs-answer"}
+        assert here.labels == shown, "what a person has set instead stays"
+
+
 async def test_a_server_whose_graphql_knows_nothing_is_left_alone(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
         for stage in (Stage.TESTING, Stage.IMPLEMENTING, Stage.TESTING):

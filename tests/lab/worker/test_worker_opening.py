@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from engine import OWNER, REPOSITORY, Engine
+from engine import ENGINE, OWNER, REPOSITORY, Engine
 from worker_scene import CODE, TESTS, branch, calls, fence, is_released, labels, once, pulls, status
 
 from lab.github.fault_injection.faults import Fault, FaultKind
@@ -115,3 +115,44 @@ async def test_a_token_that_may_open_no_pull_request_is_a_persons_business(engin
     assert len(pulls(engine)) == 1
     assert [calls(engine, call) for call in ("write_tests", "implement")] == [1, 1]
     assert "CI is green" in status(engine, number)
+
+
+@pytest.mark.parametrize("instead", ["", "status:failed"])
+async def test_a_stage_that_is_taken_off_while_the_pull_request_opens_is_an_order_to_stop(
+    engine: Engine, instead: str
+) -> None:
+    number, taken = engine.ready("Greet people"), list[str]()
+
+    async def taken_off(method: str, path: str) -> None:
+        if (method, path) == ("POST", OPENED) and not taken:
+            taken.extend(sorted(labels(engine, number)))
+            engine.lab.clock.advance(2)
+            engine.lab.unlabel(REPOSITORY, number, taken[0], actor=OWNER)
+            if instead:
+                engine.lab.label(REPOSITORY, number, instead, actor=OWNER)
+
+    engine.lab.interludes.plan(taken_off)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.in_time(lambda: bool(worker.ended), worker)
+    assert taken == ["status:implementing"]
+    assert [end.result for end in worker.ended] == [Result.WITHDRAWN]
+    assert (await fence(engine, number)).stage is Stage.WITHDRAWN
+    assert labels(engine, number) == ({instead} if instead else set())
+
+
+async def test_what_graphql_has_done_before_it_refused_is_no_order(engine: Engine) -> None:
+    """It carries out what it can: of a pull request that it does not know yet it knows the issue."""
+    number, opened = engine.ready("Greet people"), list[str]()
+
+    async def done_already(method: str, path: str) -> None:
+        if (method, path) == ("POST", OPENED):
+            opened.append(path)
+        elif opened and "status:implementing" in labels(engine, number) and method == "POST":
+            engine.lab.label(REPOSITORY, number, "status:testing", actor=ENGINE)
+            engine.lab.unlabel(REPOSITORY, number, "status:implementing", actor=ENGINE)
+
+    engine.lab.interludes.plan(done_already)
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.in_time(lambda: bool(worker.ended), worker)
+    assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
+    assert labels(engine, number) == {"status:reviewing"}
