@@ -65,9 +65,10 @@ def _transport(request: web.Request) -> Any:
 
 
 def _replace(request: web.Request, transport: Any) -> None:
-    """aiohttp looks its transport up for each write."""
+    """aiohttp looks its transport up for each write. Where the client has gone already there is nothing to replace."""
     protocol: Any = request.protocol
-    protocol.transport = transport
+    if protocol.transport is not None:
+        protocol.transport = transport
 
 
 class _Void:
