@@ -12,6 +12,7 @@ from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, read_fence
 from shared.workflow import TERMINAL, Role, Stage
 
+from .github import is_engine
 from .records import Push
 from .worlds import REQUEST_SECONDS
 
@@ -164,7 +165,7 @@ def _readable(schedule: Schedule, nonce: str, at: float) -> bool:
     if hidden(schedule):
         return False
     seen = at - schedule.world.lag - schedule.world.commit - 2 * REQUEST_SECONDS
-    texts = (text for texts in schedule.github.authors.values() for text in texts)
+    texts = (text for texts in schedule.github.authors.values() for text in texts if is_engine(text.author))
     return any(nonce in text.body and text.at <= seen for text in texts)
 
 

@@ -10,6 +10,7 @@ from shared.workflow import Role
 from worker_agent.decide import WORKING
 
 from .epochs import Lines, Move
+from .orders import DELETED, EDITED
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -42,6 +43,7 @@ def _waits(schedule: Schedule, line: list[Move], move: Move, until: float) -> It
         return
     nonces = journal.identities[begun.push.sender].nonces
     stopped = any(what.startswith("ACK ") and id == fence.ack_id for _, what, id in journal.acts)
+    stopped = stopped or any(loss.nonce == fence.nonce and loss.why in {DELETED, EDITED} for loss in journal.losses)
     for sender, identity in journal.identities.items():
         if stopped or identity.nonces is not nonces or identity.first_format:
             continue

@@ -178,7 +178,8 @@ def _without_fence(schedule: Schedule, ref: str, earlier: list[Move], move: Move
         journal.identities[one.push.sender].nonces is mine for one in earlier if one.fence.nonce == last.fence.nonce
     ):
         return
-    texts = [text for texts in schedule.github.authors.values() for text in texts if last.fence.nonce in text.body]
+    written = [text for texts in schedule.github.authors.values() for text in texts if is_engine(text.author)]
+    texts = [text for text in written if last.fence.nonce in text.body]
     lives = [text.at for text in texts if _of(text.body, last.fence.nonce) and text.at <= seen]
     over = any(not _of(text.body, last.fence.nonce) for text in texts)
     if lives and not over and push.sent_at - max(lives) < TIMEOUT - SLACK:
