@@ -38,10 +38,15 @@ def _given(schedule: Schedule, loss: Loss) -> Iterator[str]:
         if not deleted and not github.gone:
             yield f"{name}, and it was not"
         return
-    known = {key.id for key in journal.identities[loss.sender].keys.keys}
-    texts = [text for text in github.authors.get(loss.ack_id, ()) if text.at <= loss.at]
-    if not any(text.author == PERSON or key_that_signed(text) not in known | {""} for text in texts):
+    if not looks_edited(schedule, loss.sender, loss.ack_id, loss.at):
         yield f"{name}, and it was not"
+
+
+def looks_edited(schedule: Schedule, sender: int, ack_id: int, until: float) -> bool:
+    """Whether a person wrote into a comment by then, or somebody with a key that a process does not have."""
+    known = {key.id for key in schedule.journal.identities[sender].keys.keys}
+    texts = [text for text in schedule.github.authors.get(ack_id, ()) if text.at <= until]
+    return any(text.author == PERSON or key_that_signed(text) not in known | {""} for text in texts)
 
 
 def _obeyed(schedule: Schedule, lines: Lines, loss: Loss) -> Iterator[str]:

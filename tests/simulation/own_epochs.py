@@ -10,7 +10,7 @@ from shared.workflow import Role
 from worker_agent.decide import WORKING
 
 from .epochs import Lines, Move
-from .orders import DELETED, EDITED
+from .orders import DELETED, EDITED, looks_edited
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -45,7 +45,10 @@ def _waits(schedule: Schedule, line: list[Move], move: Move, until: float) -> It
     stopped = any(what.startswith("ACK ") and id == fence.ack_id for _, what, id in journal.acts)
     stopped = stopped or any(loss.nonce == fence.nonce and loss.why in {DELETED, EDITED} for loss in journal.losses)
     for sender, identity in journal.identities.items():
-        if stopped or identity.nonces is not nonces or identity.first_format:
+        edited = looks_edited(
+            schedule, sender, fence.ack_id, until
+        )  # a holder may die right after it was stopped by that
+        if stopped or edited or identity.nonces is not nonces or identity.first_format:
             continue
         since, last = max(move.push.at, journal.started[sender]), min(until, journal.ended.get(sender, until))
         moments = [since, *(at for at in journal.troubled.get(sender, ()) if since < at < last), last]
