@@ -65,10 +65,9 @@ def _transport(request: web.Request) -> Any:
 
 
 def _replace(request: web.Request, transport: Any) -> None:
-    """aiohttp looks its transport up for each write. Where the client has gone already there is nothing to replace."""
+    """aiohttp looks its transport up for each write."""
     protocol: Any = request.protocol
-    if protocol.transport is not None:
-        protocol.transport = transport
+    protocol.transport = transport
 
 
 class _Void:
