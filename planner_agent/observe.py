@@ -9,12 +9,14 @@ from datetime import timedelta
 from planner_agent import conversation
 from planner_agent.approval import Approval
 from planner_agent.conversation import Conversation, PlanCommand
-from planner_agent.decide import Snapshot
+from planner_agent.decide import Phase, Snapshot
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.specifications import Specifications
 from shared.commands.command import Verb
+from shared.github.errors import NotShown
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.lock.claimant import Claimant
 from shared.lock.hold import Held
 from shared.models import Comment, Issue
@@ -22,6 +24,9 @@ from shared.workflow import Stage
 
 NEWS = timedelta(seconds=30)
 """A plan posted so lately has not been answered: what the thread said before it is known."""
+
+ASK_AGAIN_SECONDS = 2.0
+"""So soon a plan that was accepted and is not shown is asked for again."""
 
 TALKING = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL})
 """Stages in which the thread decides."""
@@ -48,13 +53,16 @@ class Listener:
         self._claimant = claimant
         self._policy = policy
 
-    async def hear(self, number: int, *, own: Comment | None = None, after: Comment | None = None) -> Conversation:
+    async def hear(
+        self, number: int, *, own: Comment | None = None, after: Comment | None = None, anew: bool = False
+    ) -> Conversation:
         """The conversation on story `number`, with the plan `own` of a lease even if a stale read lacks it.
 
-        What was read in the last 30 seconds is not read again; what has the comment `after`, never.
+        What was read in the last 30 seconds is not read again, unless `anew`; what has the comment `after`, never.
         """
-        witness = after.id if after else 0
-        thread = {one.id: one for one in await self._forge.comments.lately(number, witness=witness)}
+        comments, witness = self._forge.comments, after.id if after else 0
+        read = await comments.thread(number) if anew else await comments.lately(number, witness=witness)
+        thread = {one.id: one for one in read}
         if own is not None:
             thread.setdefault(own.id, own)
         ordered = [thread[id] for id in sorted(thread)]
@@ -111,8 +119,21 @@ class Observer:
         if fence.stage not in TALKING:
             return snapshot
         heard = await self._listener.hear(issue.number, own=posted(held), after=_new_plan(held))
+        if fence.phase == Phase.CREATE and heard.current(fence.attempt) is None:
+            heard = await self._accepted(held)
         order = await self._listener.order(heard, fence.attempt)
         return replace(snapshot, posted=heard.current(fence.attempt), order=order)
+
+    async def _accepted(self, held: Held) -> Conversation:
+        """The thread once more, which lacked the plan that was accepted: a replica may be behind.
+
+        Raises `NotShown` while the epoch or the acceptance is young; what is missing after that was deleted.
+        """
+        heard = await self._listener.hear(held.fence.key.number, own=posted(held), anew=True)
+        is_young = (held.server_now() - held.fence.at).total_seconds() < PATIENCE_SECONDS
+        if heard.current(held.fence.attempt) is None and is_young:
+            raise NotShown("the plan that was accepted", ASK_AGAIN_SECONDS)
+        return heard
 
 
 def _new_plan(held: Held) -> Comment | None:

@@ -102,7 +102,8 @@ class FakeGitHub:
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         """The comments of one issue."""
-        return tuple(one for one in self.world.server.comments().values() if one.number == number)
+        shown = (one for one in self.world.server.comments().values() if one.id not in self.world.hidden)
+        return tuple(one for one in shown if one.number == number)
 
     async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
         """The same: nothing is remembered here."""

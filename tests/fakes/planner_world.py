@@ -32,6 +32,8 @@ class World:
         default_factory=lambda: {"AGENTS.md": "Plain code.", "directory/store.py": "USERS = {}"}
     )
     faults: dict[str, list[EngineError | None]] = field(default_factory=dict)
+    hidden: set[int] = field(default_factory=set)
+    """Comments that a replica does not show yet."""
     breaks_at: int = 0
     writes: list[str] = field(default_factory=list)
     dismissed: list[int] = field(default_factory=list)

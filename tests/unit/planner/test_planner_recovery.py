@@ -10,7 +10,7 @@ from fakes.planner_coder import plan
 from fakes.planner_github import Bench
 from fakes.planner_world import NAMES
 
-from planner_agent.agent import Planner
+from planner_agent.agent import PlanChanged, Planner
 from shared.errors import Lost, Transient, UnknownOutcome
 from shared.github.errors import NotShown
 from shared.github.fresh import PATIENCE_SECONDS
@@ -87,6 +87,29 @@ async def test_a_plan_that_could_not_be_posted_is_kept_and_not_paid_for_again(be
         (posted,) = bench.world.bodies("engine-plan")
     assert "Paid first." in posted
     assert len(bench.coder.asked) == bench.world.fence(number).runs == 1
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+async def test_an_accepted_plan_that_is_not_shown_yet_is_asked_for_again(bench: Bench, deleted: bool) -> None:
+    """Whoever is started right after a kill does not remember it, and GitHub's replica lacks it still."""
+    bench.auto = True
+    bench.world.faults = {"create": [Transient("killed here")]}
+    number = bench.world.story()
+    assert await bench.tick() == []
+    (posted,) = [one for one in bench.world.server.comments().values() if "engine-plan" in one.body]
+    bench.world.hidden.add(posted.id)
+    async with leased(bench) as (planner, held):
+        with pytest.raises(NotShown, match="the plan that was accepted"):
+            await planner.step(held)
+        assert bench.world.fence(number).stage is Stage.PLANNING
+        if deleted:
+            bench.world.server.seconds += PATIENCE_SECONDS
+            with pytest.raises(PlanChanged):
+                await planner.step(held)
+            return
+        bench.world.hidden.clear()
+        await planner.step(held)
+        assert len(bench.world.specifications()) == 2
 
 
 @pytest.mark.parametrize("change", ["text", "lease"])
