@@ -24,6 +24,9 @@ from shared.models import Comment
 TRIES = 3
 """So often it is tried to show an epoch in its comment; after that the fence alone is the sign of life."""
 
+YOUNG_SECONDS = 120.0
+"""So long after a fence was moved its comment is asked for once more before another one is posted."""
+
 MOST_POSTS = 2
 """After so many comments were asked for and none could be recorded, none is asked for any more."""
 
@@ -61,8 +64,22 @@ class Announcement:
                 await tidy(self._port, thread, self._lease.ack.id, self._view.key, self._claimant)
                 return
         # A reading that does not show the comment may be an old one; an edit of what is deleted is refused.
-        if not (named and not self._refused and await self._write_over(named, None)):
+        if named and not self._refused and await self._write_over(named, None):
+            return
+        if not (self._is_young(named) and await self._is_shown_late(named)):
             await self._post()
+
+    def _is_young(self, named: int) -> bool:
+        """Whether the fence that names the comment was moved so lately that GitHub may not show the comment yet."""
+        fence = self._view.fence
+        return bool(named) and fence is not None and (self._view.at - fence.stamped).total_seconds() < YOUNG_SECONDS
+
+    async def _is_shown_late(self, named: int) -> bool:
+        """Whether it is there after all: who is started right after a kill asks before every replica knows of it."""
+        if self._refused:
+            return False
+        await self._port.sleep(self._claimant.terms.settle)
+        return await self._show_in(named)
 
     async def _show_in(self, id: int) -> bool:
         """Whether the comment that the fence names is there, and may be edited by us."""

@@ -143,6 +143,7 @@ CLAIMING = (
         ("announce", "or ack.state is not AckState.ACTIVE:", "or True:"),
         world="mixed",
     ),
+    unit("a comment that is not shown yet is posted again", ("announce", "self._is_young(named) and", "False and")),
     unit("one try to show an epoch", ("announce", "TRIES = 3\n", "TRIES = 1\n")),
     unit("what was paid for is forgotten", ("claim", "runs=old.runs if intent.attempt is None else 0", "runs=0")),
     unit(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from fakes.lock_port import KEY, KEYS, FakeAgent, Run, run
+from fakes.lock_port import KEY, KEYS, FakeAgent, FakePort, Run, run
 from fakes.lock_server import Fault, Server
 
 from shared.errors import Blocked, Lost, UnknownOutcome
+from shared.lock.announce import YOUNG_SECONDS
 from shared.lock.codec import write_words
 from shared.lock.comment import Words
 from shared.lock.fence import advance
 from shared.lock.hold import beat, release, tell
-from shared.lock.port import AdvanceFence, EditComment
+from shared.lock.port import AdvanceFence, EditComment, Operation, ReadComment, ReadComments, Reply
 from shared.lock.record import FenceChange
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Stage
@@ -126,3 +128,44 @@ def test_what_was_told_before_the_first_claim_and_arrives_late_is_no_edit(server
     server.edit(held.ack.id, server.comments()[held.ack.id].body.replace("working", "resting"))
     with pytest.raises(Lost, match="edited"):
         run(alice.port, beat(held))
+
+
+class BehindPort(FakePort):
+    """A port that asks a replica which has not heard of any comment yet, until somebody waits."""
+
+    behind = False
+
+    def answer(self, operation: Operation[Any]) -> Reply[Any]:
+        if self.behind and isinstance(operation, ReadComment | EditComment | ReadComments):
+            self.done.append(operation)
+            return Reply(() if isinstance(operation, ReadComments) else None, self.server.at)
+        return super().answer(operation)
+
+    async def sleep(self, seconds: float) -> None:
+        self.behind = False
+        await super().sleep(seconds)
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_whoever_is_started_right_after_a_kill_posts_no_second_comment(server: Server, deleted: bool) -> None:
+    """Neither the comment nor the thread with it is shown; only what is missing a moment later was deleted."""
+    bob, alice = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    alice.port = port = BehindPort(server)
+    first = bob.win()
+    assert run(bob.port, release(first))
+    if deleted:
+        server.delete(first.ack.id)
+    port.behind = True
+    held = alice.win()
+    assert (held.ack.id == first.ack.id) is not deleted
+    assert len(server.comments()) == 1
+
+
+def test_what_an_old_fence_names_and_nobody_shows_is_not_waited_for(server: Server) -> None:
+    bob, alice = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
+    first = bob.win()
+    assert run(bob.port, release(first))
+    server.delete(first.ack.id)
+    server.seconds += YOUNG_SECONDS
+    alice.win()
+    assert alice.port.slept == []
