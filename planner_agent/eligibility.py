@@ -53,7 +53,7 @@ class Eligibility:
                 order = await self._listener.order(heard, fence.attempt)
                 return Intent(fence.stage, fence.phase) if order else "waits for a person's decision"
             case Wish.CLOSE:
-                closed = await self._specifications.closed(issue, fence.attempt)
+                closed = await self._specifications.closed(issue, fence)
                 return Intent(fence.stage, fence.phase) if closed else "a specification is still open"
             case _:
                 assert_never(wanted)

@@ -115,7 +115,7 @@ class Observer:
         issue = seen or await self._forge.issues.issue(fence.key.number)
         snapshot = Snapshot(fence, issue, auto=self._policy.auto, rounds=self._policy.rounds)
         if fence.stage is Stage.SPECIFIED:
-            return replace(snapshot, closed=await self._specifications.closed(issue, fence.attempt))
+            return replace(snapshot, closed=await self._specifications.closed(issue, fence))
         if fence.stage not in TALKING:
             return snapshot
         heard = await self._listener.hear(issue.number, own=posted(held), after=_new_plan(held))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 
 from planner_agent.overlap import blockers, elsewhere
 from planner_agent.plan import Plan, PlannedSpecification
@@ -12,6 +13,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from shared.errors import Gone
 from shared.lock.hold import Held
+from shared.lock.record import Fence
 from shared.models import Issue
 from shared.scheduling.order import urgency
 from shared.specification import LINKED, Criterion, Specification, Trailer, read, write
@@ -91,11 +93,14 @@ class Specifications:
         known = {label.casefold() for label in (*self._policy.priorities, *self._policy.include)}
         return sorted(label for label in story.labels if label.casefold() in known)
 
-    async def closed(self, story: Issue, revision: int) -> bool:
-        """Whether plan `revision` has specifications and each of them, read singly, is closed or gone."""
-        numbers = (await self.numbers(story, revision)).values()
+    async def closed(self, story: Issue, fence: Fence) -> bool:
+        """Whether the newest plan has specifications and each of them, read singly, is closed or gone.
+
+        Raises `NotShown` for one that a replica may not know yet.
+        """
+        numbers = (await self.numbers(story, fence.attempt)).values()
         for number in numbers:
-            if await self._is_open(number):
+            if await self._is_open(number, fence.at):
                 return False
         return bool(numbers)
 
@@ -129,7 +134,7 @@ class Specifications:
             if not self._is_under_way(listed) or self._comes_later(listed, story):
                 continue
             with suppress(Gone):
-                issue = await self._forge.issues.issue(number)  # lists lack most of its text
+                issue = await self._forge.issues.named(number, listed.created_at)  # lists lack most of its text
                 specification = read(issue.body)
                 if self._is_under_way(issue) and specification.part_of != story.number:
                     found[number] = specification
@@ -145,9 +150,9 @@ class Specifications:
         labels = self._policy.names.read(issue.labels)
         return issue.open and not issue.is_pull_request and not labels.story and bool(labels.stages & _UNDER_WAY)
 
-    async def _is_open(self, number: int) -> bool:
+    async def _is_open(self, number: int, named_at: datetime) -> bool:
         try:
-            return (await self._forge.issues.issue(number)).open
+            return (await self._forge.issues.named(number, named_at)).open
         except Gone:
             return False
 

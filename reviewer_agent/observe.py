@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Protocol
 
 from reviewer_agent import links
@@ -186,7 +187,7 @@ class Observer:
             return None
         if issue.blocked_by and holding(issue, await self._forge.issues.blocked_by(issue.number)):
             return Blocker.BLOCKED
-        named = [await self._issue(number) for number in written(issue)]
+        named = [await self._issue(number, issue.updated_at) for number in written(issue)]
         return Blocker.BLOCKED if any(one is not None and one.open for one in named) else None
 
     def _flagged(self, issue: Issue | None) -> Blocker | None:
@@ -323,9 +324,10 @@ class Observer:
         labels = self._policy.names.read(issue.labels)
         return Flag.PAUSED in labels.flags or Stage.REVIEWING not in labels.stages
 
-    async def _issue(self, number: int) -> Issue | None:
+    async def _issue(self, number: int, named_at: datetime | None = None) -> Issue | None:
         try:
-            return await self._forge.issues.issue(number)
+            issues = self._forge.issues
+            return await (issues.named(number, named_at) if named_at else issues.issue(number))
         except Gone:
             return None
 

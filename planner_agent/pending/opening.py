@@ -23,7 +23,7 @@ from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.git.ports import Files
 from shared.github.base_branch import BaseBranch
-from shared.github.ports import SingleIssues
+from shared.github.ports import NamedIssues
 from shared.lock.write_permit import RegisterPermit, WritePermit
 from shared.models import Account, Issue
 from shared.pending import mark
@@ -106,7 +106,7 @@ IDLE_SECONDS = 60.0
 _EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-class Issues(SingleIssues, Protocol):
+class Issues(NamedIssues, Protocol):
     """Where issues are read and opened."""
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
@@ -208,18 +208,18 @@ class Opening:
 
     async def _in_the_way(self, entries: Mapping[str, PendingTest], listed: Mapping[int, Issue]) -> int:
         """How many issues are still worked on. The newest are read singly where the list lacks them: it may lag."""
-        numbers = [entry.issue for entry in entries.values() if entry.issue]
-        newest, count = numbers[-self._wanted.open_at_once :], 0
-        for number in numbers:
-            issue = listed.get(number)
-            if issue is None and number in newest:
-                issue = await self._single(number)
+        opened = [entry for entry in entries.values() if entry.issue]
+        newest, count = opened[-self._wanted.open_at_once :], 0
+        for entry in opened:
+            issue = listed.get(entry.issue)
+            if issue is None and entry in newest:
+                issue = await self._single(entry)
             count += issue is not None and self._works(issue)
         return count
 
-    async def _single(self, number: int) -> Issue | None:
+    async def _single(self, entry: PendingTest) -> Issue | None:
         try:
-            return await self._issues.issue(number)
+            return await self._issues.named(entry.issue, entry.at)
         except Gone:
             return None
 

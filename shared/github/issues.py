@@ -10,7 +10,7 @@ from typing import Any
 from shared.github import listing, wire
 from shared.github.address import query
 from shared.github.client import GitHub
-from shared.github.fresh import ITEM
+from shared.github.fresh import ITEM, KNOWN_SECONDS
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Assignment, Blocker, Issue, LabelEvent
@@ -69,6 +69,15 @@ class Issues:
     async def issue(self, number: int) -> Issue:
         """One item as it is now; raises `Gone` when it was deleted or transferred."""
         return wire.read(wire.issue, await self._github.item(f"{self._path}/{number}"))
+
+    async def named(self, number: int, at: datetime) -> Issue:
+        """`issue` for one that was named `at` by something that GitHub shows: then it existed.
+
+        Raises `NotShown` where GitHub does not show it, as long as that is so new that a replica may be behind.
+        """
+        if (self._github.server_time - at).total_seconds() < KNOWN_SECONDS:
+            self._github.know(self._root, ITEM, number)
+        return await self.issue(number)
 
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]:
         """What blocks an issue by GitHub's own relationships, closed ones too; free as long as none has changed.

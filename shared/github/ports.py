@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from shared.github.item_changes import ItemChange
@@ -27,13 +28,19 @@ class SingleIssues(Protocol):
     async def issue(self, number: int) -> Issue: ...
 
 
+class NamedIssues(SingleIssues, Protocol):
+    """Single issues that may be so new that GitHub does not show them yet."""
+
+    async def named(self, number: int, at: datetime) -> Issue: ...
+
+
 class LabelEvents(Protocol):
     """Who has set and removed labels."""
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
 
 
-class Issues(SingleIssues, LabelEvents, Protocol):
+class Issues(NamedIssues, LabelEvents, Protocol):
     """Single issues, read before acting, and closed."""
 
     async def close(self, number: int, permit: WritePermit) -> Issue: ...

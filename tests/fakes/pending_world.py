@@ -107,6 +107,9 @@ class World:
             raise Gone
         return self.issues[number]
 
+    async def named(self, number: int, at: datetime) -> Issue:
+        return await self.issue(number)
+
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
         self.asked.append("all issues" if since.year < 2026 else "new issues")
         return tuple(one for one in self.issues.values() if one.author.login == login and one.updated_at >= since)

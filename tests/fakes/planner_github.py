@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from fakes.closing import FakeClosing, FakeReplies
@@ -23,6 +23,8 @@ from planner_agent.ports import Forge
 from shared.commands.text_history import Texts
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
+from shared.github.errors import NotShown
+from shared.github.fresh import KNOWN_SECONDS
 from shared.github.label_board import WantedLabels
 from shared.github.status import StatusBoard
 from shared.lock.claimant import Claimant
@@ -75,6 +77,13 @@ class FakeGitHub:
         if number not in self.world.issues:
             raise Gone
         return self.world.issues[number]
+
+    async def named(self, number: int, at: datetime) -> Issue:
+        """One issue, which may be so new that it is not shown yet."""
+        is_new = self.world.server.at - at < timedelta(seconds=KNOWN_SECONDS)
+        if number in self.world.hidden_issues:
+            raise NotShown(f"issue {number}", 0.5) if is_new else Gone()
+        return await self.issue(number)
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
         """Of one issue, oldest first."""

@@ -34,6 +34,8 @@ class World:
     faults: dict[str, list[EngineError | None]] = field(default_factory=dict)
     hidden: set[int] = field(default_factory=set)
     """Comments that a replica does not show yet."""
+    hidden_issues: set[int] = field(default_factory=set)
+    """Issues that a replica does not show yet, or that were deleted."""
     breaks_at: int = 0
     writes: list[str] = field(default_factory=list)
     dismissed: list[int] = field(default_factory=list)

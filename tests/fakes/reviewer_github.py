@@ -70,6 +70,9 @@ class FakeHub:
             raise Gone
         return self.world.issue
 
+    async def named(self, number: int, at: datetime) -> Issue:
+        return await self.issue(number)
+
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]:
         self.world.meet("blockers")
         return ()

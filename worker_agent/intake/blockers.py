@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from shared.errors import Gone
-from shared.github.ports import SingleIssues
+from shared.github.ports import NamedIssues
 from shared.models import Blocker, Issue
 from shared.specification.dependencies import holding, written
 
@@ -16,7 +16,7 @@ MOST_WATCHED = 20
 """So many blockers are looked at for one poll; where there are more, the others come with the next ones."""
 
 
-class Issues(SingleIssues, Protocol):
+class Issues(NamedIssues, Protocol):
     """Single issues and what blocks them."""
 
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
@@ -53,11 +53,12 @@ class Blockers:
     async def first(self, issue: Issue) -> Wait | None:
         """The first open issue that has to be closed before this one; it is watched from now on.
 
-        Never the issue itself, nor its own story, which ends only after it. Raises `Transient`.
+        Never the issue itself, nor its own story, which ends only after it. Raises `Transient`, also for one that
+        the issue names and a replica may not know yet.
         """
         self._waiting.pop(issue.number, None)
         for wait in await self.of(issue):
-            if not wait.written or await self._opened(wait.on) is not None:
+            if not wait.written or await self._opened(wait.on, issue.created_at) is not None:
                 self._waiting[issue.number] = wait
                 return wait
         return None
@@ -109,9 +110,9 @@ class Blockers:
             return False
         return any((one.number, one.repository, one.open) == (wait.on, wait.repository, True) for one in there)
 
-    async def _opened(self, number: int) -> Issue | None:
+    async def _opened(self, number: int, named_at: datetime | None = None) -> Issue | None:
         try:
-            found = await self._issues.issue(number)
+            found = await (self._issues.named(number, named_at) if named_at else self._issues.issue(number))
         except Gone:
             return None
         return found if found.open else None

@@ -14,7 +14,7 @@ from shared.github.checks import Checks
 from shared.github.client import GitHub
 from shared.github.comments import Comments
 from shared.github.errors import NotShown, Refused
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.fresh import KNOWN_SECONDS, PATIENCE_SECONDS
 from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard
 from shared.github.pulls import Pulls
@@ -163,4 +163,17 @@ async def test_an_item_that_nobody_named_is_gone_at_once() -> None:
     async with scripted(NOT_FOUND) as (github, script):
         with pytest.raises(Gone):
             await Issues(github, R).issue(42)
+        assert script.clock.slept == []
+
+
+async def test_an_item_that_was_named_lately_is_not_gone_because_it_is_not_shown() -> None:
+    """Whoever names it is new, too: what an old text names may have been deleted since."""
+    async with scripted(Plan(body={}), NOT_FOUND, NOT_FOUND, Plan(body=issue(42))) as (github, script):
+        await github.synchronise()
+        assert (await Issues(github, R).named(42, NOW)).number == 42
+        assert script.clock.slept == [0.5, 1.0]
+    async with scripted(Plan(body={}), NOT_FOUND) as (github, script):
+        await github.synchronise()
+        with pytest.raises(Gone):
+            await Issues(github, R).named(42, NOW - timedelta(seconds=KNOWN_SECONDS + 60))
         assert script.clock.slept == []

@@ -13,7 +13,7 @@ from fakes.planner_world import NAMES
 from planner_agent.agent import PlanChanged, Planner
 from shared.errors import Lost, Transient, UnknownOutcome
 from shared.github.errors import NotShown
-from shared.github.fresh import PATIENCE_SECONDS
+from shared.github.fresh import KNOWN_SECONDS, PATIENCE_SECONDS
 from shared.lock.hold import Held
 from shared.scheduling.items import Ended, Result, Skip
 from shared.specification import read
@@ -225,6 +225,26 @@ async def test_a_crash_before_the_last_label_is_finished_by_the_next_claim(bench
     (ended,) = await bench.tick()
     assert ended == Ended(Result.HANDED_OVER, "#12 is specified")
     assert bench.world.labels(number) == {"status:specified"}
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+async def test_a_story_is_not_closed_because_its_specifications_are_not_shown_yet(bench: Bench, deleted: bool) -> None:
+    bench.auto = True
+    number = bench.world.story()
+    bench.world.faults = {"label": [None, Transient("killed here")]}
+    assert await bench.tick() == []
+    bench.world.hidden_issues = {one.number for one in bench.world.specifications()}
+    async with leased(bench) as (planner, held):
+        with pytest.raises(NotShown, match=r"issue 1[34]"):
+            await planner.step(held)
+        assert bench.world.issues[number].open
+        if deleted:
+            bench.world.server.seconds += KNOWN_SECONDS
+        bench.world.hidden_issues -= set() if deleted else {13, 14}
+        ended = await planner.step(held)
+    assert isinstance(ended, Ended)
+    assert ended.result is (Result.FINISHED if deleted else Result.HANDED_OVER)
+    assert bench.world.issues[number].open is not deleted
 
 
 WRITES = ["label", "post", "posted", "create", "created", "create", "created", "tell", "told", "label", "unlabel"]

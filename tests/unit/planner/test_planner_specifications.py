@@ -157,7 +157,7 @@ async def test_they_are_found_by_the_status_comment_or_by_their_marks(bench: Ben
         rooms, status = adapters(bench)
         story = bench.world.issues[12]
         assert await rooms.numbers(story, 1) == {}
-        assert not await rooms.closed(story, 1)
+        assert not await rooms.closed(story, held.fence)
         await rooms.create(held, story, planned(), SHA)
         assert await rooms.numbers(story, 1) == {"12-2": 13, "12-1": 14}
         rooms, status = adapters(bench)  # another process, which created nothing
@@ -176,16 +176,16 @@ async def test_a_story_is_done_when_none_is_open(bench: Bench) -> None:
         story = bench.world.issues[12]
         await rooms.create(held, story, planned(), SHA)
         bench.world.change(13, open=False)
-        assert not await rooms.closed(story, 1)
+        assert not await rooms.closed(story, held.fence)
         bench.world.change(14, open=False)
-        assert await rooms.closed(story, 1)
+        assert await rooms.closed(story, held.fence)
 
 
 async def test_one_that_was_deleted_counts_as_closed(bench: Bench) -> None:
-    async with leased(bench):
+    async with leased(bench) as held:
         rooms, status = adapters(bench)
         await status.show(12, Status("Done.", data={"specifications": {"12-1": 99}}), Notice(12, "test"))
-        assert await rooms.closed(bench.world.issues[12], 1)
+        assert await rooms.closed(bench.world.issues[12], held.fence)
 
 
 async def test_a_story_from_the_command_line_is_an_issue_with_the_label(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.errors import Gone
+from shared.github.errors import NotShown
 from shared.models import Account, Blocker, Issue
 from worker_agent.intake.blockers import MOST_WATCHED, Blockers, Wait
 from worker_agent.intake.dependency_cycles import MOST_READ, circle_of
@@ -35,12 +36,18 @@ class Shelf:
         self.read: list[int] = []
         self.asked: list[int] = []
         self.listed: dict[int, datetime] = {}
+        self.late: set[int] = set()
 
     async def issue(self, number: int) -> Issue:
         self.read.append(number)
         if number not in self.issues:
             raise Gone
         return self.issues[number]
+
+    async def named(self, number: int, at: datetime) -> Issue:
+        if number in self.late:
+            raise NotShown(f"issue {number}", 0.5)
+        return await self.issue(number)
 
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]:
         self.asked.append(number)
@@ -113,6 +120,14 @@ async def test_a_long_chain_is_not_followed_to_its_end() -> None:
 )
 async def test_what_an_issue_waits_for_first(own: Issue, shelf: Shelf, expected: Wait | None) -> None:
     assert await Blockers(shelf, shelf).first(own) == expected
+
+
+async def test_a_blocker_that_is_not_shown_yet_is_no_blocker_that_has_gone() -> None:
+    """It was made a moment before the issue that names it: the next claim looks again."""
+    shelf = Shelf(issue(2))
+    shelf.late.add(2)
+    with pytest.raises(NotShown):
+        await Blockers(shelf, shelf).first(issue(1, 2))
 
 
 async def test_a_blocker_that_goes_is_noticed_whatever_list_it_is_in() -> None:
