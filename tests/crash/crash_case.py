@@ -49,11 +49,12 @@ class Case:
     heir: Heir
     point: Point | None = None
     call: tuple[str, str] = ("", "")
+    draw: int = 0
 
     @property
     def seed(self) -> int:
-        """Of what the replicas of this case show late: the same in each run."""
-        return zlib.crc32(f"{self.act.name} {self.blow} {self.heir} {self.point} {self.call}".encode())
+        """Of what the replicas of this case show late: the same in each run with the same `draw`."""
+        return zlib.crc32(f"{self.act.name} {self.blow} {self.heir} {self.point} {self.call}".encode()) ^ self.draw
 
 
 @dataclass(frozen=True, slots=True)

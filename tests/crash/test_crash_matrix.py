@@ -8,7 +8,8 @@ branches, notes, history, register. A killed agent reaches nothing more: neither
 a read leaves the server as a kill after the write before it, so reads are struck only with `CRASH=every`.
 
 GitHub's replicas lag in each case: half of what may be late is, drawn from the case's name (`Case.seed`). The life
-without a fault knows no lag, so neither may its end show any. `CRASH_LAG=0` has none, `CRASH_LAG=1` all there is.
+without a fault knows no lag, so neither may its end show any. `CRASH_LAG=0` has none, `CRASH_LAG=1` all there is;
+`CRASH_SEED=7` draws others.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ CALLS = (
 LATE = float(os.environ.get("CRASH_LAG", "0.5"))
 """The share of what replicas may answer late that is."""
 
+SEED = int(os.environ.get("CRASH_SEED", "0"))
+"""Draws which answers are late."""
+
 Factory = Callable[[], Path]
 Count = Callable[[str, object], None]
 
@@ -65,7 +69,7 @@ async def test_every_call_struck(
     life = (await whole_life(factory))[act.name]
     points = life.points(reads=os.environ.get("CRASH") == "every")
     assert len(points) >= act.least, "an act makes more writes than that"
-    cases = [Case(act, blow, heir, point) for point in points]
+    cases = [Case(act, blow, heir, point, draw=SEED) for point in points]
     wrong = await _run(cases, life, tmp_path, record_property)
     assert not wrong, "\n".join(wrong)
 
@@ -78,7 +82,7 @@ async def test_killed_inside_a_paid_call(
     act: str, call: str, when: str, heir: Heir, factory: Factory, tmp_path: Path, record_property: Count
 ) -> None:
     life = (await whole_life(factory))[act]
-    case = Case(life.act, Blow.KILLED_BEFORE, heir, call=(call, when))
+    case = Case(life.act, Blow.KILLED_BEFORE, heir, call=(call, when), draw=SEED)
     wrong = await _run([case], life, tmp_path, record_property)
     assert not wrong, "\n".join(wrong)
 
