@@ -1,4 +1,4 @@
-"""One issue from story to merge, told by three processes: what it asks of GitHub, and what `gh` would have."""
+"""Two issues from story to merge, told by three processes: what it asks of GitHub, and what `gh` would have."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ POLL_SECONDS = 0.5
 PULLS_LABEL = "automated"
 """The engine's pull requests get this label, which the first one in a repository defines."""
 
+STORIES = ("domain", "initial")
+"""What the stories count users by, in their order."""
+
 _SCRIPT = Template((Path(__file__).with_name("story.yml")).read_text(encoding="utf-8"))
 
 
@@ -46,9 +49,12 @@ def script(*names: str) -> str:
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """Tell one story; the rows of DESIGN's request goals, the charged requests by their shape, git by its commands."""
+    """Tell two stories, and count the second: an agent lives for weeks, and reads labels and rights once.
+
+    The rows of DESIGN's request goals, the charged requests by their shape, git by its commands.
+    """
     socket, counts = root / "github.sock", GitCounts(root / "programs")
-    async with house(root, script("initial"), socket=socket) as here:
+    async with house(root, script(*STORIES), socket=socket) as here:
         here.programs = counts.directory
         here.lab.at(REPOSITORY).issues.labels.ensure(PULLS_LABEL)  # by any pull request before this one
         starts, git = await _tell(here, counts)
@@ -69,7 +75,9 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 async def _tell(here: LabHost, counts: GitCounts) -> tuple[Counter[str], Counter[str]]:
-    """One story with the three agents as processes, until nothing follows any more; the git of their starts and of it.
+    """The stories, with the three agents as processes; the git of their starts, and of the last one.
+
+    Each is told until nothing follows any more; what the proxy has seen is the last one's.
 
     They start one after the other, so that each finds the labels that the first one has defined.
     """
@@ -78,17 +86,20 @@ async def _tell(here: LabHost, counts: GitCounts) -> tuple[Counter[str], Counter
         for number, (name, role) in enumerate(agents.items(), start=1):
             await stack.enter_async_context(here.running(role, name))
             await _warm(here, number)
-        await _warm(here, len(agents))
-        here.proxy.exchanges.clear()
-        before = counts.so_far()
-        here.lab.issue(REPOSITORY, "Count users by initial", "For a register.", author=OWNER, labels=("story",))
-        with anyio.move_on_after(SECONDS) as limit:
-            while not finished(here.lab, 1):
-                await here.clock.sleep(POLL_SECONDS / 5)
-            await here.clock.sleep(QUIET_POLLS * POLL_SECONDS)
-        if limit.cancelled_caught:
-            raise Stuck(f"The story was not merged within {SECONDS:.0f} s: see {here.root}.")
-        return before, counts.so_far() - before
+        starts = counts.so_far()
+        for number, name in enumerate(STORIES, start=1):
+            await _warm(here, len(agents))
+            here.proxy.exchanges.clear()
+            before = counts.so_far()
+            title = f"Count users by {name}"
+            here.lab.issue(REPOSITORY, title, "For a register.", author=OWNER, labels=("story",))
+            with anyio.move_on_after(SECONDS) as limit:
+                while not finished(here.lab, number):
+                    await here.clock.sleep(POLL_SECONDS / 5)
+                await here.clock.sleep(QUIET_POLLS * POLL_SECONDS)
+            if limit.cancelled_caught:
+                raise Stuck(f"The story '{title}' was not merged within {SECONDS:.0f} s: see {here.root}.")
+        return starts, counts.so_far() - before
 
 
 def finished(lab: Lab, stories: int) -> bool:
