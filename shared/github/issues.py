@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -39,32 +39,33 @@ class Issues:
         One URL, always the same bytes, so that an unchanged list costs nothing. Of bodies, lists keep
         only what names other items.
         """
-        return await self._github.changed(self._recent, listing.issues)
+        found = await self._github.changed(self._recent, listing.issues)
+        return None if found is None else self._shown(found)
 
     async def open(self) -> tuple[Issue, ...]:
         """All open items, oldest first. May be stale: read the single issue to act."""
         params = {"state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
-        return tuple({issue.number: issue for issue in found}.values())
+        return self._shown({issue.number: issue for issue in found}.values())
 
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         """The open items that carry a label, oldest first. May be stale: read the single issue to act."""
         # By creation, because an order by update shifts items between pages while they are read.
         params = {"labels": label, "state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
-        return tuple({issue.number: issue for issue in found}.values())
+        return self._shown({issue.number: issue for issue in found}.values())
 
     async def assigned(self, login: str) -> tuple[Issue, ...]:
         """The open items that are assigned to somebody, oldest first. May be stale: read the single issue to act."""
         params = {"assignee": login, "state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
-        return tuple({issue.number: issue for issue in found}.values())
+        return self._shown({issue.number: issue for issue in found}.values())
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
         """What an account created and what has changed at or after `since`, open or not, oldest first."""
         params = {"creator": login, "state": "all", "since": since, "sort": "created", "direction": "asc"}
         found = await self._github.pages(self._path, **params)
-        return tuple({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
+        return self._shown({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
 
     async def issue(self, number: int) -> Issue:
         """One item as it is now; raises `Gone` when it was deleted or transferred."""
@@ -75,9 +76,20 @@ class Issues:
 
         Raises `NotShown` where GitHub does not show it, as long as that is so new that a replica may be behind.
         """
-        if (self._github.server_time - at).total_seconds() < KNOWN_SECONDS:
+        if self._is_new(at):
             self._github.know(self._root, ITEM, number)
         return await self.issue(number)
+
+    def _shown(self, listed: Iterable[Issue]) -> tuple[Issue, ...]:
+        """What a list shows exists, even where the next replica does not show it yet."""
+        found = tuple(listed)
+        for one in found:
+            if self._is_new(one.created_at):
+                self._github.know(self._root, ITEM, one.number)
+        return found
+
+    def _is_new(self, at: datetime) -> bool:
+        return (self._github.server_time - at).total_seconds() < KNOWN_SECONDS
 
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]:
         """What blocks an issue by GitHub's own relationships, closed ones too; free as long as none has changed.

@@ -166,6 +166,23 @@ async def test_an_item_that_nobody_named_is_gone_at_once() -> None:
         assert script.clock.slept == []
 
 
+@pytest.mark.parametrize("old", [False, True])
+async def test_a_new_item_of_a_list_is_not_gone_because_the_next_replica_does_not_show_it(old: bool) -> None:
+    made = NOW - timedelta(seconds=KNOWN_SECONDS + 60 if old else 60)
+    listed = Plan(body=[issue(42) | {"created_at": f"{made:%Y-%m-%dT%H:%M:%SZ}"}])
+    async with scripted(listed, *([NOT_FOUND] if old else [NOT_FOUND, Plan(body=issue(42))])) as (github, script):
+        issues = Issues(github, R)
+        found = await issues.recent()
+        assert found is not None
+        assert [one.number for one in found] == [42]
+        if old:
+            with pytest.raises(Gone):
+                await issues.issue(42)
+        else:
+            assert (await issues.issue(42)).number == 42
+            assert script.clock.slept == [0.5]
+
+
 async def test_an_item_that_was_named_lately_is_not_gone_because_it_is_not_shown() -> None:
     """Whoever names it is new, too: what an old text names may have been deleted since."""
     async with scripted(Plan(body={}), NOT_FOUND, NOT_FOUND, Plan(body=issue(42))) as (github, script):
