@@ -69,7 +69,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     )
     sizes = f"of throughput ({throughput.ISSUES}), soak ({soak.ISSUES}), scale ({scale.SIZES.issues})"
     parser.add_argument("--issues", type=int, help=sizes)
-    for name in ("repositories", "reviewers", "accounts"):
+    for name in ("repositories", "reviewers", "accounts", "creations"):
         parser.add_argument(f"--{name}", type=int, help=f"of scale ({getattr(scale.SIZES, name)})")
     given = parser.parse_args(argv)
     try:
@@ -82,7 +82,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def scale_sizes(given: argparse.Namespace) -> Sizes:
     """How large the scale run is; raises `ValueError`."""
-    names = ("repositories", "issues", "workers", "reviewers", "accounts")
+    names = ("repositories", "issues", "workers", "reviewers", "accounts", "creations")
     return replace(scale.SIZES, **{name: one for name in names if (one := getattr(given, name)) is not None})
 
 

@@ -48,12 +48,16 @@ class Sizes:
     reviewers: int
     accounts: int
     poll_seconds: int
+    creations: int = CREATIONS_PER_MINUTE
+    """What all accounts together may create in a minute, in equal parts."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.accounts <= len(ascii_lowercase):
             raise ValueError(f"between 2 and {len(ascii_lowercase)} accounts: one reviews what another writes")
         if min(self.repositories, self.workers, self.reviewers) < self.accounts:
             raise ValueError("each account needs a repository, a worker and a reviewer")
+        if self.creations < self.accounts:
+            raise ValueError("each account needs a creation a minute")
         if self.issues < 2:
             raise ValueError("at least two issues: one is compared with the other")
 
@@ -65,7 +69,7 @@ class Sizes:
     @property
     def creations_per_minute(self) -> int:
         """What the lab lets one account create in a minute."""
-        return CREATIONS_PER_MINUTE // self.accounts
+        return self.creations // self.accounts
 
     @property
     def loops(self) -> int:
