@@ -17,9 +17,10 @@ from planner_agent.conversation import Conversation
 from planner_agent.observe import Listener
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
-from planner_agent.ports import Issues, RepositoryCode
+from planner_agent.ports import RepositoryCode
 from planner_agent.text_call import PROMPTS, answer_text
 from shared.errors import Blocked, Gone, RunFailed
+from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.lock.record import Fence
 from shared.models import Issue

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
 
 from shared.commands.text_history import Texts
-from shared.github import ports
-from shared.github.ports import Closing, LabelBoard, People, Replies, StatusComments
+from shared.github.ports import Closing, Issues, LabelBoard, People, Replies, StatusComments
 from shared.lock.write_permit import WritePermit
 from shared.models import Comment, Issue
 
@@ -28,18 +26,6 @@ class Inbox(Protocol):
     async def look(self) -> Mapping[int, Issue]: ...
 
     def dismiss(self, number: int) -> None: ...
-
-
-class NewIssues(Protocol):
-    """Where issues are opened."""
-
-    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
-
-
-class Issues(ports.Issues, NewIssues, Protocol):
-    """Single issues, read before acting, and those that we created."""
-
-    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
 
 
 class Comments(Protocol):

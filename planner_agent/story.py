@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planner_agent.ports import NewIssues
 from shared.errors import Misconfigured
+from shared.github.ports import Issues
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Issue
 from shared.specification import BODY_LIMIT
@@ -13,7 +13,7 @@ TITLE_LIMIT = 240
 """GitHub refuses longer titles at 256 characters."""
 
 
-async def create_story(issues: NewIssues, text: str, *labels: str) -> Issue:
+async def create_story(issues: Issues, text: str, *labels: str) -> Issue:
     """The new issue: the first line of `text` is its title, the rest its body, and it carries `labels`.
 
     A first line that is too long for a title stands in the body as well. Raises `Misconfigured` for

@@ -11,12 +11,10 @@ from reviewer_agent.issue_labels import Replies
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
-from shared.github import ports
 from shared.github.merge_rules import MergeRules
-from shared.github.ports import Checks, Closing, LabelBoard, People, SinglePulls, StatusComments, StatusRevision
+from shared.github.ports import Checks, Closing, Issues, LabelBoard, People, SinglePulls, StatusComments, StatusRevision
 from shared.lock.hold import Held
 from shared.models import (
-    Blocker,
     Comment,
     Finding,
     Issue,
@@ -47,12 +45,6 @@ class Inbox(Protocol):
     async def look(self) -> Mapping[int, Issue]: ...
 
     def dismiss(self, number: int) -> None: ...
-
-
-class Issues(ports.Issues, Protocol):
-    """Single issues, and pull requests as issues, read before acting."""
-
-    async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
 
 
 class Comments(Protocol):

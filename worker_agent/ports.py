@@ -10,25 +10,13 @@ from shared.ci.logs import Logs
 from shared.commands.text_history import Texts
 from shared.github import ports
 from shared.github.attachments import Image
-from shared.github.ports import Closing, Conversation, LabelBoard, People, Replies, SinglePulls, StatusComments
+from shared.github.ports import Closing, Conversation, Issues, LabelBoard, People, Replies, SinglePulls, StatusComments
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
-from shared.models import Blocker, Issue, PullRequest, Review, ReviewComment
+from shared.models import PullRequest, Review, ReviewComment
 from shared.reconcile.watch import Watch
 from worker_agent.intake.ceilings import CeilingCheck
 from worker_agent.intake.unusable_configuration import Unusable
-
-
-class Issues(ports.Issues, Protocol):
-    """Single issues, read before acting."""
-
-    async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
-
-    async def retitle(self, number: int, title: str, permit: WritePermit) -> Issue: ...
-
-    async def assign(self, number: int, login: str, permit: WritePermit) -> None: ...
-
-    async def unassign(self, number: int, login: str, permit: WritePermit) -> None: ...
 
 
 class Pulls(SinglePulls, Protocol):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
+from shared.github.ports import Issues
 from shared.lock.hold import Held
-from shared.lock.write_permit import WritePermit
 from shared.models import Issue
 from shared.pending.mark import is_pending
 from shared.specification import plain_title
@@ -14,12 +13,6 @@ from shared.text import harmless, redact
 
 TITLE_LIMIT = 256
 """GitHub refuses longer titles."""
-
-
-class Retitling(Protocol):
-    """What this asks of GitHub."""
-
-    async def retitle(self, number: int, title: str, permit: WritePermit) -> Issue: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +35,7 @@ def counted(title: str, now: Try | None) -> str:
 class Titles:
     """Keeps the counter in the title; an approval is bound to the title without it."""
 
-    def __init__(self, issues: Retitling, *, shown: bool) -> None:
+    def __init__(self, issues: Issues, *, shown: bool) -> None:
         """Where it is not `shown`, no title is ever edited but that of an issue about a pending test."""
         self._issues = issues
         self._shown = shown

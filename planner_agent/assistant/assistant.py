@@ -22,7 +22,7 @@ from planner_agent.assistant.sources import Sources
 from shared.clock import Clock
 from shared.commands.start_signals import NewIssues
 from shared.errors import Blocked, EngineError, Gone
-from shared.github.ports import People, Replies
+from shared.github.ports import Issues, People, Replies
 from shared.models import Comment, Issue
 from shared.process import CommandFailed
 from shared.scheduling.order import excluded
@@ -45,12 +45,6 @@ class NewestComments(Protocol):
     async def newest(self) -> tuple[Comment, ...]: ...
 
 
-class OpenIssue(Protocol):
-    """An issue or a pull request as it is now."""
-
-    async def issue(self, number: int) -> Issue: ...
-
-
 class GivenReplies(Replies, Protocol):
     """Replies that are given once, and whether one was."""
 
@@ -62,7 +56,7 @@ class Forge:
     """The GitHub side of one repository, as answers use it."""
 
     comments: NewestComments
-    issues: OpenIssue
+    issues: Issues
     people: People
     replies: GivenReplies
     listed: NewIssues

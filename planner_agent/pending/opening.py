@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -23,8 +23,8 @@ from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
 from shared.git.ports import Files
 from shared.github.base_branch import BaseBranch
-from shared.github.ports import NamedIssues
-from shared.lock.write_permit import RegisterPermit, WritePermit
+from shared.github.ports import Issues
+from shared.lock.write_permit import RegisterPermit
 from shared.models import Account, Issue
 from shared.pending import mark
 from shared.pending.marked import Marked
@@ -104,14 +104,6 @@ IDLE_SECONDS = 60.0
 """How long nothing is looked for while nothing was found and no issue has come or gone."""
 
 _EVER = datetime(2000, 1, 1, tzinfo=UTC)
-
-
-class Issues(NamedIssues, Protocol):
-    """Where issues are read and opened."""
-
-    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
-
-    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
 
 
 @dataclass(frozen=True, slots=True)

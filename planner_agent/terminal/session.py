@@ -21,11 +21,11 @@ from planner_agent.drafting import Drafting, Said
 from planner_agent.observe import Listener
 from planner_agent.plan import NoPlan, Plan
 from planner_agent.policy import Policy
-from planner_agent.ports import Issues
 from planner_agent.terminal import views
 from planner_agent.terminal.console import Console, EditorUnusable
 from planner_agent.terminal.subject import Subject
 from shared.errors import EngineError, Misconfigured, NotAllowed, Unauthorized
+from shared.github.ports import Issues
 from shared.models import Issue
 from shared.retry.answer_retry import AnswerUnusable
 from shared.specification import body_sha256

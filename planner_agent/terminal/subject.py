@@ -10,10 +10,10 @@ from rich.text import Text
 
 from planner_agent.drafting import StoryUnusable, check
 from planner_agent.policy import Policy
-from planner_agent.ports import Issues
 from planner_agent.story import split
 from planner_agent.terminal.console import Console, EditorUnusable
 from shared.errors import Gone, Misconfigured
+from shared.github.ports import Issues
 from shared.models import Issue
 from shared.scheduling.order import excluded
 from shared.text import printable

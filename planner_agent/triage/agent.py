@@ -12,9 +12,10 @@ import structlog
 from planner_agent.decide import Phase
 from planner_agent.ports import Inbox
 from planner_agent.triage.answers import Answers
-from planner_agent.triage.backlog import Backlog, OpenIssues, begun
+from planner_agent.triage.backlog import Backlog, begun
 from planner_agent.triage.work import Work
 from shared.errors import Blocked, EngineError
+from shared.github.ports import Issues
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
@@ -51,7 +52,7 @@ class Triaging:
         planner: Planner,
         claims: Claims,
         inbox: Inbox,
-        issues: OpenIssues,
+        issues: Issues,
         parts: tuple[Backlog, Work, Answers],
         server_time: Callable[[], datetime],
     ) -> None:

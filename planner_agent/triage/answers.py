@@ -12,14 +12,13 @@ from typing import Any
 
 from planner_agent.decide import Phase
 from planner_agent.triage import proposal_comments
-from planner_agent.triage.backlog import OpenIssues
 from planner_agent.triage.proposal import Proposal, TriageKind, is_decided, of_record
 from shared.commands.command import Command, Verb
 from shared.commands.command_loop import Record as Records
 from shared.commands.command_loop import entry, refusals
 from shared.commands.command_reader import CommandReader, NewCommands
 from shared.commands.start_signals import NewIssues
-from shared.github.ports import LabelBoard
+from shared.github.ports import Issues, LabelBoard
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
@@ -35,7 +34,7 @@ VERBS = frozenset({Verb.APPROVE, Verb.REJECT})
 class Sources:
     """Where answers are read, and where they lead to."""
 
-    issues: OpenIssues
+    issues: Issues
     changed: NewIssues
     reader: CommandReader
     labels: LabelBoard

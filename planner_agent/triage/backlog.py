@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Protocol
 
 from planner_agent.decide import Phase
 from planner_agent.triage.register import Entry, Register, places
 from shared.clock import Clock
+from shared.github.ports import Issues
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Account, Issue
@@ -20,14 +20,6 @@ LOOK_SECONDS = 600.0
 
 TRIES = 3
 """Attempts to write a line of the register when other planners write at the same time."""
-
-
-class OpenIssues(Protocol):
-    """The issues of a repository."""
-
-    async def open(self) -> tuple[Issue, ...]: ...
-
-    async def issue(self, number: int) -> Issue: ...
 
 
 def unfit(issue: Issue, account: Account) -> str:
@@ -51,7 +43,7 @@ def begun(fence: Fence | None) -> bool:
 class Backlog:
     """The open issues without a label, and the places of the day."""
 
-    def __init__(self, issues: OpenIssues, register: Register, account: Account, per_day: int, clock: Clock) -> None:
+    def __init__(self, issues: Issues, register: Register, account: Account, per_day: int, clock: Clock) -> None:
         self._issues, self._register, self._account, self._per_day = issues, register, account, per_day
         self._clock = clock
         self._listed: tuple[Issue, ...] = ()

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from planner_agent.decide import Phase
 from planner_agent.triage import proposal_comments
-from planner_agent.triage.backlog import Backlog, OpenIssues, begun, unfit
+from planner_agent.triage.backlog import Backlog, begun, unfit
 from planner_agent.triage.proposal import Proposal, TriageKind, of_record
 from planner_agent.triage.proposal_call import ProposalCall
 from shared.errors import Blocked
-from shared.github.ports import StatusComments
+from shared.github.ports import Issues, StatusComments
 from shared.github.status import Status
 from shared.lock.claim import Intent
 from shared.lock.fence import advance
@@ -38,7 +38,7 @@ class Work:
 
     def __init__(
         self,
-        issues: OpenIssues,
+        issues: Issues,
         status: StatusComments,
         backlog: Backlog,
         asking: ProposalCall,

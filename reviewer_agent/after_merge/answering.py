@@ -6,7 +6,7 @@ did not come to note it is found by its hidden line or its branch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -24,10 +24,10 @@ from shared.errors import Blocked, EngineError, UnknownOutcome
 from shared.git.command import Identity
 from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown
-from shared.github.ports import Replies
+from shared.github.ports import Issues, Replies
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import RegisterPermit, WritePermit
-from shared.models import Check, Issue, PullRequest
+from shared.models import Check, PullRequest
 
 log = structlog.get_logger()
 
@@ -43,14 +43,6 @@ SLACK = timedelta(minutes=5)
 
 EXCERPT_BYTES = 8_000
 """How much of what the failed checks say is quoted."""
-
-
-class Issues(Protocol):
-    """Where issues are found and opened."""
-
-    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
-
-    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
 
 
 class Pulls(Protocol):

@@ -22,7 +22,7 @@ from shared.commands.recovery import Recovery
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.untrusted_comments import spoken
 from shared.errors import Gone
-from shared.github.ports import LabelEvents, People
+from shared.github.ports import Issues, People
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account, Assignment, Comment, Issue, LabelEvent
 from shared.scheduling.items import Candidate
@@ -41,12 +41,6 @@ EDITED_SINCE = (
 )
 
 _KEEPS_BACK = frozenset({Flag.PAUSED, Flag.SPEC_REVIEW_NEEDED})
-
-
-class Events(LabelEvents, Protocol):
-    """What happened to an item."""
-
-    async def assignments(self, number: int) -> tuple[Assignment, ...]: ...
 
 
 class NewComments(Protocol):
@@ -95,7 +89,7 @@ class NewIssues:
 class StartSources:
     """Where orders are read."""
 
-    events: Events
+    issues: Issues
     comments: NewComments
     people: People
     new_issues: NewIssues
@@ -170,7 +164,7 @@ class StartSignals:
     ) -> None:
         self._rules = rules
         self._role = sources.role
-        self._events, self._people = sources.events, sources.people
+        self._issues, self._people = sources.issues, sources.people
         self._comments, self._new_issues, self._lists = sources.comments, sources.new_issues, sources.lists
         self._targets = targets
         self._recovery = recovery
@@ -229,8 +223,8 @@ class StartSignals:
 
     async def _signal(self, target: CommandTarget) -> Signal | None:
         number, fence = target.case.thread.number, target.case.fence
-        labels = await self._events.label_events(number)
-        assignments = await self._events.assignments(number) if self._rules.assignee is not None else ()
+        labels = await self._issues.label_events(number)
+        assignments = await self._issues.assignments(number) if self._rules.assignee is not None else ()
         found = newest(self._rules, labels, assignments, self._ready)
         return found if found is not None and (fence is None or found.at > fence.at) else None
 

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from shared.errors import Blocked, EngineError
-from shared.github.ports import SingleIssues
+from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunLimits
 from shared.llm.scenario import Unscripted
 from shared.lock.hold import Held
@@ -45,7 +45,7 @@ _SCHEMA: Mapping[str, Any] = {
 class Diagnosis:
     """Asks once per lease; whatever goes wrong becomes a sentence, because giving up must not fail for it."""
 
-    def __init__(self, coder: Coder, issues: SingleIssues, limits: RunLimits) -> None:
+    def __init__(self, coder: Coder, issues: Issues, limits: RunLimits) -> None:
         self._coder = coder
         self._issues = issues
         self._limits = replace(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from shared.clock import Clock
 from shared.errors import Gone
 from shared.github.errors import NotShown
 from shared.github.listing import brief
-from shared.github.ports import SingleIssues
+from shared.github.ports import Issues
 from shared.models import Account, Issue
 
 SWEEP_SECONDS = 600.0
@@ -23,18 +22,6 @@ PAGE = 100
 
 DOUBT_SECONDS = 120.0
 """Where a list lacks an item that a reading says is open, one of them is old: so long it is read again."""
-
-
-class IssueLists(SingleIssues, Protocol):
-    """What the inbox asks of the issues adapter."""
-
-    async def recent(self) -> tuple[Issue, ...] | None: ...
-
-    async def open(self) -> tuple[Issue, ...]: ...
-
-    async def labelled(self, label: str) -> tuple[Issue, ...]: ...
-
-    async def assigned(self, login: str) -> tuple[Issue, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +43,7 @@ class Inbox:
 
     def __init__(
         self,
-        issues: IssueLists,
+        issues: Issues,
         labels: Iterable[str],
         clock: Clock,
         *,

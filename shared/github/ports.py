@@ -11,7 +11,7 @@ from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
-from shared.models import Check, Comment, Issue, LabelEvent, Permission, PullRequest
+from shared.models import Assignment, Blocker, Check, Comment, Issue, LabelEvent, Permission, PullRequest
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 
@@ -22,28 +22,40 @@ class People(Protocol):
     async def permission(self, login: str) -> Permission: ...
 
 
-class SingleIssues(Protocol):
-    """Single issues, and pull requests as issues."""
+class Issues(Protocol):
+    """Issues, and pull requests as issues: lists as hints, single ones read before acting, and changed."""
+
+    async def recent(self) -> tuple[Issue, ...] | None: ...
+
+    async def open(self) -> tuple[Issue, ...]: ...
+
+    async def labelled(self, label: str) -> tuple[Issue, ...]: ...
+
+    async def assigned(self, login: str) -> tuple[Issue, ...]: ...
+
+    async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]: ...
 
     async def issue(self, number: int) -> Issue: ...
 
+    async def named(self, number: int, at: datetime) -> Issue:
+        """One that may be so new that GitHub does not show it yet."""
+        ...
 
-class NamedIssues(SingleIssues, Protocol):
-    """Single issues that may be so new that GitHub does not show them yet."""
-
-    async def named(self, number: int, at: datetime) -> Issue: ...
-
-
-class LabelEvents(Protocol):
-    """Who has set and removed labels."""
+    async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]: ...
 
+    async def assignments(self, number: int) -> tuple[Assignment, ...]: ...
 
-class Issues(NamedIssues, LabelEvents, Protocol):
-    """Single issues, read before acting, and closed."""
+    async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue: ...
 
     async def close(self, number: int, permit: WritePermit) -> Issue: ...
+
+    async def retitle(self, number: int, title: str, permit: WritePermit) -> Issue: ...
+
+    async def assign(self, number: int, login: str, permit: WritePermit) -> None: ...
+
+    async def unassign(self, number: int, login: str, permit: WritePermit) -> None: ...
 
 
 class SinglePulls(Protocol):

@@ -15,7 +15,7 @@ import structlog
 from shared.errors import Blocked
 from shared.git import proof_claim
 from shared.github.item_changes import ItemChange
-from shared.github.ports import ItemChanges, SingleIssues, StatusRevision, Threads
+from shared.github.ports import Issues, ItemChanges, StatusRevision, Threads
 from shared.github.status import Status
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
@@ -51,7 +51,7 @@ class Closing:
 
     def __init__(
         self,
-        issues: SingleIssues,
+        issues: Issues,
         threads: Threads,
         changes: ItemChanges,
         boards: Boards,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import structlog
 
 from shared.errors import Transient
-from shared.github.ports import LabelDefinitions, LabelEvents, SingleIssues
+from shared.github.ports import Issues, LabelDefinitions
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.reconcile.label_drift import is_half_a_move, was_taken_off
 from shared.workflow import UNLABELLED, Stage
@@ -24,10 +24,6 @@ QUIET = timedelta(seconds=60)
 """GitHub's lists of events lag behind its items: an item that changed later than this may hide a removal."""
 
 
-class Threads(SingleIssues, LabelEvents, Protocol):
-    """What is asked about one item."""
-
-
 class LostLabels:
     """Tells a stage label that was lost from one that a person took off; a doubt counts for the person.
 
@@ -36,13 +32,13 @@ class LostLabels:
 
     def __init__(
         self,
-        threads: Threads,
+        issues: Issues,
         definitions: LabelDefinitions,
         names: Labels,
         ours: Collection[int],
         before: Callable[[Stage], frozenset[Stage]],
     ) -> None:
-        self._threads = threads
+        self._issues = issues
         self._definitions = definitions
         self._names = names
         self._ours = ours
@@ -56,12 +52,12 @@ class LostLabels:
         if recorded is None or not item.open or self._names.read(item.labels).stages:
             return item
         label = self._names.of(recorded)
-        events = await self._threads.label_events(item.number)
+        events = await self._issues.label_events(item.number)
         halved = is_half_a_move(self._of_stages(events), self._old(recorded), self._ours)
         if not halved and was_taken_off(events, label):
             return item
         if halved or await self._definitions.is_defined(recorded):
-            fresh = await self._threads.issue(item.number)
+            fresh = await self._issues.issue(item.number)
             if now - fresh.updated_at < QUIET:
                 if halved:
                     raise Transient("A label of ours was taken off late; its events are read again in a minute.")

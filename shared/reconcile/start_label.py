@@ -8,7 +8,7 @@ from datetime import datetime
 
 import structlog
 
-from shared.github.ports import LabelEvents, LabelExchange
+from shared.github.ports import Issues, LabelExchange
 from shared.lock.hold import Held
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
@@ -31,8 +31,8 @@ class StartLabel:
     that asked for the start goes with the same request where GraphQL can be had.
     """
 
-    def __init__(self, events: LabelEvents, board: LabelExchange, names: Labels) -> None:
-        self._events = events
+    def __init__(self, issues: Issues, board: LabelExchange, names: Labels) -> None:
+        self._issues = issues
         self._board = board
         self._names = names
 
@@ -67,7 +67,7 @@ class StartLabel:
         The account alone does not tell, because its owner may share it. A list of events that shows no
         removal yet is a doubt, which counts for the person.
         """
-        events = await self._events.label_events(number)
+        events = await self._issues.label_events(number)
         newest = next((event for event in reversed(events) if event.label.casefold() == asked.casefold()), None)
         if newest is None or newest.added:
             return False

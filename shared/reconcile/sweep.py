@@ -11,7 +11,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import EngineError, Gone
-from shared.github.ports import StatusRevision
+from shared.github.ports import Issues, StatusRevision
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.ended_epochs import tell_ends
@@ -21,7 +21,7 @@ from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.reconcile.label_drift import Sign
-from shared.reconcile.lost import LostLabels, Threads
+from shared.reconcile.lost import LostLabels
 from shared.reconcile.orphans import OrphanDecision, ReconcileRules, SuspectFence, is_unclear, judge, reason, suspects
 from shared.reconcile.tombstones import write_tombstone
 from shared.workflow import TERMINAL, Stage
@@ -60,7 +60,7 @@ class Sources:
     """Where the sweep reads and tells, and the server's time."""
 
     fences: FenceList
-    threads: Threads
+    issues: Issues
     lost: LostLabels
     status: StatusRevision
     server_time: Callable[[], datetime]
@@ -198,7 +198,7 @@ class Sweep:
         """The item itself: what lists and fences said may be old."""
         rules = self._rules
         try:
-            item = await self._sources.threads.issue(fence.key.number)
+            item = await self._sources.issues.issue(fence.key.number)
         except Gone:
             return SuspectFence(fence, None)
         if fence.stage in TERMINAL:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from fakes.unasked import UnaskedIssues
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
 from shared.errors import Gone
@@ -35,7 +36,7 @@ class Line:
 
 
 @dataclass
-class World:
+class World(UnaskedIssues):
     """One repository: its register, its issues, its base, and the clocks."""
 
     files: dict[str, bytes] = field(default_factory=lambda: {"tests/test_x.py": file("a", "b", "c")})

@@ -9,6 +9,7 @@ from typing import Any
 
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEYS, OPENED
+from fakes.unasked import UnaskedIssues
 from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
@@ -170,7 +171,7 @@ class Scene:
         return self.noted
 
 
-class _Issues:
+class _Issues(UnaskedIssues):
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
 

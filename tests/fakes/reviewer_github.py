@@ -10,6 +10,7 @@ from typing import Any
 
 from fakes.lock_server import BOT
 from fakes.reviewer_world import ISSUE, NAMES, PULL, World
+from fakes.unasked import UnaskedIssues
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
@@ -57,7 +58,7 @@ class FakeInbox:
 
 
 @dataclass
-class FakeHub:
+class FakeHub(UnaskedIssues):
     """Issues, comments, people, checks, status and branches in one."""
 
     world: World

@@ -8,18 +8,12 @@ from datetime import datetime
 from typing import Protocol
 
 from shared.errors import Gone
-from shared.github.ports import NamedIssues
-from shared.models import Blocker, Issue
+from shared.github.ports import Issues
+from shared.models import Issue
 from shared.specification.dependencies import holding, written
 
 MOST_WATCHED = 20
 """So many blockers are looked at for one poll; where there are more, the others come with the next ones."""
-
-
-class Issues(NamedIssues, Protocol):
-    """Single issues and what blocks them."""
-
-    async def blocked_by(self, number: int) -> tuple[Blocker, ...]: ...
 
 
 class Inbox(Protocol):

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.github.ports import Issues
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Issue, LabelEvent, PullRequest
@@ -17,7 +18,6 @@ from worker_agent.decide import Head, Phase
 from worker_agent.feedback.reading import Feedback
 from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.trusted_writers import TrustedWriters
-from worker_agent.ports import Issues
 
 AT_ONCE = timedelta(minutes=2)
 """So soon after its fence the reviewer has set its label, if nothing holds it up."""

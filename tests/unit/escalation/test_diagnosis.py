@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
+from fakes.unasked import UnaskedIssues
 
 from shared.errors import Blocked, Transient
 from shared.escalation.diagnosis import MOST_USD, Diagnosis
@@ -41,7 +42,7 @@ class Model:
         return self.outcome
 
 
-class Issues:
+class Issues(UnaskedIssues):
     """One issue whose text hides something."""
 
     async def issue(self, number: int) -> Issue:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.lock_port import KEYS as SIGNING
 from fakes.lock_server import BOT
+from fakes.unasked import UnaskedIssues
 
 from shared.errors import Gone
 from shared.git.proof_claim import Claim
@@ -39,20 +40,20 @@ BY = OperatorPermit("a test")
 
 
 @dataclass
-class World:
+class World(UnaskedIssues):
     """One issue, its thread, and what was done to them."""
 
     body: str = BODY
     labels: frozenset[str] = LABELS
     refuses: bool = False
-    open: bool = False
+    is_open: bool = False
     gone: bool = False
     said: Sequence[Comment] = ()
     statuses: list[Status] = field(default_factory=list)
     removed: list[tuple[int, str]] = field(default_factory=list)
 
     async def issue(self, number: int) -> Issue:
-        return Issue(number, "T", self.body, self.labels, ADA, NOW, NOW, open=self.open)
+        return Issue(number, "T", self.body, self.labels, ADA, NOW, NOW, open=self.is_open)
 
     async def thread(self, number: int) -> tuple[Comment, ...]:
         if self.gone:
@@ -65,7 +66,7 @@ class World:
             raise Refused("DELETE", 403, "no")
         for one in changes:
             self.body = self.body if one.body is None else one.body
-            self.open = self.open and not one.close
+            self.is_open = self.is_open and not one.close
             self.removed += [(one.number, name) for name in one.off]
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
@@ -145,16 +146,16 @@ async def test_an_issue_that_cannot_be_read_keeps_no_label_on_the_pull_request()
 
 
 async def test_a_story_is_closed_and_shows_no_stage() -> None:
-    world = World(open=True)
+    world = World(is_open=True)
     await world.closing().close(await world.issue(42), BY)
-    assert (world.open, len(world.removed)) == (False, 3)
+    assert (world.is_open, len(world.removed)) == (False, 3)
 
 
 async def test_a_story_that_stays_open_is_no_end() -> None:
-    world = World(open=True, refuses=True)
+    world = World(is_open=True, refuses=True)
     with pytest.raises(Refused):
         await world.closing().close(await world.issue(42), BY)
-    world = World(open=False, refuses=True)
+    world = World(is_open=False, refuses=True)
     await world.closing().close(replace(await world.issue(42), open=True), BY)  # closed: only its labels stay
 
 

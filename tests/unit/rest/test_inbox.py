@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from fakes.clock import HandClock
+from fakes.unasked import UnaskedIssues
 
 from shared.errors import Gone, Transient
 from shared.github.inbox import DOUBT_SECONDS, PAGE, SWEEP_SECONDS, Inbox, Ties
@@ -26,7 +27,7 @@ FULL = tuple(issue(number) for number in range(100, 100 + PAGE))
 
 
 @dataclass
-class FakeIssues:
+class FakeIssues(UnaskedIssues):
     """A repository's items and the lists that were made of them."""
 
     items: dict[int, Issue]

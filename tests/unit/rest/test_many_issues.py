@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from fakes.clock import PassingClock
+from fakes.unasked import UnaskedIssues
 
 from shared.github.cache import ITEM_BYTES, MAX_BYTES, Cache, CachedAnswer
 from shared.github.inbox import Inbox
@@ -30,7 +31,7 @@ def issue(number: int) -> Issue:
     return Issue(number, f"Issue {number}", f"{number} " * 20, frozenset(labels), Account(1, "ada"), at, at, True)
 
 
-class Lists:
+class Lists(UnaskedIssues):
     """A repository with many open issues, in which nothing changes."""
 
     def __init__(self) -> None:
@@ -40,15 +41,9 @@ class Lists:
         self.looks["recent"] += 1
         return None if self.looks["recent"] > 1 else tuple(issue(MANY - n) for n in range(100))
 
-    async def open(self) -> tuple[Issue, ...]:
-        raise AssertionError("there are too many for one list")
-
     async def labelled(self, label: str) -> tuple[Issue, ...]:
         self.looks["labelled"] += 1
         return tuple(issue(number) for number in range(1, MANY + 1))
-
-    async def assigned(self, login: str) -> tuple[Issue, ...]:
-        raise AssertionError("nobody is asked for")
 
     async def issue(self, number: int) -> Issue:
         self.looks["single"] += 1

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from fakes.unasked import UnaskedIssues
 from tdd_runs import BUG, SKIPPED, ran, stopped
 
 from shared.git.names import activation_branch, issue_of_branch, ref, work_branch
@@ -212,7 +213,7 @@ def test_the_fence_keeps_the_branch() -> None:
     assert comments.branch(fence) == "tdd/42-tests-test-x-py-test-a"
 
 
-class Retitled:
+class Retitled(UnaskedIssues):
     def __init__(self) -> None:
         self.titles: list[str] = []
 
