@@ -12,7 +12,7 @@ from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
 from shared.github.merge_rules import MergeRules
-from shared.github.ports import Checks, Closing, Issues, LabelBoard, People, SinglePulls, StatusComments, StatusRevision
+from shared.github.ports import Checks, Closing, Issues, LabelBoard, People, Pulls, StatusComments, StatusRevision
 from shared.lock.hold import Held
 from shared.models import (
     Comment,
@@ -51,12 +51,6 @@ class Comments(Protocol):
     """What people say in a pull request's thread."""
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
-
-
-class Pulls(SinglePulls, Protocol):
-    """Pull requests."""
-
-    async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str: ...
 
 
 class Reviews(Protocol):

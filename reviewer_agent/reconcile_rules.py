@@ -5,9 +5,8 @@ from __future__ import annotations
 from reviewer_agent import comments
 from reviewer_agent.candidates import STAGES, before, projection
 from reviewer_agent.issue_labels import misplaced
-from reviewer_agent.ports import Pulls
 from shared.errors import Gone
-from shared.github.ports import Closing
+from shared.github.ports import Closing, Pulls
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue

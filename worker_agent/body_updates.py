@@ -7,11 +7,11 @@ from collections import OrderedDict
 import structlog
 
 from shared.errors import Blocked
+from shared.github.ports import Pulls
 from shared.lock.hold import Held
 from worker_agent import change_facts, pull_request_body
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import HANDS_OVER, Action, Snapshot
-from worker_agent.ports import Pulls
 
 log = structlog.get_logger()
 

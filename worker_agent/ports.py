@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,27 +9,13 @@ from shared.ci.logs import Logs
 from shared.commands.text_history import Texts
 from shared.github import ports
 from shared.github.attachments import Image
-from shared.github.ports import Closing, Conversation, Issues, LabelBoard, People, Replies, SinglePulls, StatusComments
+from shared.github.ports import Closing, Conversation, Issues, LabelBoard, People, Pulls, Replies, StatusComments
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
-from shared.models import PullRequest, Review, ReviewComment
+from shared.models import Review, ReviewComment
 from shared.reconcile.watch import Watch
 from worker_agent.intake.ceilings import CeilingCheck
 from worker_agent.intake.unusable_configuration import Unusable
-
-
-class Pulls(SinglePulls, Protocol):
-    """Pull requests."""
-
-    async def of_branch(self, branch: str) -> tuple[PullRequest, ...]: ...
-
-    async def open(self, title: str, body: str, head: str, base: str, held: Held) -> PullRequest: ...
-
-    async def edit(
-        self, number: int, *, title: str | None = None, body: str | None = None, permit: WritePermit
-    ) -> PullRequest: ...
-
-    async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None: ...
 
 
 class Reviews(Protocol):

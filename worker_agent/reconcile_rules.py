@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from shared.errors import Gone
-from shared.github.ports import Closing
+from shared.github.ports import Closing, Pulls
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.models import Issue
@@ -16,7 +16,6 @@ from worker_agent import comments
 from worker_agent.decide import WORKING
 from worker_agent.expected_labels import before, projection
 from worker_agent.intake.candidates import belongs, needs_followup
-from worker_agent.ports import Pulls
 
 
 def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:

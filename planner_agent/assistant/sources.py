@@ -11,7 +11,7 @@ from shared.commands.discussion import Discussion, bounded, talked
 from shared.commands.text_history import Texts
 from shared.errors import Blocked
 from shared.github.base_branch import BaseBranch
-from shared.github.ports import People, SinglePulls, Threads
+from shared.github.ports import People, Pulls, Threads
 from shared.models import Comment, Issue
 
 
@@ -25,7 +25,7 @@ class Sources:
     """Reads for one repository; what people without write access say is left out."""
 
     def __init__(
-        self, code: Code, branch: BaseBranch, threads: Threads, pulls: SinglePulls, people: People, texts: Texts
+        self, code: Code, branch: BaseBranch, threads: Threads, pulls: Pulls, people: People, texts: Texts
     ) -> None:
         self._code, self._branch, self._threads = code, branch, threads
         self._pulls, self._people, self._texts = pulls, people, texts

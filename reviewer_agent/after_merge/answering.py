@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 
@@ -24,10 +23,10 @@ from shared.errors import Blocked, EngineError, UnknownOutcome
 from shared.git.command import Identity
 from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown
-from shared.github.ports import Issues, Replies
+from shared.github.ports import Issues, Pulls, Replies
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import RegisterPermit, WritePermit
-from shared.models import Check, PullRequest
+from shared.models import Check
 
 log = structlog.get_logger()
 
@@ -43,14 +42,6 @@ SLACK = timedelta(minutes=5)
 
 EXCERPT_BYTES = 8_000
 """How much of what the failed checks say is quoted."""
-
-
-class Pulls(Protocol):
-    """Where pull requests are found and opened."""
-
-    async def of_branch(self, branch: str) -> tuple[PullRequest, ...]: ...
-
-    async def open(self, title: str, body: str, head: str, base: str, permit: WritePermit) -> PullRequest: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from reviewer_agent.after_merge.record import Records
 from reviewer_agent.links import is_revert
 from shared.errors import EngineError
 from shared.git.mirror import Mirror
-from shared.github.ports import Checks, SinglePulls
+from shared.github.ports import Checks, Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.record import Fence, read_fences
 from shared.process import CommandFailed
@@ -43,7 +43,7 @@ class Sources:
 
     fences: FenceList
     records: Records
-    pulls: SinglePulls
+    pulls: Pulls
     checks: Checks
     mirror: Mirror
     server_time: Callable[[], datetime]

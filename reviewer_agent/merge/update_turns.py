@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from reviewer_agent.review.verdict import branch_key
 from shared.errors import Gone
 from shared.git.ports import Refs
-from shared.github.ports import SinglePulls
+from shared.github.ports import Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
 from shared.lock.port import ForeignFence
@@ -71,7 +71,7 @@ class UpdateTurns:
         self,
         refs: Refs,
         server_time: Callable[[], datetime],
-        pulls: SinglePulls,
+        pulls: Pulls,
         names: Labels,
         exclude: Collection[str],
     ) -> None:

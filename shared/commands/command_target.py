@@ -8,7 +8,7 @@ from shared.commands.command_rules import Effect
 from shared.commands.recovery import Case
 from shared.errors import Gone
 from shared.git.names import issue_of_branch
-from shared.github.ports import Issues, SinglePulls
+from shared.github.ports import Issues, Pulls
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
@@ -53,7 +53,7 @@ class CommandTarget:
 class CommandTargets:
     """Reads what a command is about."""
 
-    def __init__(self, issues: Issues, pulls: SinglePulls, port: Port, names: Labels, attempts: int = 0) -> None:
+    def __init__(self, issues: Issues, pulls: Pulls, port: Port, names: Labels, attempts: int = 0) -> None:
         self._issues = issues
         self._pulls = pulls
         self._port = port

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from shared.commands.command_rules import Effect
 from shared.commands.retry_command import reviewed_again
@@ -17,7 +16,7 @@ from shared.errors import Transient
 from shared.git.names import work_branch
 from shared.git.ports import Branches
 from shared.git.set_aside import moved_aside
-from shared.github.ports import ShownStages
+from shared.github.ports import Pulls, ShownStages
 from shared.lock.compare_and_swap import swap
 from shared.lock.port import AdvanceFence, Port, ReadFence, RefUpdate
 from shared.lock.record import Fence, FenceChange
@@ -52,12 +51,6 @@ class Case:
     def without_fence(self) -> Case:
         """The same for effects that leave the fence to whoever holds it."""
         return replace(self, fence=None)
-
-
-class Pulls(Protocol):
-    """Pull requests."""
-
-    async def close(self, number: int, permit: OperatorPermit) -> PullRequest: ...
 
 
 class Recovery:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from shared.github.item_changes import ItemChange
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
+from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
 from shared.models import Assignment, Blocker, Check, Comment, Issue, LabelEvent, Permission, PullRequest
@@ -58,10 +59,24 @@ class Issues(Protocol):
     async def unassign(self, number: int, login: str, permit: WritePermit) -> None: ...
 
 
-class SinglePulls(Protocol):
-    """Single pull requests."""
+class Pulls(Protocol):
+    """Pull requests, single ones and those of a branch; merged only at the commit that was judged."""
 
     async def pull_request(self, number: int) -> PullRequest: ...
+
+    async def of_branch(self, branch: str) -> tuple[PullRequest, ...]: ...
+
+    async def open(self, title: str, body: str, head: str, base: str, permit: WritePermit) -> PullRequest: ...
+
+    async def edit(
+        self, number: int, *, title: str | None = None, body: str | None = None, permit: WritePermit
+    ) -> PullRequest: ...
+
+    async def close(self, number: int, permit: WritePermit) -> PullRequest: ...
+
+    async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None: ...
+
+    async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str: ...
 
 
 class ItemChanges(Protocol):

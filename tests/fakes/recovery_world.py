@@ -9,7 +9,7 @@ from typing import Any
 
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEYS, OPENED
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedIssues, UnaskedPulls
 from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
@@ -21,7 +21,7 @@ from shared.github.status import Status
 from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply
 from shared.lock.record import Fence
-from shared.lock.write_permit import OperatorPermit, WritePermit
+from shared.lock.write_permit import WritePermit
 from shared.models import Account, Comment, Issue, Permission, PullRequest
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
@@ -91,13 +91,6 @@ class Scene:
         self.fences[new.key.kind, new.key.number] = replace(new, oid=oid)
         return Reply(oid, EPOCH)
 
-    async def pull_request(self, number: int) -> PullRequest:
-        return self.pull
-
-    async def close(self, number: int, permit: OperatorPermit) -> PullRequest:
-        self.pull = replace(self.pull, open=False)
-        return self.pull
-
     async def refresh(self, ref: str) -> str | None:
         return None
 
@@ -155,14 +148,18 @@ class Scene:
     async def free(self) -> bool:
         return True
 
+    def recovery(self) -> Recovery:
+        """Carries out what is ordered here."""
+        return Recovery(self, _Pulls(self), self, self, Labels())
+
     async def order(self, said: Comment, role: Role) -> list[str]:
         """What the desk of `role` makes of a comment: the recorded outcomes."""
         self.said += [] if said in self.said else [said]
         desk = CommandLoop(
             CommandProfile(role, TextUnchanged(Texts(), self)),
             CommandReader(self, self, self, self.boot),
-            CommandTargets(_Issues(self), self, self, Labels(), 3),
-            Recovery(self, self, self, self, Labels()),
+            CommandTargets(_Issues(self), _Pulls(self), self, Labels(), 3),
+            self.recovery(),
             self,
             Replies(self, frozenset(), KEYS),
         )
@@ -177,3 +174,15 @@ class _Issues(UnaskedIssues):
 
     async def issue(self, number: int) -> Issue:
         return self._scene.issue if number == 42 else self._scene.thread_of_pull
+
+
+class _Pulls(UnaskedPulls):
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    async def pull_request(self, number: int) -> PullRequest:
+        return self._scene.pull
+
+    async def close(self, number: int, permit: WritePermit) -> PullRequest:
+        self._scene.pull = replace(self._scene.pull, open=False)
+        return self._scene.pull

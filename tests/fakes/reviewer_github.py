@@ -10,7 +10,7 @@ from typing import Any
 
 from fakes.lock_server import BOT
 from fakes.reviewer_world import ISSUE, NAMES, PULL, World
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedIssues, UnaskedPulls
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
@@ -180,7 +180,7 @@ class FakeLabels:
 
 
 @dataclass
-class FakePulls:
+class FakePulls(UnaskedPulls):
     """The pull request and its merge button."""
 
     world: World
@@ -190,11 +190,11 @@ class FakePulls:
         self.world.meet("pull")
         return self.world.pull
 
-    async def merge(self, number: int, sha: str, method: str, title: str, held: Held) -> str:
+    async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str:
         held.check()
         if sha != self.world.pull.head_sha:
             raise HeadMoved(f"The head is no longer {sha}.")
-        self.world.act(f"merge {sha} {method} {title}")
+        self.world.act(f"merge {sha} {method} {message}")
         self.world.change(open=False, merged=True, merge_sha="d" * 40)
         return "d" * 40
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
-from shared.models import Assignment, Blocker, Issue, LabelEvent
+from shared.models import Assignment, Blocker, Issue, LabelEvent, PullRequest
 
 
 def unasked(what: str) -> AssertionError:
@@ -61,3 +62,30 @@ class UnaskedIssues:
 
     async def unassign(self, number: int, login: str, permit: WritePermit) -> None:
         raise unasked("unassign")
+
+
+class UnaskedPulls:
+    """Pull requests."""
+
+    async def pull_request(self, number: int) -> PullRequest:
+        raise unasked("pull_request")
+
+    async def of_branch(self, branch: str) -> tuple[PullRequest, ...]:
+        raise unasked("of_branch")
+
+    async def open(self, title: str, body: str, head: str, base: str, permit: WritePermit) -> PullRequest:
+        raise unasked("open")
+
+    async def edit(
+        self, number: int, *, title: str | None = None, body: str | None = None, permit: WritePermit
+    ) -> PullRequest:
+        raise unasked("edit")
+
+    async def close(self, number: int, permit: WritePermit) -> PullRequest:
+        raise unasked("close")
+
+    async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None:
+        raise unasked("request_reviewers")
+
+    async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str:
+        raise unasked("merge")

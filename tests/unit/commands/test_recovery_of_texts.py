@@ -11,7 +11,7 @@ from fakes.recovery_world import ADA, MALLORY, Scene, comment
 
 from shared.commands.command import Verb
 from shared.commands.command_rules import Effect
-from shared.commands.recovery import Case, Recovery
+from shared.commands.recovery import Case
 from shared.commands.text_unchanged import MAY_BE_EDITED
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -19,7 +19,6 @@ from shared.lock.write_permit import OperatorPermit
 from shared.models import Account
 from shared.specification import body_sha256
 from shared.workflow import Role, Stage
-from shared.workflow.labels import Labels
 
 RENEWING = [Verb.RETRY, Verb.RESET_ATTEMPTS, Verb.APPROVE, Verb.CLOSE_AND_RESET]
 GIVEN = EPOCH + timedelta(minutes=5)
@@ -94,7 +93,7 @@ async def test_retry_of_a_story_is_no_approval_of_the_plan_that_it_asks_for() ->
     world, key = Scene(), ItemKey(Role.PLANNER, 42)
     failed = Fence(key, 5, "n" * 32, "planner-a", Stage.FAILED, EPOCH, approved_by="ada", attempt=1, oid="0")
     world.fences[Role.PLANNER, 42] = failed
-    recovery = Recovery(world, world, world, world, Labels())
-    await recovery.carry_out(Effect.RETRY, Case(world.issue, failed, world.issue), OperatorPermit("/retry by ada"))
+    case = Case(world.issue, failed, world.issue)
+    await world.recovery().carry_out(Effect.RETRY, case, OperatorPermit("/retry by ada"))
     moved = world.fences[Role.PLANNER, 42]
     assert (moved.stage, moved.phase, moved.attempt, moved.approved_by) == (Stage.PLANNING, "draft", 2, "")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.planner_source import FakeSource
 from fakes.planner_world import World
+from fakes.unasked import UnaskedPulls
 
 from planner_agent.assistant.answer_call import CHANGE_CHARS, AnswerCall, Background, read
 from planner_agent.assistant.question import FRESH, LOST, Due, due, questions
@@ -177,7 +178,7 @@ async def test_what_cannot_be_used_twice_is_not_shown() -> None:
     assert "Sure!" not in str(refused.value)
 
 
-class Forge:
+class Forge(UnaskedPulls):
     """Ada may write; the thread has a remark of hers, one of a stranger, and the question."""
 
     def __init__(self, head: PullRequest | None = None) -> None:

@@ -12,6 +12,7 @@ from fakes.lock_server import EPOCH
 from fakes.reviewer_github import FakeRefs
 from fakes.reviewer_strikes import opened
 from fakes.reviewer_world import World
+from fakes.unasked import UnaskedPulls
 
 from reviewer_agent.merge.update_turns import HELD_FOR, OVERTAKEN_AFTER, UpdateTurn, UpdateTurns
 from shared.errors import Gone
@@ -25,7 +26,7 @@ APPROVED = frozenset({"status:approved"})
 
 
 @dataclass
-class OnePull:
+class OnePull(UnaskedPulls):
     """GitHub's answer about the pull request whose turn it is; None: it is gone."""
 
     found: PullRequest | None
