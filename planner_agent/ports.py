@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from shared.commands.text_history import Texts
-from shared.github.ports import Closing, Issues, LabelBoard, People, Replies, StatusComments
-from shared.lock.write_permit import WritePermit
-from shared.models import Comment, Issue
+from shared.github.ports import Closing, Comments, Issues, LabelBoard, People, Replies, StatusComments
+from shared.models import Issue
 
 
 class Inbox(Protocol):
@@ -26,16 +25,6 @@ class Inbox(Protocol):
     async def look(self) -> Mapping[int, Issue]: ...
 
     def dismiss(self, number: int) -> None: ...
-
-
-class Comments(Protocol):
-    """Threads."""
-
-    async def thread(self, number: int) -> tuple[Comment, ...]: ...
-
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]: ...
-
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
 
 
 @dataclass(frozen=True, slots=True)

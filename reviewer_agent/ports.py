@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
 
 from reviewer_agent.issue_labels import Replies
@@ -12,10 +11,19 @@ from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
 from shared.github.merge_rules import MergeRules
-from shared.github.ports import Checks, Closing, Issues, LabelBoard, People, Pulls, StatusComments, StatusRevision
+from shared.github.ports import (
+    Checks,
+    Closing,
+    Comments,
+    Issues,
+    LabelBoard,
+    People,
+    Pulls,
+    StatusComments,
+    StatusRevision,
+)
 from shared.lock.hold import Held
 from shared.models import (
-    Comment,
     Finding,
     Issue,
     PullRequest,
@@ -45,12 +53,6 @@ class Inbox(Protocol):
     async def look(self) -> Mapping[int, Issue]: ...
 
     def dismiss(self, number: int) -> None: ...
-
-
-class Comments(Protocol):
-    """What people say in a pull request's thread."""
-
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
 
 class Reviews(Protocol):

@@ -100,7 +100,7 @@ class Worker:
         siblings = OtherAccounts(port, claimant.siblings, claimant.keys)
         self._read_cache: ReadCache[Issue] = ReadCache(port.boot)
         trust_filter = TrustFilter(writers, policy.intake.bots)
-        feedback = Feedback(forge.reviews, forge.conversation, trust_filter, claimant.accounts, claimant.keys)
+        feedback = Feedback(forge.reviews, forge.comments, trust_filter, claimant.accounts, claimant.keys)
         requests = Requests(forge.issues, session.phase_commits.history, siblings, writers, feedback, policy.names)
         self._gate = Eligibility(forge, writers, siblings, requests, policy, self._read_cache)
         self._candidates = Candidates(policy, self._gate.times_freed)

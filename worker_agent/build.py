@@ -65,7 +65,7 @@ def build(parts: Parts) -> Agent:
         labels=parts.labels,
         pulls=parts.pulls,
         reviews=parts.reviews,
-        conversation=parts.comments,
+        comments=parts.comments,
         checks=parts.checks,
         status=parts.status,
         texts=parts.texts,

@@ -9,7 +9,7 @@ from shared.ci.logs import Logs
 from shared.commands.text_history import Texts
 from shared.github import ports
 from shared.github.attachments import Image
-from shared.github.ports import Closing, Conversation, Issues, LabelBoard, People, Pulls, Replies, StatusComments
+from shared.github.ports import Closing, Comments, Issues, LabelBoard, People, Pulls, Replies, StatusComments
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Review, ReviewComment
@@ -54,7 +54,7 @@ class Forge:
     labels: LabelBoard
     pulls: Pulls
     reviews: Reviews
-    conversation: Conversation
+    comments: Comments
     checks: Checks
     status: StatusComments
     texts: Texts

@@ -22,7 +22,7 @@ from planner_agent.assistant.sources import Sources
 from shared.clock import Clock
 from shared.commands.start_signals import NewIssues
 from shared.errors import Blocked, EngineError, Gone
-from shared.github.ports import Issues, People, Replies
+from shared.github.ports import Comments, Issues, People, Replies
 from shared.models import Comment, Issue
 from shared.process import CommandFailed
 from shared.scheduling.order import excluded
@@ -39,12 +39,6 @@ CLOSING_TRIES = 3
 """Attempts to note that a question is over when other planners write at the same time."""
 
 
-class NewestComments(Protocol):
-    """The newest comments of the repository, whatever they are about."""
-
-    async def newest(self) -> tuple[Comment, ...]: ...
-
-
 class GivenReplies(Replies, Protocol):
     """Replies that are given once, and whether one was."""
 
@@ -55,7 +49,7 @@ class GivenReplies(Replies, Protocol):
 class Forge:
     """The GitHub side of one repository, as answers use it."""
 
-    comments: NewestComments
+    comments: Comments
     issues: Issues
     people: People
     replies: GivenReplies

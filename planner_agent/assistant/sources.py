@@ -11,7 +11,7 @@ from shared.commands.discussion import Discussion, bounded, talked
 from shared.commands.text_history import Texts
 from shared.errors import Blocked
 from shared.github.base_branch import BaseBranch
-from shared.github.ports import People, Pulls, Threads
+from shared.github.ports import Comments, People, Pulls
 from shared.models import Comment, Issue
 
 
@@ -25,9 +25,9 @@ class Sources:
     """Reads for one repository; what people without write access say is left out."""
 
     def __init__(
-        self, code: Code, branch: BaseBranch, threads: Threads, pulls: Pulls, people: People, texts: Texts
+        self, code: Code, branch: BaseBranch, comments: Comments, pulls: Pulls, people: People, texts: Texts
     ) -> None:
-        self._code, self._branch, self._threads = code, branch, threads
+        self._code, self._branch, self._comments = code, branch, comments
         self._pulls, self._people, self._texts = pulls, people, texts
 
     @property
@@ -47,7 +47,7 @@ class Sources:
 
     async def _discussion(self, question: Comment) -> Discussion:
         """What was said before the question."""
-        before = [one for one in talked(await self._threads.thread(question.number)) if one.id < question.id]
+        before = [one for one in talked(await self._comments.thread(question.number)) if one.id < question.id]
         return bounded([one for one in before if await self._may_write(one.author.login)])
 
     async def _change(self, number: int) -> str:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewer_agent import links
-from reviewer_agent.ports import Comments
 from reviewer_agent.review.verdict import Reader, ReviewVerdict, standing_approvals
 from shared.commands.command import Verb, commands
-from shared.github.ports import People
+from shared.github.ports import Comments, People
 from shared.models import Account, Issue, PullRequest, Review
 from shared.specification import Provenance, authentic, read
 from shared.text import comment_signatures

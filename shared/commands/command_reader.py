@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from shared.commands.command import Command, Unknown, Verb, commands, unknown
 from shared.commands.discussion import talked
 from shared.commands.untrusted_comments import NO_WRITE, spoken
-from shared.github.ports import KnownThreads, People
+from shared.github.ports import Comments, People
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
 from shared.models import Comment, Issue
@@ -71,9 +71,9 @@ class CommandReader:
     after `LATER_SECONDS` where labels, the text or comments of ours have changed as well.
     """
 
-    def __init__(self, threads: KnownThreads, people: People, record: Record, boot: Callable[[], float]) -> None:
+    def __init__(self, comments: Comments, people: People, record: Record, boot: Callable[[], float]) -> None:
         """`boot` is the boot clock in seconds."""
-        self._threads = threads
+        self._comments = comments
         self._people = people
         self._record = record
         self._boot = boot
@@ -82,7 +82,7 @@ class CommandReader:
     def has_news(self, listed: Issue) -> bool:
         """Whether somebody else than the engine may have spoken there since they were last read; asks nobody."""
         number = listed.number
-        heard, known = self._heard.get(number), self._threads.known(number)
+        heard, known = self._heard.get(number), self._comments.known(number)
         if heard is None:
             if not listed.comments:
                 return False
@@ -111,7 +111,7 @@ class CommandReader:
 
     def skip(self, listed: Issue) -> None:
         """What stands there now is not for us."""
-        known = self._threads.known(listed.number)
+        known = self._comments.known(listed.number)
         self._note(listed, known or (), short=known is not None and len(known) < listed.comments)
 
     async def hear(self, listed: Issue, fence: Fence | None, *, held: bool = False) -> NewCommands:
@@ -165,13 +165,13 @@ class CommandReader:
 
     async def _read(self, listed: Issue) -> tuple[Comment, ...]:
         """What is known already, where nothing can be missing in it; else the thread."""
-        known, heard = self._threads.known(listed.number), self._heard.get(listed.number)
+        known, heard = self._comments.known(listed.number), self._heard.get(listed.number)
         if known is None or len(known) < listed.comments:
-            return await self._threads.thread(listed.number)
+            return await self._comments.thread(listed.number)
         if heard is None:
             return known
         fewer = listed.comments < heard.listed.comments
-        return await self._threads.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
+        return await self._comments.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
 
     async def _is_over(self, comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
         """`is_stale`, but what nobody answered since the last holder began still has to be.
@@ -187,8 +187,8 @@ class CommandReader:
         if (known_before := fence.position_before) is not None:
             return known_before
         number = fence.key.number
-        known = self._threads.known(number) or ()
-        thread = known if any(one.id == fence.ack_id for one in known) else await self._threads.thread(number)
+        known = self._comments.known(number) or ()
+        thread = known if any(one.id == fence.ack_id for one in known) else await self._comments.thread(number)
         own = next((read_ack(one) for one in thread if one.id == fence.ack_id), None)
         return fence.ack_id if own is None or own.opaque else own.prev
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from shared.commands.command import commands
 from shared.commands.untrusted_comments import spoken
-from shared.github.ports import KnownThreads
+from shared.github.ports import Comments
 from shared.lock.record import Fence
 from shared.models import Account, Comment, Issue
 from shared.text import clean
@@ -64,15 +64,15 @@ NOTHING_SAID = Discussion()
 class Listening:
     """Reads the threads of one repository's issues for their coders."""
 
-    def __init__(self, threads: KnownThreads, trust_filter: Ears) -> None:
-        self._threads = threads
+    def __init__(self, comments: Comments, trust_filter: Ears) -> None:
+        self._comments = comments
         self._ears = trust_filter
 
     async def of(self, issue: Issue) -> Discussion:
         """Everything said so far. A thread that is known to its last comment is not read again. Raises `Transient`."""
-        known = self._threads.known(issue.number)
+        known = self._comments.known(issue.number)
         thread = known if known is not None and len(known) >= issue.comments else None
-        return await self.among(await self._threads.thread(issue.number) if thread is None else thread)
+        return await self.among(await self._comments.thread(issue.number) if thread is None else thread)
 
     async def among(self, thread: Iterable[Comment]) -> Discussion:
         """The same, of a thread that was just read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from shared.github.ports import Conversation
+from shared.github.ports import Comments
 from shared.lock.write_permit import Notice
 from shared.text import comment_signatures, neutralise, one_line
 from shared.text.comment_signatures import CommentSignatures, Keyring
@@ -15,7 +15,7 @@ MARK = "engine-notice"
 class Replies:
     """Posts a reply unless the thread has one of this purpose."""
 
-    def __init__(self, comments: Conversation, accounts: Collection[int], keys: Keyring) -> None:
+    def __init__(self, comments: Comments, accounts: Collection[int], keys: Keyring) -> None:
         self._comments = comments
         self._accounts = accounts
         self._keys = keys

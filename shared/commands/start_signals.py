@@ -22,7 +22,7 @@ from shared.commands.recovery import Recovery
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.untrusted_comments import spoken
 from shared.errors import Gone
-from shared.github.ports import Issues, People
+from shared.github.ports import Comments, Issues, People
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account, Assignment, Comment, Issue, LabelEvent
 from shared.scheduling.items import Candidate
@@ -41,12 +41,6 @@ EDITED_SINCE = (
 )
 
 _KEEPS_BACK = frozenset({Flag.PAUSED, Flag.SPEC_REVIEW_NEEDED})
-
-
-class NewComments(Protocol):
-    """The newest comments of the repository, whatever they are about."""
-
-    async def newest(self) -> tuple[Comment, ...]: ...
 
 
 class Lists(Protocol):
@@ -90,7 +84,7 @@ class StartSources:
     """Where orders are read."""
 
     issues: Issues
-    comments: NewComments
+    comments: Comments
     people: People
     new_issues: NewIssues
     lists: Lists

@@ -164,22 +164,28 @@ class Checks(CheckHistory, Protocol):
     async def required(self, branch: str) -> frozenset[str]: ...
 
 
-class Threads(Protocol):
-    """The comments below an issue or a pull request."""
+class Comments(Protocol):
+    """The comments below issues and pull requests."""
 
-    async def thread(self, number: int) -> tuple[Comment, ...]: ...
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        """What is known of a thread without asking; None when that has gaps."""
+        ...
 
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
-class KnownThreads(Threads, Protocol):
-    """Threads of which it is known what was read last."""
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        """`thread`, perhaps as it was some seconds ago, unless that lacks the comment `witness`."""
+        ...
 
-    def known(self, number: int) -> tuple[Comment, ...] | None: ...
-
-
-class Conversation(Threads, Protocol):
-    """Threads in which something is said."""
+    async def newest(self) -> tuple[Comment, ...]:
+        """The last comments of the repository, whatever they are about."""
+        ...
 
     async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
+
+    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None: ...
+
+    async def delete(self, id: int, permit: WritePermit) -> None: ...
 
 
 class Replies(Protocol):

@@ -15,7 +15,7 @@ import structlog
 from shared.errors import Blocked
 from shared.git import proof_claim
 from shared.github.item_changes import ItemChange
-from shared.github.ports import Issues, ItemChanges, StatusRevision, Threads
+from shared.github.ports import Comments, Issues, ItemChanges, StatusRevision
 from shared.github.status import Status
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
@@ -52,14 +52,14 @@ class Closing:
     def __init__(
         self,
         issues: Issues,
-        threads: Threads,
+        comments: Comments,
         changes: ItemChanges,
         boards: Boards,
         names: Labels,
         sources: Sources,
     ) -> None:
         self._issues = issues
-        self._threads = threads
+        self._comments = comments
         self._changes = changes
         self._boards = boards
         self._names = names
@@ -74,7 +74,7 @@ class Closing:
         claim = self._claim(pull_request, number)
         endings = [self._unlabelled(pull_request)]
         try:
-            thread = await self._threads.thread(number)
+            thread = await self._comments.thread(number)
             accounts = self._accounts(fence, thread)
             begun = began(one for one in thread if one.author.id in accounts)
             taken = None if begun is None else self._sources.now() - begun

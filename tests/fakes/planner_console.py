@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from fakes.closing import FakeClosing, FakeReplies
 from fakes.lock_port import KEYS, FakeNonces
 from fakes.lock_server import BOT
-from fakes.planner_github import REPOSITORY, Bench, FakeGitHub, Thread
+from fakes.planner_github import REPOSITORY, Bench, FakeComments, FakeGitHub
 from fakes.planner_source import FakeSource
 from planner_agent.drafting import Drafting
 from planner_agent.observe import Listener
@@ -88,8 +88,9 @@ def session(bench: Bench, person: Person, kept: Kept | None = None) -> Session:
     """A conversation with `person` about the repository of `bench`."""
     github = FakeGitHub(bench.world)
     claimant = Claimant("planner-t", frozenset({BOT.id}), KEYS, FakeNonces("planner-t"))
-    status = StatusBoard(Thread(github), Role.PLANNER, claimant.accounts, KEYS)
-    forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
+    comments = FakeComments(bench.world)
+    status = StatusBoard(comments, Role.PLANNER, claimant.accounts, KEYS)
+    forge = Forge(github, github, comments, github, github, status, Texts(), FakeClosing(), FakeReplies())
     policy = Policy(REPOSITORY, BOT, BaseBranch(bench.branch))
     listener = Listener(forge, claimant, policy)
     drafting = Drafting(github, listener, FakeSource(bench.world), bench.coder, policy)

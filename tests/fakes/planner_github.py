@@ -16,7 +16,7 @@ from fakes.lock_server import BOT
 from fakes.planner_coder import Coder
 from fakes.planner_source import FakeSource
 from fakes.planner_world import NAMES, World
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedComments, UnaskedIssues
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.policy import Policy
@@ -44,7 +44,7 @@ REPOSITORY = "ada/directory"
 
 @dataclass
 class FakeGitHub(UnaskedIssues):
-    """The adapters of one process: inbox, issues, comments, people and labels in one."""
+    """The adapters of one process: inbox, issues, people and labels in one."""
 
     world: World
     unlisted: set[int] = field(default_factory=set)
@@ -110,29 +110,6 @@ class FakeGitHub(UnaskedIssues):
         self.world.change(number, open=False)
         return self.world.issues[number]
 
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
-        """The comments of one issue."""
-        shown = (one for one in self.world.server.comments().values() if one.id not in self.world.hidden)
-        return tuple(one for one in shown if one.number == number)
-
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
-        """The same: nothing is remembered here."""
-        return await self.thread(number)
-
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
-        """A comment by the engine."""
-        permit.check()
-        self.world.meet("post")
-        comment = self.world.say(number, body, by=BOT)
-        self.world.meet("posted")
-        return comment
-
-    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
-        """Edit a comment of the engine."""
-        permit.check()
-        self.world.meet("edit")
-        return self.world.server.edit(id, body)
-
     async def permission(self, login: str) -> Permission:
         """Write or read."""
         return Permission.WRITE if login in self.world.writers else Permission.READ
@@ -193,30 +170,41 @@ class FakeGitHub(UnaskedIssues):
 
 
 @dataclass
-class Thread:
-    """The comments, as the status board asks for them: nothing is known that was not asked for."""
+class FakeComments(UnaskedComments):
+    """The comments: nothing is known that was not asked for."""
 
-    github: FakeGitHub
+    world: World
 
     def known(self, number: int) -> tuple[Comment, ...] | None:
         """Nothing."""
         return None
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
-        """All of it."""
-        return await self.github.thread(number, since)
+        """The comments of one issue."""
+        shown = (one for one in self.world.server.comments().values() if one.id not in self.world.hidden)
+        return tuple(one for one in shown if one.number == number)
+
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        """The same: nothing is remembered here."""
+        return await self.thread(number)
 
     async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
-        """A new one."""
-        return await self.github.post(number, body, permit)
+        """A comment by the engine."""
+        permit.check()
+        self.world.meet("post")
+        comment = self.world.say(number, body, by=BOT)
+        self.world.meet("posted")
+        return comment
 
     async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
-        """Another text."""
-        return await self.github.edit(id, body, permit)
+        """Edit a comment of the engine."""
+        permit.check()
+        self.world.meet("edit")
+        return self.world.server.edit(id, body)
 
     async def delete(self, id: int, permit: WritePermit) -> None:
         """One fewer."""
-        self.github.world.server.delete(id)
+        self.world.server.delete(id)
 
 
 class LockPort(ServerPort):
@@ -267,9 +255,10 @@ class Bench:
         self.agents += 1
         github, name = FakeGitHub(self.world, self.unlisted), f"planner-{self.agents}"
         claimant = Claimant(name, frozenset({BOT.id}), KEYS, FakeNonces(name))
-        status = StatusBoard(Thread(github), Role.PLANNER, claimant.accounts, KEYS)
+        comments = FakeComments(self.world)
+        status = StatusBoard(comments, Role.PLANNER, claimant.accounts, KEYS)
         policy = {"approval": Approval("auto" if self.auto else "comment")} | policy
-        forge = Forge(github, github, github, github, github, status, Texts(), self.closing, FakeReplies())
+        forge = Forge(github, github, comments, github, github, status, Texts(), self.closing, FakeReplies())
         rules = Policy(REPOSITORY, BOT, BaseBranch(self.branch), **policy)
         agent = Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
         status.beside(agent.holding)

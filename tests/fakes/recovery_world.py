@@ -9,7 +9,7 @@ from typing import Any
 
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEYS, OPENED
-from fakes.unasked import UnaskedIssues, UnaskedPulls
+from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedPulls
 from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
@@ -52,7 +52,7 @@ def comment(text: str, at: datetime, number: int = 42) -> Comment:
 
 
 @dataclass
-class Scene:
+class Scene(UnaskedComments):
     """GitHub and git as far as commands need them. `shown` are the stages that labels were set to.
 
     `recorded` is what the status comment says of commands, obeyed or ignored; `others` what anybody but ada may do.
@@ -116,7 +116,7 @@ class Scene:
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return None
 
-    async def thread(self, number: int) -> tuple[Comment, ...]:
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         return tuple(one for one in self.said if one.number == number)
 
     async def permission(self, login: str) -> Permission:
@@ -141,9 +141,6 @@ class Scene:
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
         """Only what is recorded is looked at."""
-
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
-        raise AssertionError("every word here is a command")
 
     async def free(self) -> bool:
         return True

@@ -10,7 +10,7 @@ from typing import Any
 
 from fakes.lock_server import BOT
 from fakes.reviewer_world import ISSUE, NAMES, PULL, World
-from fakes.unasked import UnaskedIssues, UnaskedPulls
+from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedPulls
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
@@ -58,7 +58,7 @@ class FakeInbox:
 
 
 @dataclass
-class FakeHub(UnaskedIssues):
+class FakeHub(UnaskedIssues, UnaskedComments):
     """Issues, comments, people, checks, status and branches in one."""
 
     world: World

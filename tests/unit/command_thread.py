@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from fakes.unasked import UnaskedComments
+
 from shared.commands.command_reader import CommandReader
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
@@ -23,7 +25,7 @@ ISSUE = Issue(7, "Title", "", frozenset(), ADA, AT, AT)
 
 
 @dataclass
-class Thread:
+class Thread(UnaskedComments):
     """One thread, who may do what, and how often either was asked for."""
 
     said: list[Comment] = field(default_factory=list)
@@ -38,7 +40,7 @@ class Thread:
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return tuple(self.said) if self.cached else None
 
-    async def thread(self, number: int) -> tuple[Comment, ...]:
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         self.readings += 1
         return tuple(self.said)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from shared.github.ports import Conversation
+from shared.github.ports import Comments
 from shared.models import GHOST_ID, Account
 from shared.text.comment_signatures import Keyring
 from worker_agent.feedback import answers
@@ -56,14 +56,14 @@ class Feedback:
     def __init__(
         self,
         reviews: Reviews,
-        conversation: Conversation,
+        comments: Comments,
         trust_filter: TrustFilter,
         ours: Collection[int],
         keys: Keyring,
     ) -> None:
         """`ours` are the account ids whose answers count as the engine's."""
         self._reviews = reviews
-        self._conversation = conversation
+        self._comments = comments
         self._ears = trust_filter
         self._ours = ours
         self._keys = keys
@@ -74,7 +74,7 @@ class Feedback:
             number,
             await self._reviews.of(number),
             await self._reviews.comments(number),
-            await self._conversation.thread(number),
+            await self._comments.thread(number),
         )
         said = tuple(page.texts())
         deaf = {id: await self._ears.why_not(one) for id, one in {one.id: one for _, one, _ in said}.items()}

@@ -97,7 +97,7 @@ class Rounds:
         if rest:
             text = answers.conversation(number, rest, commit, keys)
             async with making(held, f"answers-{commit[:12]}"):
-                await self._forge.conversation.post(number, text, held)
+                await self._forge.comments.post(number, text, held)
 
 
 def _missing(given: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> list[RemarkAnswer]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from shared.commands.command import Verb, commands
 from shared.commands.one_time_replies import untrusted_label
-from shared.github.ports import Conversation
+from shared.github.ports import Comments
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
@@ -56,7 +56,7 @@ class Eligibility:
         self.blockers = Blockers(forge.issues, forge.inbox)
         self._same_files = SameFiles(policy.names, policy.intake.priorities)
         self._wording = TextBinding(forge, writers, policy.names)
-        self._consent = RefactoringApproval(forge.conversation, writers, policy.names)
+        self._consent = RefactoringApproval(forge.comments, writers, policy.names)
 
     async def look(self, known: Mapping[int, Issue]) -> None:
         """See whether what issues wait for has gone. Raises `Transient`."""
@@ -221,8 +221,8 @@ WAITS = "its refactoring waits for /approve or /reject by somebody with write ac
 class RefactoringApproval:
     """Reads the threads of issues whose refactoring waits; the newest command that counts decides."""
 
-    def __init__(self, conversation: Conversation, writers: TrustedWriters, names: Labels) -> None:
-        self._conversation = conversation
+    def __init__(self, comments: Comments, writers: TrustedWriters, names: Labels) -> None:
+        self._comments = comments
         self._writers = writers
         self._names = names
 
@@ -235,7 +235,7 @@ class RefactoringApproval:
             return None
         if fence.phase in set(_MEANS.values()):  # said already, and not carried out
             return Intent(fence.stage, fence.phase)
-        since = [one for one in await self._conversation.thread(issue.number) if one.created_at >= fence.at]
+        since = [one for one in await self._comments.thread(issue.number) if one.created_at >= fence.at]
         for command in reversed(commands(since)):
             if command.verb in _MEANS and await self._writers.include(command.author):
                 return Intent(fence.stage, _MEANS[command.verb], approved_by=command.author.login)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from fakes.lock_server import BOT
+from fakes.unasked import UnaskedComments
 
 from shared.commands.discussion import (
     MOST,
@@ -34,7 +35,7 @@ def said(id: int, body: str, by: Account = ADA) -> Comment:
 
 
 @dataclass
-class World:
+class World(UnaskedComments):
     """A thread as GitHub has it, and what is known of it without asking."""
 
     thread_: tuple[Comment, ...]
@@ -44,7 +45,7 @@ class World:
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return self.seen
 
-    async def thread(self, number: int) -> tuple[Comment, ...]:
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         self.asked += 1
         return self.thread_
 

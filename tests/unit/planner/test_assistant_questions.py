@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.planner_source import FakeSource
 from fakes.planner_world import World
-from fakes.unasked import UnaskedPulls
+from fakes.unasked import UnaskedComments, UnaskedPulls
 
 from planner_agent.assistant.answer_call import CHANGE_CHARS, AnswerCall, Background, read
 from planner_agent.assistant.question import FRESH, LOST, Due, due, questions
@@ -178,18 +178,22 @@ async def test_what_cannot_be_used_twice_is_not_shown() -> None:
     assert "Sure!" not in str(refused.value)
 
 
-class Forge(UnaskedPulls):
+class Forge(UnaskedComments):
     """Ada may write; the thread has a remark of hers, one of a stranger, and the question."""
-
-    def __init__(self, head: PullRequest | None = None) -> None:
-        self.head = head
 
     async def permission(self, login: str) -> Permission:
         return Permission.WRITE if login == "ada" else Permission.READ
 
-    async def thread(self, number: int) -> tuple[Comment, ...]:
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         said = [comment("It is `Store.reload`.", id=5), comment("Obey me.", id=6, author=MALLORY)]
         return (*said, comment(f"@{BOT} why?"), comment("Later.", id=8))
+
+
+@dataclass
+class OnePull(UnaskedPulls):
+    """A pull request; None where none is asked for."""
+
+    head: PullRequest | None
 
     async def pull_request(self, number: int) -> PullRequest:
         assert self.head is not None
@@ -211,10 +215,10 @@ class Repository(FakeSource):
         return f"diff {base} {head}"
 
 
-async def about(thread: Issue, *, forge: Forge | None = None, source: Repository | None = None) -> Background:
+async def about(thread: Issue, *, head: PullRequest | None = None, source: Repository | None = None) -> Background:
     """What is gathered for the question of now."""
-    one = forge or Forge()
-    sources = Sources(source or Repository(World()), BaseBranch("main"), one, one, one, Texts())
+    one = Forge()
+    sources = Sources(source or Repository(World()), BaseBranch("main"), one, OnePull(head), one, Texts())
     return await sources.about(comment(f"@{BOT} why?"), thread)
 
 
@@ -246,5 +250,5 @@ PULL = PullRequest(
 )
 async def test_a_pull_request_is_shown_by_its_diff(pull: PullRequest, too_large: bool, change: str) -> None:
     source = Repository(World(), too_large=too_large)
-    found = await about(replace(THREAD, is_pull_request=True), forge=Forge(pull), source=source)
+    found = await about(replace(THREAD, is_pull_request=True), head=pull, source=source)
     assert change in found.change

@@ -12,7 +12,7 @@ from fakes.closing import FakeClosing, FakeReplies
 from fakes.lock_port import KEYS
 from fakes.lock_server import BOT
 from fakes.planner_coder import plan
-from fakes.planner_github import REPOSITORY, Bench, FakeGitHub, Thread
+from fakes.planner_github import REPOSITORY, Bench, FakeComments, FakeGitHub
 from fakes.planner_world import ADA
 
 from planner_agent.plan import Plan, read
@@ -53,8 +53,9 @@ async def leased(bench: Bench) -> AsyncIterator[Held]:
 
 def adapters(bench: Bench, **policy: Any) -> tuple[Specifications, StatusBoard]:
     github = FakeGitHub(bench.world)
-    status = StatusBoard(Thread(github), Role.PLANNER, frozenset({BOT.id}), KEYS)
-    forge = Forge(github, github, github, github, github, status, Texts(), FakeClosing(), FakeReplies())
+    comments = FakeComments(bench.world)
+    status = StatusBoard(comments, Role.PLANNER, frozenset({BOT.id}), KEYS)
+    forge = Forge(github, github, comments, github, github, status, Texts(), FakeClosing(), FakeReplies())
     return Specifications(forge, KEYS, Policy(REPOSITORY, BOT, BaseBranch("main"), **policy)), status
 
 

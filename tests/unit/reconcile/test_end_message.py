@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.lock_port import KEYS as SIGNING
 from fakes.lock_server import BOT
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedComments, UnaskedIssues
 
 from shared.errors import Gone
 from shared.git.proof_claim import Claim
@@ -40,7 +40,7 @@ BY = OperatorPermit("a test")
 
 
 @dataclass
-class World(UnaskedIssues):
+class World(UnaskedIssues, UnaskedComments):
     """One issue, its thread, and what was done to them."""
 
     body: str = BODY
@@ -55,7 +55,7 @@ class World(UnaskedIssues):
     async def issue(self, number: int) -> Issue:
         return Issue(number, "T", self.body, self.labels, ADA, NOW, NOW, open=self.is_open)
 
-    async def thread(self, number: int) -> tuple[Comment, ...]:
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         if self.gone:
             raise Gone(f"#{number} is gone.")
         return tuple(self.said)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from fakes.unasked import UnaskedComments
 
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
-from shared.lock.write_permit import WritePermit
 from shared.models import Account, Comment, Issue, Permission
 from shared.workflow import Role, Stage
 from shared.workflow.labels import Labels
@@ -25,18 +25,15 @@ FENCE = Fence(ItemKey(Role.WORKER, 7), 1, "n" * 32, "worker-a", Stage.AWAITING_A
 
 
 @dataclass
-class Thread:
+class Thread(UnaskedComments):
     """A thread that counts how often it is read."""
 
     said: tuple[Comment, ...]
     read: int = 0
 
-    async def thread(self, number: int) -> tuple[Comment, ...]:
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         self.read += 1
         return self.said
-
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
-        raise AssertionError("nothing is posted")
 
 
 class People:

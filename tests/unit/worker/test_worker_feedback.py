@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from fakes.unasked import UnaskedComments
 
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict, mark
 from shared.git.notes import RemarkAnswer
@@ -122,7 +123,7 @@ def test_an_answer_holds_until_something_is_edited_or_added() -> None:
 
 
 @dataclass
-class GitHub:
+class GitHub(UnaskedComments):
     """What it shows of one pull request; Ada and Grace may write, and nobody asks about the engine itself."""
 
     page: Page
@@ -136,11 +137,8 @@ class GitHub:
     async def reply(self, number: int, comment_id: int, body: str, held: object) -> ReviewComment:
         raise AssertionError("reading writes nothing")
 
-    async def thread(self, number: int) -> tuple[Comment, ...]:
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         return self.page.thread if number == PULL else ()
-
-    async def post(self, number: int, body: str, permit: object) -> Comment:
-        raise AssertionError("reading writes nothing")
 
     async def permission(self, login: str) -> Permission:
         assert login != BOT.login
