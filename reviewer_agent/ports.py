@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,18 +19,16 @@ from shared.github.ports import (
     LabelBoard,
     People,
     Pulls,
+    Reviews,
+    ReviewThreads,
     StatusComments,
     StatusRevision,
 )
 from shared.lock.hold import Held
 from shared.models import (
-    Finding,
     Issue,
     PullRequest,
     QueuePlace,
-    Review,
-    ReviewComment,
-    ReviewState,
 )
 
 
@@ -55,18 +53,6 @@ class Inbox(Protocol):
     def dismiss(self, number: int) -> None: ...
 
 
-class Reviews(Protocol):
-    """What was said about a pull request, by us and by people."""
-
-    async def of(self, number: int) -> tuple[Review, ...]: ...
-
-    async def comments(self, number: int) -> tuple[ReviewComment, ...]: ...
-
-    async def submit(
-        self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
-    ) -> Review: ...
-
-
 class Rules(Protocol):
     """What a branch requires of a merge."""
 
@@ -79,14 +65,6 @@ class Queue(Protocol):
     async def enter(self, node_id: str, head: str, held: Held) -> None: ...
 
     async def look(self, node_id: str, held: Held) -> QueuePlace: ...
-
-
-class ReviewThreads(Protocol):
-    """Threads of reviews, and reviews that are outdated."""
-
-    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int: ...
-
-    async def hide(self, reviews: Sequence[Review], held: Held) -> int: ...
 
 
 class StatusBoard(StatusComments, StatusRevision, Protocol):

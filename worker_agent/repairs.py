@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from shared.ci import logs as ci_logs
 from shared.ci.triage import Failure
 from shared.git.notes import Note, NoteError, Phase
+from shared.github.ports import Checks
 from shared.llm.port import CoderCall
 from shared.lock.fence import advance
 from shared.lock.hold import Held
@@ -24,7 +25,6 @@ from worker_agent.feedback import answers, status_text
 from worker_agent.feedback.items import Item
 from worker_agent.feedback.rounds import Rounds
 from worker_agent.phase_commits import PhaseCommit, texts
-from worker_agent.ports import Checks
 from worker_agent.tdd.judging.regressions import judge_kept
 from worker_agent.tdd.judging.verdict import ErrorType
 from worker_agent.tdd.phases.quality_fix import Clean, QualityFix

@@ -17,13 +17,13 @@ from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.messages import Voice
 from reviewer_agent.after_merge.record import Answer, Record, Records
 from reviewer_agent.links import revert_branch
-from shared.ci.logs import Logs, failures
+from shared.ci.logs import failures
 from shared.ci.triage import OURS, Failure, triage
 from shared.errors import Blocked, EngineError, UnknownOutcome
 from shared.git.command import Identity
 from shared.git.mirror import Mirror
 from shared.github.errors import NothingToPull, NotShown
-from shared.github.ports import Issues, Pulls, Replies
+from shared.github.ports import Checks, Issues, Pulls, Replies
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import RegisterPermit, WritePermit
 from shared.models import Check
@@ -51,7 +51,7 @@ class Forge:
     issues: Issues
     pulls: Pulls
     replies: Replies
-    logs: Logs
+    checks: Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Answering:
             return True
         if known is not None and self._is_somebody_s(expected, known):
             return False
-        red = triage(await failures(self._forge.logs, checks, EXCERPT_BYTES), again=True).of(*OURS)
+        red = triage(await failures(self._forge.checks, checks, EXCERPT_BYTES), again=True).of(*OURS)
         if not red:
             self._excused[number] = checks
             return False

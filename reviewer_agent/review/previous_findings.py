@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from reviewer_agent.ports import Reviews
 from reviewer_agent.review.convergence import NOTHING, EarlierRounds
 from reviewer_agent.review.verdict import Judgement, Reader, ReviewVerdict
+from shared.github.ports import Reviews
 from shared.models import PullRequest, Review, ReviewComment
 from shared.text.comment_signatures import CommentSignatures
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import structlog
 
 from shared.ci.excerpt import failing_step
 from shared.ci.triage import Failure
 from shared.errors import Gone
+from shared.github.ports import Checks
 from shared.models import Check
 from shared.text import excerpt, last_words, one_line, printable
 
 log = structlog.get_logger()
-
-
-class Logs(Protocol):
-    """What the jobs of CI say of themselves."""
-
-    async def log(self, job_id: int) -> str: ...
-
-    async def annotations(self, check_run_id: int) -> tuple[str, ...]: ...
 
 
 BRIEF_LINES, BRIEF_CHARS = 3, 100
@@ -43,29 +35,29 @@ def _end(said: str) -> str:
     return last_words(" ".join(lines[-BRIEF_LINES:]), BRIEF_CHARS)
 
 
-async def failures(logs: Logs, failed: Sequence[Check], limit: int) -> tuple[Failure, ...]:
+async def failures(checks: Checks, failed: Sequence[Check], limit: int) -> tuple[Failure, ...]:
     """Each failed check with the failing step of its log; about `limit` bytes in all. Raises `Transient`."""
     room = limit // max(1, len(failed))
-    return tuple([Failure(check, await _said(logs, check, room)) for check in failed])
+    return tuple([Failure(check, await _said(checks, check, room)) for check in failed])
 
 
-async def _said(logs: Logs, check: Check, room: int) -> str:
+async def _said(checks: Checks, check: Check, room: int) -> str:
     """The log of a job, or what stands in for it: other Apps have no jobs, and a commit status only its summary.
 
     GitHub deletes logs after a while (410), and a job whose machine was lost never had one (404).
     """
     if check.job_id is not None:
         try:
-            return failing_step(await logs.log(check.job_id), room)
+            return failing_step(await checks.log(check.job_id), room)
         except Gone as error:
             log.info("log_gone", outcome="skipped", check=check.name, error=str(error))
-    return excerpt(printable("\n".join([check.summary, *await _remarks(logs, check)])), room)
+    return excerpt(printable("\n".join([check.summary, *await _remarks(checks, check)])), room)
 
 
-async def _remarks(logs: Logs, check: Check) -> tuple[str, ...]:
+async def _remarks(checks: Checks, check: Check) -> tuple[str, ...]:
     if check.check_run_id is None:
         return ()
     try:
-        return await logs.annotations(check.check_run_id)
+        return await checks.annotations(check.check_run_id)
     except Gone:
         return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.git.ports import Files
-from shared.github.ports import CheckHistory
+from shared.github.ports import Checks
 
 WORKFLOWS = ".github/workflows/"
 """Where GitHub Actions looks for workflows."""
@@ -12,8 +12,8 @@ WORKFLOWS = ".github/workflows/"
 class Presence:
     """Recognises a repository without CI; that it has one is learned once."""
 
-    def __init__(self, history: CheckHistory, source: Files) -> None:
-        self._history = history
+    def __init__(self, checks: Checks, source: Files) -> None:
+        self._checks = checks
         self._source = source
         self._found: set[str] = set()
         self._missing: set[str] = set()
@@ -27,7 +27,7 @@ class Presence:
         if branch in self._found:
             return False
         tip = await self._source.refresh(f"refs/heads/{branch}")
-        if tip is None or has_workflow(await self._source.paths(tip)) or await self._history.ever(tip):
+        if tip is None or has_workflow(await self._source.paths(tip)) or await self._checks.ever(tip):
             self._found.add(branch)
             self._missing.discard(branch)
             return False

@@ -12,7 +12,20 @@ from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
-from shared.models import Assignment, Blocker, Check, Comment, Issue, LabelEvent, Permission, PullRequest
+from shared.models import (
+    Assignment,
+    Blocker,
+    Check,
+    Comment,
+    Finding,
+    Issue,
+    LabelEvent,
+    Permission,
+    PullRequest,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
 from shared.workflow import Stage
 from shared.workflow.labels import Flag
 
@@ -146,22 +159,46 @@ class StatusComments(StatusData, Protocol):
     async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
 
 
-class CheckHistory(Protocol):
-    """What GitHub knows of checks in the past."""
+class Reviews(Protocol):
+    """What was said about pull requests, by people and by us."""
+
+    async def of(self, number: int) -> tuple[Review, ...]: ...
+
+    async def comments(self, number: int) -> tuple[ReviewComment, ...]: ...
+
+    async def submit(
+        self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
+    ) -> Review: ...
+
+    async def reply(self, number: int, comment_id: int, body: str, held: Held) -> ReviewComment: ...
+
+
+class ReviewThreads(Protocol):
+    """Threads of reviews, which are resolved, and reviews, which are hidden as outdated."""
+
+    async def resolve(self, number: int, roots: Collection[int], held: Held) -> int: ...
+
+    async def hide(self, reviews: Sequence[Review], held: Held) -> int: ...
+
+
+class Checks(Protocol):
+    """CI of one commit, what its jobs say of themselves, and what a branch requires of it."""
+
+    async def of(self, sha: str) -> tuple[Check, ...]: ...
 
     async def ever(self, tip: str) -> bool:
         """Whether anything was ever checked in this repository; `tip` is a commit to look at."""
         ...
 
-
-class Checks(CheckHistory, Protocol):
-    """CI of one SHA."""
-
-    async def of(self, sha: str) -> tuple[Check, ...]: ...
-
     async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
 
     async def required(self, branch: str) -> frozenset[str]: ...
+
+    async def annotations(self, check_run_id: int) -> tuple[str, ...]: ...
+
+    async def log(self, job_id: int) -> str: ...
+
+    async def rerun(self, run_id: int, permit: WritePermit) -> None: ...
 
 
 class Comments(Protocol):

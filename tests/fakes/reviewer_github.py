@@ -10,7 +10,7 @@ from typing import Any
 
 from fakes.lock_server import BOT
 from fakes.reviewer_world import ISSUE, NAMES, PULL, World
-from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedPulls
+from fakes.unasked import UnaskedChecks, UnaskedComments, UnaskedIssues, UnaskedPulls, UnaskedReviews
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
@@ -58,7 +58,7 @@ class FakeInbox:
 
 
 @dataclass
-class FakeHub(UnaskedIssues, UnaskedComments):
+class FakeHub(UnaskedIssues, UnaskedComments, UnaskedChecks):
     """Issues, comments, people, checks, status and branches in one."""
 
     world: World
@@ -200,7 +200,7 @@ class FakePulls(UnaskedPulls):
 
 
 @dataclass
-class FakeReviews:
+class FakeReviews(UnaskedReviews):
     """Reviews and their inline comments."""
 
     world: World

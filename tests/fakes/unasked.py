@@ -7,7 +7,19 @@ from datetime import datetime
 
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
-from shared.models import Assignment, Blocker, Comment, Issue, LabelEvent, PullRequest
+from shared.models import (
+    Assignment,
+    Blocker,
+    Check,
+    Comment,
+    Finding,
+    Issue,
+    LabelEvent,
+    PullRequest,
+    Review,
+    ReviewComment,
+    ReviewState,
+)
 
 
 def unasked(what: str) -> AssertionError:
@@ -114,3 +126,46 @@ class UnaskedComments:
 
     async def delete(self, id: int, permit: WritePermit) -> None:
         raise unasked("delete")
+
+
+class UnaskedReviews:
+    """Reviews."""
+
+    async def of(self, number: int) -> tuple[Review, ...]:
+        raise unasked("of")
+
+    async def comments(self, number: int) -> tuple[ReviewComment, ...]:
+        raise unasked("comments")
+
+    async def submit(
+        self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
+    ) -> Review:
+        raise unasked("submit")
+
+    async def reply(self, number: int, comment_id: int, body: str, held: Held) -> ReviewComment:
+        raise unasked("reply")
+
+
+class UnaskedChecks:
+    """Checks."""
+
+    async def of(self, sha: str) -> tuple[Check, ...]:
+        raise unasked("of")
+
+    async def ever(self, tip: str) -> bool:
+        raise unasked("ever")
+
+    async def unstarted(self, sha: str) -> tuple[Check, ...]:
+        raise unasked("unstarted")
+
+    async def required(self, branch: str) -> frozenset[str]:
+        raise unasked("required")
+
+    async def annotations(self, check_run_id: int) -> tuple[str, ...]:
+        raise unasked("annotations")
+
+    async def log(self, job_id: int) -> str:
+        raise unasked("log")
+
+    async def rerun(self, run_id: int, permit: WritePermit) -> None:
+        raise unasked("rerun")

@@ -10,7 +10,7 @@ import structlog
 
 from shared.ci.round import Rerun
 from shared.errors import Blocked, Transient, UnknownOutcome
-from shared.github.ports import StatusComments
+from shared.github.ports import Checks, StatusComments
 from shared.lock.fence import advance
 from shared.lock.hold import Held
 from shared.lock.record import FenceChange, Wait
@@ -19,7 +19,6 @@ from shared.scheduling.items import Ended, Rest, Result
 from worker_agent.ci import ci_comments, reruns
 from worker_agent.ci.watch import HOLD_SECONDS
 from worker_agent.decide import RED_BASE, Phase, Snapshot
-from worker_agent.ports import Checks
 
 
 class CiReactions:

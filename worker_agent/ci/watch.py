@@ -12,6 +12,7 @@ from shared.ci.presence import Presence
 from shared.ci.round import CiObservation, Rerun
 from shared.ci.triage import Cause, Failure, triage
 from shared.ci.verdict import CiVerdict, failed, fold
+from shared.github.ports import Checks
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.models import Check, CheckOutcome
@@ -19,7 +20,6 @@ from shared.scheduling.items import Skip
 from worker_agent.ci import reruns
 from worker_agent.decide import RED_BASE
 from worker_agent.policy import Policy
-from worker_agent.ports import Checks
 
 LOG_BYTES = 64_000
 """How much of the failing jobs' logs the triage looks through."""

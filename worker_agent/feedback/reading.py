@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from shared.github.ports import Comments
+from shared.github.ports import Comments, Reviews
 from shared.models import GHOST_ID, Account
 from shared.text.comment_signatures import Keyring
 from worker_agent.feedback import answers
 from worker_agent.feedback.items import AnswerRecord, Item, Page, open_items
 from worker_agent.intake.trusted_writers import TrustedWriters
-from worker_agent.ports import Reviews
 
 MOST = 50
 """So many items are worked on in one round; the rest waits for the next."""

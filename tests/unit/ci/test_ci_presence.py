@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from fakes.unasked import UnaskedChecks
 
 from shared.ci.presence import Presence
 
 
-class Repository:
+class Repository(UnaskedChecks):
     """Files of the base branch, and whether anything was ever checked."""
 
     def __init__(self, *paths: str, checked: bool = False, there: bool = True) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import pytest
+from fakes.unasked import UnaskedChecks
 
 from shared.ci.logs import brief, failures, told
 from shared.errors import Gone, Transient
@@ -15,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class FakeChecks:
+class FakeChecks(UnaskedChecks):
     """Logs and annotations of one job; None: GitHub says that they are gone."""
 
     kept_log: str | None = None

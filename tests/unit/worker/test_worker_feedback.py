@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from fakes.unasked import UnaskedComments
+from fakes.unasked import UnaskedComments, UnaskedReviews
 
 from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict, mark
 from shared.git.notes import RemarkAnswer
@@ -123,7 +123,7 @@ def test_an_answer_holds_until_something_is_edited_or_added() -> None:
 
 
 @dataclass
-class GitHub(UnaskedComments):
+class GitHub(UnaskedComments, UnaskedReviews):
     """What it shows of one pull request; Ada and Grace may write, and nobody asks about the engine itself."""
 
     page: Page
@@ -133,9 +133,6 @@ class GitHub(UnaskedComments):
 
     async def comments(self, number: int) -> tuple[ReviewComment, ...]:
         return self.page.inline if number == PULL else ()
-
-    async def reply(self, number: int, comment_id: int, body: str, held: object) -> ReviewComment:
-        raise AssertionError("reading writes nothing")
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         return self.page.thread if number == PULL else ()
