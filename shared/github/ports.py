@@ -11,7 +11,7 @@ from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.record import Fence
-from shared.lock.write_permit import WritePermit
+from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import (
     Assignment,
     Blocker,
@@ -98,24 +98,18 @@ class ItemChanges(Protocol):
     async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None: ...
 
 
-class LabelEdits(Protocol):
-    """Sets labels and takes them off."""
+class LabelBoard(Protocol):
+    """Stage labels, flags and other labels of items, and their definitions in the repository."""
 
     async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
 
     async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
 
-
-class LabelExchange(LabelEdits, Protocol):
-    """Sets one label in place of another."""
-
     async def exchange(
         self, number: int, on: str, off: str, permit: WritePermit
-    ) -> tuple[frozenset[str], frozenset[str]]: ...
-
-
-class ShownStages(LabelEdits, Protocol):
-    """Makes the labels of an item show a stage and flags."""
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Sets one label in place of another."""
+        ...
 
     async def show(
         self,
@@ -128,17 +122,11 @@ class ShownStages(LabelEdits, Protocol):
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]: ...
 
-
-class LabelDefinitions(Protocol):
-    """What is asked about a repository's labels."""
+    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]: ...
 
     async def is_defined(self, stage: Stage) -> bool: ...
 
-
-class LabelBoard(ShownStages, LabelExchange, LabelDefinitions, Protocol):
-    """Stage labels and flags of a repository that defines them."""
-
-    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]: ...
+    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]: ...
 
 
 class StatusData(Protocol):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import structlog
 
 from shared.errors import EngineError, NotAllowed
+from shared.github.ports import LabelBoard
 from shared.lock.write_permit import OperatorPermit
 
 log = structlog.get_logger()
@@ -15,16 +14,10 @@ START = OperatorPermit("start of an agent")
 """Whoever starts an agent wants its labels to exist."""
 
 
-class Definitions(Protocol):
-    """The label definitions of one repository."""
-
-    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]: ...
-
-
-async def restore(definitions: Definitions, repository: str) -> None:
+async def restore(board: LabelBoard, repository: str) -> None:
     """Define the labels that `repository` lacks, once; a refusal becomes one instruction in the log, never an error."""
     try:
-        created = await definitions.create_all(START)
+        created = await board.create_all(START)
     except NotAllowed as error:
         log.error(
             "labels_missing",

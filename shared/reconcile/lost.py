@@ -10,7 +10,7 @@ from typing import TypeVar
 import structlog
 
 from shared.errors import Transient
-from shared.github.ports import Issues, LabelDefinitions
+from shared.github.ports import Issues, LabelBoard
 from shared.models import Issue, LabelEvent, PullRequest
 from shared.reconcile.label_drift import is_half_a_move, was_taken_off
 from shared.workflow import UNLABELLED, Stage
@@ -33,13 +33,13 @@ class LostLabels:
     def __init__(
         self,
         issues: Issues,
-        definitions: LabelDefinitions,
+        board: LabelBoard,
         names: Labels,
         ours: Collection[int],
         before: Callable[[Stage], frozenset[Stage]],
     ) -> None:
         self._issues = issues
-        self._definitions = definitions
+        self._board = board
         self._names = names
         self._ours = ours
         self._before = before
@@ -56,7 +56,7 @@ class LostLabels:
         halved = is_half_a_move(self._of_stages(events), self._old(recorded), self._ours)
         if not halved and was_taken_off(events, label):
             return item
-        if halved or await self._definitions.is_defined(recorded):
+        if halved or await self._board.is_defined(recorded):
             fresh = await self._issues.issue(item.number)
             if now - fresh.updated_at < QUIET:
                 if halved:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import structlog
 
-from shared.github.ports import Issues, LabelExchange
+from shared.github.ports import Issues, LabelBoard
 from shared.lock.hold import Held
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
@@ -31,7 +31,7 @@ class StartLabel:
     that asked for the start goes with the same request where GraphQL can be had.
     """
 
-    def __init__(self, issues: Issues, board: LabelExchange, names: Labels) -> None:
+    def __init__(self, issues: Issues, board: LabelBoard, names: Labels) -> None:
         self._issues = issues
         self._board = board
         self._names = names

@@ -9,7 +9,7 @@ from typing import Any
 
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEYS, OPENED
-from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedPulls
+from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedLabels, UnaskedPulls
 from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
@@ -97,22 +97,6 @@ class Scene(UnaskedComments):
     async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
         return {}
 
-    async def show(self, number: int, stage: Stage, permit: WritePermit, **_: Any) -> frozenset[str]:
-        self.shown.append((number, stage))
-        labels = frozenset({f"status:{stage}"})
-        if number == 42:
-            self.issue = replace(self.issue, labels=labels)
-        else:
-            self.thread_of_pull = replace(self.thread_of_pull, labels=labels)
-        return labels
-
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
-        self.flags += names
-        return frozenset(names)
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
-        self.shown.append((number, Stage.NEW))
-
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return None
 
@@ -147,7 +131,7 @@ class Scene(UnaskedComments):
 
     def recovery(self) -> Recovery:
         """Carries out what is ordered here."""
-        return Recovery(self, _Pulls(self), self, self, Labels())
+        return Recovery(_Labels(self), _Pulls(self), self, self, Labels())
 
     async def order(self, said: Comment, role: Role) -> list[str]:
         """What the desk of `role` makes of a comment: the recorded outcomes."""
@@ -183,3 +167,24 @@ class _Pulls(UnaskedPulls):
     async def close(self, number: int, permit: WritePermit) -> PullRequest:
         self._scene.pull = replace(self._scene.pull, open=False)
         return self._scene.pull
+
+
+class _Labels(UnaskedLabels):
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    async def show(self, number: int, stage: Stage, permit: WritePermit, **_: Any) -> frozenset[str]:
+        self._scene.shown.append((number, stage))
+        labels = frozenset({f"status:{stage}"})
+        if number == 42:
+            self._scene.issue = replace(self._scene.issue, labels=labels)
+        else:
+            self._scene.thread_of_pull = replace(self._scene.thread_of_pull, labels=labels)
+        return labels
+
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
+        self._scene.flags += names
+        return frozenset(names)
+
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
+        self._scene.shown.append((number, Stage.NEW))

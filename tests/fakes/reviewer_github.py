@@ -10,7 +10,7 @@ from typing import Any
 
 from fakes.lock_server import BOT
 from fakes.reviewer_world import ISSUE, NAMES, PULL, World
-from fakes.unasked import UnaskedChecks, UnaskedComments, UnaskedIssues, UnaskedPulls, UnaskedReviews
+from fakes.unasked import UnaskedChecks, UnaskedComments, UnaskedIssues, UnaskedLabels, UnaskedPulls, UnaskedReviews
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
@@ -123,7 +123,7 @@ class FakeHub(UnaskedIssues, UnaskedComments, UnaskedChecks):
 
 
 @dataclass
-class FakeLabels:
+class FakeLabels(UnaskedLabels):
     """Stage labels and flags of the pull request."""
 
     world: World

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from shared.github.label_board import WantedLabels
 from shared.lock.hold import Held
-from shared.lock.write_permit import WritePermit
+from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import (
     Assignment,
     Blocker,
@@ -20,6 +21,8 @@ from shared.models import (
     ReviewComment,
     ReviewState,
 )
+from shared.workflow import Stage
+from shared.workflow.labels import Flag
 
 
 def unasked(what: str) -> AssertionError:
@@ -169,3 +172,39 @@ class UnaskedChecks:
 
     async def rerun(self, run_id: int, permit: WritePermit) -> None:
         raise unasked("rerun")
+
+
+class UnaskedLabels:
+    """Labels."""
+
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:
+        raise unasked("add")
+
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None:
+        raise unasked("remove")
+
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        raise unasked("exchange")
+
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        permit: WritePermit,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]:
+        raise unasked("show")
+
+    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]:
+        raise unasked("show_all")
+
+    async def is_defined(self, stage: Stage) -> bool:
+        raise unasked("is_defined")
+
+    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]:
+        raise unasked("create_all")

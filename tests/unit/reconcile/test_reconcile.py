@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedIssues, UnaskedLabels
 from reconcile_scene import ADA, BOT, IMPLEMENTING, NAMES, NOW, READY, REVIEWING, TESTING, item
 
 from reviewer_agent.candidates import before as before_of_reviewer
@@ -72,7 +72,7 @@ def test_a_label_was_taken_off_when_its_removal_is_the_last_that_happened_to_it(
 
 
 @dataclass
-class FakeGitHub(UnaskedIssues):
+class FakeGitHub(UnaskedIssues, UnaskedLabels):
     """One item, its events and the label definitions."""
 
     issue_now: Issue

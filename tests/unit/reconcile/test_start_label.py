@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 from fakes.lock_server import BOT, EPOCH
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedIssues, UnaskedLabels
 
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
@@ -23,7 +23,7 @@ SEEN = Issue(42, "Search", "", frozenset({READY, "bug"}), ADA, EPOCH, EPOCH)
 
 
 @dataclass
-class Board(UnaskedIssues):
+class Board(UnaskedIssues, UnaskedLabels):
     """The labels of one issue as they are, and what is asked of them."""
 
     labels: set[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from fakes.unasked import UnaskedLabels
 from structlog.testing import capture_logs
 
 from shared.errors import EngineError, NotAllowed, Transient
@@ -13,7 +14,7 @@ from shared.reconcile.definitions import restore
 
 
 @dataclass
-class FakeDefinitions:
+class FakeDefinitions(UnaskedLabels):
     """A repository's labels, some of which are missing."""
 
     missing: tuple[str, ...] = ()
