@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from planner_agent import comments
 from planner_agent.decide import STAGES, before
-from shared.github.ports import Closing, StatusData, StatusRevision
+from shared.github.ports import Closing, StatusBoard
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice
@@ -16,16 +14,12 @@ from shared.workflow import TERMINAL, Role, Stage
 from shared.workflow.labels import Labels
 
 
-class Board(StatusData, StatusRevision, Protocol):
-    """The planner's status comments."""
-
-
 async def _outcome(fence: Fence) -> ItemEnd:
     """A specified story that is closed is done, whoever closed it."""
     return ItemEnd.DONE if fence.stage is Stage.SPECIFIED else ItemEnd.DROPPED
 
 
-def rules(names: Labels, closing: Closing, status: Board) -> ReconcileRules:
+def rules(names: Labels, closing: Closing, status: StatusBoard) -> ReconcileRules:
     """A crash may leave a story without a label: before its first plan it has none."""
 
     async def told(fence: Fence, reason: str) -> Status:

@@ -21,8 +21,7 @@ from shared.github.ports import (
     Pulls,
     Reviews,
     ReviewThreads,
-    StatusComments,
-    StatusRevision,
+    StatusBoard,
 )
 from shared.lock.hold import Held
 from shared.models import (
@@ -65,10 +64,6 @@ class Queue(Protocol):
     async def enter(self, node_id: str, head: str, held: Held) -> None: ...
 
     async def look(self, node_id: str, held: Held) -> QueuePlace: ...
-
-
-class StatusBoard(StatusComments, StatusRevision, Protocol):
-    """The reviewer's one status comment per thread."""
 
 
 @dataclass(frozen=True, slots=True)

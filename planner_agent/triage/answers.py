@@ -14,11 +14,10 @@ from planner_agent.decide import Phase
 from planner_agent.triage import proposal_comments
 from planner_agent.triage.proposal import Proposal, TriageKind, is_decided, of_record
 from shared.commands.command import Command, Verb
-from shared.commands.command_loop import Record as Records
 from shared.commands.command_loop import entry, refusals
 from shared.commands.command_reader import CommandReader, NewCommands
 from shared.commands.start_signals import NewIssues
-from shared.github.ports import Issues, LabelBoard
+from shared.github.ports import Issues, LabelBoard, StatusBoard
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
@@ -38,7 +37,7 @@ class Sources:
     changed: NewIssues
     reader: CommandReader
     labels: LabelBoard
-    status: Records
+    status: StatusBoard
     port: Port
     names: Labels
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -22,10 +22,10 @@ from shared.commands.retry_command import NOT_BEGUN, wanted
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.unavailable_commands import BY_CONFIGURATION, not_merged
 from shared.errors import Gone
-from shared.github.ports import StatusData, StatusRevision
+from shared.github.ports import StatusBoard
 from shared.github.status import Status
 from shared.lock.hold import Held
-from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
+from shared.lock.write_permit import Notice, OperatorPermit
 from shared.models import Comment, Issue
 from shared.scheduling.items import Candidate
 from shared.text import one_line
@@ -48,19 +48,6 @@ UNREVIEWED = "it came after the approving review"
 """Why something that was said of an approved pull request is not heeded yet."""
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
-
-
-class Record(StatusData, StatusRevision, Protocol):
-    """The status comment as a record of commands."""
-
-    async def note(
-        self,
-        number: int,
-        permit: WritePermit,
-        *,
-        commands: Sequence[Mapping[str, Any]] = (),
-        ignored: Sequence[Mapping[str, Any]] = (),
-    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +78,7 @@ class CommandLoop:
         reader: CommandReader,
         targets: CommandTargets,
         recovery: Recovery,
-        record: Record,
+        status: StatusBoard,
         replies: Replies,
     ) -> None:
         self._role, self._backends, self._unedited = rules.role, rules.backends, rules.unedited
@@ -103,7 +90,7 @@ class CommandLoop:
         self._reader = reader
         self._targets = targets
         self._recovery = recovery
-        self._record = record
+        self._status = status
         self._replies = replies
         self._names = recovery.names
 
@@ -249,7 +236,7 @@ class CommandLoop:
             return ruled.sentence, False
         if ruled is Effect.DECIDE:
             merges = order.verb is Verb.MERGE
-            return not_merged(await self._record.data(target.case.thread.number)) if merges else "", False
+            return not_merged(await self._status.data(target.case.thread.number)) if merges else "", False
         backend = wanted(order.verb, order.text, self._backends)
         if isinstance(backend, CommandRefused):
             return backend.sentence, False
@@ -262,7 +249,7 @@ class CommandLoop:
             return doubt, False
         if ruled is Effect.STOP:  # told before it is done: afterwards, the order would not be heard again
             number, label = case.thread.number, self._names.of(_leads_on(target))
-            await self._record.revise(number, stopped(order.author.login, label), Notice(number, "commands"))
+            await self._status.revise(number, stopped(order.author.login, label), Notice(number, "commands"))
         outcome = await self._recovery.carry_out(ruled, replace(case, backend=backend), OperatorPermit(str(order)))
         log.info("command_carried_out", outcome="completed", command=str(order), did=outcome)
         return outcome, True
@@ -312,7 +299,7 @@ class CommandLoop:
     ) -> None:
         ignored = [*({"id": id, "why": why} for id, why in heard.ignored), *late]
         if told or ignored:
-            await self._record.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
+            await self._status.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
 
     async def _explain(self, number: int, heard: NewCommands, track: Track, stage: Stage) -> None:
         """Point whoever means a command to it, once. What is said of a plan may be an answer, whoever it calls."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Protocol
 
 from shared.commands.command import Command, Unknown, Verb, commands, unknown
 from shared.commands.discussion import talked
 from shared.commands.untrusted_comments import NO_WRITE, spoken
-from shared.github.ports import Comments, People
+from shared.github.ports import Comments, People, StatusBoard
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
 from shared.models import Comment, Issue
@@ -29,12 +28,6 @@ SAME_MOMENT = timedelta(seconds=1)
 """GitHub counts whole seconds, and an item may be marked as changed a moment after its comment."""
 
 EDITED = "edited comments are not obeyed: post the command as a new comment"
-
-
-class Record(Protocol):
-    """What the status comment in a thread says of commands."""
-
-    def record_in(self, number: int, thread: Iterable[Comment]) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +64,11 @@ class CommandReader:
     after `LATER_SECONDS` where labels, the text or comments of ours have changed as well.
     """
 
-    def __init__(self, comments: Comments, people: People, record: Record, boot: Callable[[], float]) -> None:
+    def __init__(self, comments: Comments, people: People, status: StatusBoard, boot: Callable[[], float]) -> None:
         """`boot` is the boot clock in seconds."""
         self._comments = comments
         self._people = people
-        self._record = record
+        self._status = status
         self._boot = boot
         self._heard: dict[int, _Baseline] = {}
 
@@ -119,7 +112,7 @@ class CommandReader:
         number = listed.number
         thread = await self._read(listed)
         said, before = spoken(thread), self._heard.get(number)
-        record = self._record.record_in(number, thread)
+        record = self._status.record_in(number, thread)
         dealt = {one.get("id") for kind in record.values() for one in kind}
         by_id = {one.id: one for one in said}
         orders: list[Command] = []

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from shared.errors import EngineError
-from shared.github.ports import StatusData
+from shared.github.ports import StatusComments
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
@@ -106,7 +106,7 @@ class Approvals:
         role: Role,
         port: Port,
         names: Labels,
-        status: StatusData,
+        status: StatusComments,
         hours: float,
         *,
         barring: Collection[str] = (),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from shared.github.item_changes import ItemChange
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
+from shared.github.status_record import Record
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.lock.write_permit import OperatorPermit, WritePermit
@@ -129,22 +130,31 @@ class LabelBoard(Protocol):
     async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]: ...
 
 
-class StatusData(Protocol):
-    """What a status comment says to programs."""
+class StatusComments(Protocol):
+    """An agent's one status comment per thread, as far as it is told and read; the worker's adds notes of its own."""
+
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
 
     async def data(self, number: int) -> Mapping[str, Any]: ...
 
 
-class StatusRevision(Protocol):
-    """Changes a status comment that is there."""
+class StatusBoard(StatusComments, Protocol):
+    """The status comments themselves, in which commands are recorded as well."""
 
-    async def revise(self, number: int, status: Status, permit: WritePermit) -> None: ...
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
+        """`show`, but only where a comment stands already."""
+        ...
 
+    async def note(
+        self,
+        number: int,
+        permit: WritePermit,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None: ...
 
-class StatusComments(StatusData, Protocol):
-    """An agent's one status comment per thread."""
-
-    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
+    def record_in(self, number: int, thread: Iterable[Comment]) -> Record: ...
 
 
 class Reviews(Protocol):

@@ -15,7 +15,7 @@ import structlog
 from shared.errors import Blocked
 from shared.git import proof_claim
 from shared.github.item_changes import ItemChange
-from shared.github.ports import Comments, Issues, ItemChanges, StatusRevision
+from shared.github.ports import Comments, Issues, ItemChanges, StatusBoard
 from shared.github.status import Status
 from shared.lock.codec import read_ack
 from shared.lock.record import Fence
@@ -29,7 +29,7 @@ from shared.workflow.labels import Labels
 log = structlog.get_logger()
 
 
-Boards = Callable[[Collection[int]], StatusRevision]
+Boards = Callable[[Collection[int]], StatusBoard]
 """The worker's status comments, as far as these accounts have written them."""
 
 Spent = Callable[[int], Awaitable[float | None]]

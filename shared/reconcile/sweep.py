@@ -11,7 +11,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import EngineError, Gone
-from shared.github.ports import Issues, StatusRevision
+from shared.github.ports import Issues, StatusBoard
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.ended_epochs import tell_ends
@@ -62,7 +62,7 @@ class Sources:
     fences: FenceList
     issues: Issues
     lost: LostLabels
-    status: StatusRevision
+    status: StatusBoard
     server_time: Callable[[], datetime]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fakes.unasked import UnaskedStatus
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
@@ -13,7 +14,7 @@ from shared.models import Issue, PullRequest
 
 
 @dataclass
-class FakeClosing:
+class FakeClosing(UnaskedStatus):
     """The numbers of issues that were told as merged, and of items whose labels came off."""
 
     told: list[int] = field(default_factory=list)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEYS, OPENED
-from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedLabels, UnaskedPulls
+from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedLabels, UnaskedPulls, UnaskedStatus
 from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
@@ -52,7 +52,7 @@ def comment(text: str, at: datetime, number: int = 42) -> Comment:
 
 
 @dataclass
-class Scene(UnaskedComments):
+class Scene(UnaskedComments, UnaskedStatus):
     """GitHub and git as far as commands need them. `shown` are the stages that labels were set to.
 
     `recorded` is what the status comment says of commands, obeyed or ignored; `others` what anybody but ada may do.

@@ -10,7 +10,15 @@ from typing import Any
 
 from fakes.lock_server import BOT
 from fakes.reviewer_world import ISSUE, NAMES, PULL, World
-from fakes.unasked import UnaskedChecks, UnaskedComments, UnaskedIssues, UnaskedLabels, UnaskedPulls, UnaskedReviews
+from fakes.unasked import (
+    UnaskedChecks,
+    UnaskedComments,
+    UnaskedIssues,
+    UnaskedLabels,
+    UnaskedPulls,
+    UnaskedReviews,
+    UnaskedStatus,
+)
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Gone
 from shared.github.errors import HeadMoved
@@ -58,7 +66,7 @@ class FakeInbox:
 
 
 @dataclass
-class FakeHub(UnaskedIssues, UnaskedComments, UnaskedChecks):
+class FakeHub(UnaskedIssues, UnaskedComments, UnaskedChecks, UnaskedStatus):
     """Issues, comments, people, checks, status and branches in one."""
 
     world: World

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from shared.github.label_board import WantedLabels
+from shared.github.status import Status
+from shared.github.status_record import Record
 from shared.lock.hold import Held
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import (
@@ -208,3 +211,29 @@ class UnaskedLabels:
 
     async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]:
         raise unasked("create_all")
+
+
+class UnaskedStatus:
+    """Status comments."""
+
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None:
+        raise unasked("show")
+
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
+        raise unasked("revise")
+
+    async def note(
+        self,
+        number: int,
+        permit: WritePermit,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        raise unasked("note")
+
+    def record_in(self, number: int, thread: Iterable[Comment]) -> Record:
+        raise unasked("record_in")
+
+    async def data(self, number: int) -> Mapping[str, Any]:
+        raise unasked("data")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from fakes.unasked import UnaskedStatus
+
 from shared.errors import Blocked
 from shared.escalation.approvals import Approvals
 from shared.escalation.delivery import Escalation
@@ -26,7 +28,7 @@ PLAN = Fence(ItemKey(Role.PLANNER, 7), 5, "n" * 32, "planner-a", Stage.AWAITING_
 
 
 @dataclass
-class World:
+class World(UnaskedStatus):
     """A fence, a status comment, what was posted and what was put into the outbox."""
 
     fence: Fence | None = PLAN

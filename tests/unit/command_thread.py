@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fakes.unasked import UnaskedComments
+from fakes.unasked import UnaskedComments, UnaskedStatus
 
 from shared.commands.command_reader import CommandReader
 from shared.lock.codec import ItemKey
@@ -25,7 +25,7 @@ ISSUE = Issue(7, "Title", "", frozenset(), ADA, AT, AT)
 
 
 @dataclass
-class Thread(UnaskedComments):
+class Thread(UnaskedComments, UnaskedStatus):
     """One thread, who may do what, and how often either was asked for."""
 
     said: list[Comment] = field(default_factory=list)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from command_thread import AT, FENCE, Thread
+from fakes.unasked import UnaskedStatus
 
 from shared.commands.command_target import CommandTarget
 from shared.commands.recovery import Case
@@ -25,7 +26,7 @@ LABELS = frozenset({"status:implementing"})
 
 
 @dataclass
-class World:
+class World(UnaskedStatus):
     """One issue in the hands of a worker: its thread, its labels, its fence, and what is recorded of commands."""
 
     thread: Thread = field(default_factory=lambda: Thread(cached=True))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from command_thread import reader
 from command_world import World
+from fakes.unasked import UnaskedStatus
 
 from shared.commands.approval_words import consents
 from shared.commands.command import Verb
@@ -22,7 +23,7 @@ from shared.workflow.labels import Labels
 
 
 @dataclass
-class Scene(World):
+class Scene(World, UnaskedStatus):
     """One thread at `stage`, whose status comment says `waiting` to programs."""
 
     stage: Stage = Stage.APPROVED

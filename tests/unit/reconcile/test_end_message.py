@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fakes.lock_port import KEYS as SIGNING
 from fakes.lock_server import BOT
-from fakes.unasked import UnaskedComments, UnaskedIssues
+from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedStatus
 
 from shared.errors import Gone
 from shared.git.proof_claim import Claim
@@ -40,7 +40,7 @@ BY = OperatorPermit("a test")
 
 
 @dataclass
-class World(UnaskedIssues, UnaskedComments):
+class World(UnaskedIssues, UnaskedComments, UnaskedStatus):
     """One issue, its thread, and what was done to them."""
 
     body: str = BODY
