@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from shared.commands.text_history import Texts
-from shared.github.ports import Closing, Comments, Issues, LabelBoard, People, Replies, StatusComments
-from shared.models import Issue
-
-
-class Inbox(Protocol):
-    """Open items, as hints."""
-
-    @property
-    def known(self) -> Mapping[int, Issue]: ...
-
-    @property
-    def orphans(self) -> Mapping[int, Issue]:
-        """Items, open or closed, that no list shows although their fence says that there is work."""
-        ...
-
-    async def look(self) -> Mapping[int, Issue]: ...
-
-    def dismiss(self, number: int) -> None: ...
+from shared.github.ports import Closing, Comments, CompleteInbox, Issues, LabelBoard, People, Replies, StatusComments
 
 
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as the planner uses it."""
 
-    inbox: Inbox
+    inbox: CompleteInbox
     issues: Issues
     comments: Comments
     people: People

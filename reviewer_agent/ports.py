@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +14,7 @@ from shared.github.ports import (
     Checks,
     Closing,
     Comments,
+    CompleteInbox,
     Issues,
     LabelBoard,
     People,
@@ -25,31 +25,9 @@ from shared.github.ports import (
 )
 from shared.lock.hold import Held
 from shared.models import (
-    Issue,
     PullRequest,
     QueuePlace,
 )
-
-
-class Inbox(Protocol):
-    """Open items, as hints."""
-
-    @property
-    def known(self) -> Mapping[int, Issue]: ...
-
-    @property
-    def orphans(self) -> Mapping[int, Issue]:
-        """Items, open or closed, that no list shows although their fence says that there is work."""
-        ...
-
-    @property
-    def gone(self) -> Mapping[int, Issue]:
-        """The known items that the last look found closed; told once."""
-        ...
-
-    async def look(self) -> Mapping[int, Issue]: ...
-
-    def dismiss(self, number: int) -> None: ...
 
 
 class Rules(Protocol):
@@ -70,7 +48,7 @@ class Queue(Protocol):
 class Forge:
     """The GitHub side of one repository, as the reviewer uses it."""
 
-    inbox: Inbox
+    inbox: CompleteInbox
     issues: Issues
     comments: Comments
     people: People

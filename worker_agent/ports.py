@@ -11,6 +11,7 @@ from shared.github.ports import (
     Checks,
     Closing,
     Comments,
+    CompleteInbox,
     Issues,
     LabelBoard,
     People,
@@ -19,7 +20,6 @@ from shared.github.ports import (
     Reviews,
     StatusComments,
 )
-from shared.reconcile.watch import Watch
 from worker_agent.intake.ceilings import CeilingCheck
 from worker_agent.intake.unusable_configuration import Unusable
 
@@ -38,7 +38,7 @@ class Attachments(Protocol):
 class Forge:
     """The GitHub side of one repository, as the worker uses it."""
 
-    inbox: Watch
+    inbox: CompleteInbox
     issues: Issues
     people: People
     labels: LabelBoard

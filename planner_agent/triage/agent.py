@@ -10,12 +10,11 @@ from typing import Protocol
 import structlog
 
 from planner_agent.decide import Phase
-from planner_agent.ports import Inbox
 from planner_agent.triage.answers import Answers
 from planner_agent.triage.backlog import Backlog, begun
 from planner_agent.triage.work import Work
 from shared.errors import Blocked, EngineError
-from shared.github.ports import Issues
+from shared.github.ports import CompleteInbox, Issues
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
@@ -51,7 +50,7 @@ class Triaging:
         self,
         planner: Planner,
         claims: Claims,
-        inbox: Inbox,
+        inbox: CompleteInbox,
         issues: Issues,
         parts: tuple[Backlog, Work, Answers],
         server_time: Callable[[], datetime],

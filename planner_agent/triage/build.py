@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from planner_agent.ports import Inbox
 from planner_agent.triage.agent import Planner, Triaging
 from planner_agent.triage.answers import Answers, Sources
 from planner_agent.triage.backlog import Backlog
@@ -12,12 +11,13 @@ from planner_agent.triage.register import Register
 from planner_agent.triage.work import Work
 from runtime.building.assembly import Parts
 from runtime.building.commands import reader
+from shared.github.ports import CompleteInbox
 from shared.loop.claims import Claims
 from shared.scheduling.items import Agent
 from shared.workflow import Role
 
 
-def triaging(parts: Parts, planner: Planner, inbox: Inbox) -> Agent:
+def triaging(parts: Parts, planner: Planner, inbox: CompleteInbox) -> Agent:
     """The planner, with proposals where the configuration asks for them; working on one item it makes none."""
     triage = parts.configured.triage
     if not triage.per_day or parts.only is not None:

@@ -16,16 +16,17 @@ from shared.commands.text_unchanged import TextUnchanged
 from shared.escalation.approvals import Approvals
 from shared.escalation.diagnosis import Diagnosis
 from shared.escalation.notifier import Notifier, Whom
-from shared.loop.commanded_agent import CommandedAgent, CommandServices, Lists
+from shared.loop.commanded_agent import CommandedAgent, CommandServices
 from shared.workflow import Role
 
 if TYPE_CHECKING:
     from runtime.building.assembly import Parts
+    from shared.github.ports import Inbox
     from shared.reconcile.watch import Watch
     from shared.scheduling.items import Agent
 
 
-def commanded(parts: Parts, agent: Agent, lists: Lists, starts: StartSignals | None = None) -> Agent:
+def commanded(parts: Parts, agent: Agent, lists: Inbox, starts: StartSignals | None = None) -> Agent:
     """The agent that obeys commands; one that works on a single chosen item takes no commands.
 
     `lists` is its inbox, and `starts` finds orders on issues that are not in it.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 import structlog
 
@@ -22,7 +21,7 @@ from shared.commands.recovery import Recovery
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.untrusted_comments import spoken
 from shared.errors import Gone
-from shared.github.ports import Comments, Issues, People
+from shared.github.ports import Comments, Inbox, Issues, People
 from shared.lock.write_permit import OperatorPermit
 from shared.models import Account, Assignment, Comment, Issue, LabelEvent
 from shared.scheduling.items import Candidate
@@ -41,15 +40,6 @@ EDITED_SINCE = (
 )
 
 _KEEPS_BACK = frozenset({Flag.PAUSED, Flag.SPEC_REVIEW_NEEDED})
-
-
-class Lists(Protocol):
-    """The items that the agent follows."""
-
-    @property
-    def known(self) -> Mapping[int, Issue]: ...
-
-    def follow(self, listed: Issue) -> None: ...
 
 
 class NewIssues:
@@ -87,7 +77,7 @@ class StartSources:
     comments: Comments
     people: People
     new_issues: NewIssues
-    lists: Lists
+    lists: Inbox
     role: Role = Role.WORKER
     """Whose: the reviewer's are pull requests, the worker's are issues."""
 

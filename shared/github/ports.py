@@ -31,6 +31,35 @@ from shared.workflow import Stage
 from shared.workflow.labels import Flag
 
 
+class Inbox(Protocol):
+    """The open items that an agent follows, as hints."""
+
+    @property
+    def known(self) -> Mapping[int, Issue]: ...
+
+    @property
+    def gone(self) -> Mapping[int, Issue]:
+        """The known items that the last look found closed; told once."""
+        ...
+
+    def version(self, number: int) -> datetime | None: ...
+
+    def follow(self, listed: Issue) -> None: ...
+
+    def dismiss(self, number: int) -> None: ...
+
+    async def look(self) -> Mapping[int, Issue]: ...
+
+
+class CompleteInbox(Inbox, Protocol):
+    """An inbox that misses nothing."""
+
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        """Items, open or closed, that no list shows although their fence says that there is work."""
+        ...
+
+
 class People(Protocol):
     """Who may do what."""
 

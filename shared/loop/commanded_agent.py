@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
 
 from shared.commands.command_loop import SAID, CommandLoop
 from shared.commands.start_signals import ASKED, StartSignals
 from shared.errors import Blocked, Gone, Unauthorized
 from shared.escalation.diagnosis import Diagnosis
 from shared.escalation.notifier import Notifier
+from shared.github.ports import Inbox
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
@@ -28,13 +28,6 @@ SOON_SECONDS = 0.01
 
 HELD_SECONDS = 60.0
 """An item at rest on which a lock still stands, of a holder that may be dead: its thread is looked at again then."""
-
-
-class Lists(Protocol):
-    """The open items that the agent follows, as its last look showed them."""
-
-    @property
-    def known(self) -> Mapping[int, Issue]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ class CommandServices:
 class CommandedAgent:
     """The agent, which also carries out what people order. A thread is read only where somebody may have spoken."""
 
-    def __init__(self, agent: Agent, people: CommandServices, lists: Lists, port: Port, claimant: Claimant) -> None:
+    def __init__(self, agent: Agent, people: CommandServices, lists: Inbox, port: Port, claimant: Claimant) -> None:
         self._agent = agent
         self._commands, self._notifier, self._diagnosis = people.commands, people.notifier, people.diagnosis
         self._choices = people.choices

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Protocol
 
 import structlog
 
 from shared.errors import EngineError
+from shared.github.ports import Inbox
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.reconcile.label_drift import unknown
@@ -24,28 +24,10 @@ MOST_HINTS = 1000
 """So many hints are remembered, so that each is given once."""
 
 
-class Lists(Protocol):
-    """The open items that carry one of an agent's labels, as last seen."""
-
-    @property
-    def known(self) -> Mapping[int, Issue]: ...
-
-    @property
-    def gone(self) -> Mapping[int, Issue]: ...
-
-    def version(self, number: int) -> datetime | None: ...
-
-    def dismiss(self, number: int) -> None: ...
-
-    def follow(self, listed: Issue) -> None: ...
-
-    async def look(self) -> Mapping[int, Issue]: ...
-
-
 class Watch:
-    """An inbox that misses nothing: satisfies the `Inbox` of every agent."""
+    """An inbox that misses nothing."""
 
-    def __init__(self, lists: Lists, sweep: Sweep) -> None:
+    def __init__(self, lists: Inbox, sweep: Sweep) -> None:
         self._lists = lists
         self._sweep = sweep
         self._beside: list[tuple[str, Beside]] = []

@@ -16,7 +16,7 @@ from fakes.lock_server import BOT
 from fakes.planner_coder import Coder
 from fakes.planner_source import FakeSource
 from fakes.planner_world import NAMES, World
-from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedLabels
+from fakes.unasked import UnaskedComments, UnaskedInbox, UnaskedIssues, UnaskedLabels
 from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.policy import Policy
@@ -43,7 +43,7 @@ REPOSITORY = "ada/directory"
 
 
 @dataclass
-class FakeGitHub(UnaskedIssues, UnaskedLabels):
+class FakeGitHub(UnaskedIssues, UnaskedLabels, UnaskedInbox):
     """The adapters of one process: inbox, issues, people and labels in one."""
 
     world: World

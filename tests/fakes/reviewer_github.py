@@ -13,6 +13,7 @@ from fakes.reviewer_world import ISSUE, NAMES, PULL, World
 from fakes.unasked import (
     UnaskedChecks,
     UnaskedComments,
+    UnaskedInbox,
     UnaskedIssues,
     UnaskedLabels,
     UnaskedPulls,
@@ -44,14 +45,15 @@ from shared.workflow import UNLABELLED, Stage
 from shared.workflow.labels import Flag
 
 
-class FakeInbox:
+class FakeInbox(UnaskedInbox):
     """The open items."""
+
+    known: Mapping[int, Issue] = {}
+    gone: Mapping[int, Issue] = {}
+    orphans: Mapping[int, Issue] = {}
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.known: Mapping[int, Issue] = {}
-        self.gone: Mapping[int, Issue] = {}
-        self.orphans: Mapping[int, Issue] = {}
 
     async def look(self) -> Mapping[int, Issue]:
         """What is open now, and what no longer is."""

@@ -33,6 +33,34 @@ def unasked(what: str) -> AssertionError:
     return AssertionError(f"not asked for here: {what}")
 
 
+class UnaskedInbox:
+    """An inbox, and what its lists lack."""
+
+    @property
+    def known(self) -> Mapping[int, Issue]:
+        raise unasked("known")
+
+    @property
+    def gone(self) -> Mapping[int, Issue]:
+        raise unasked("gone")
+
+    @property
+    def orphans(self) -> Mapping[int, Issue]:
+        raise unasked("orphans")
+
+    def version(self, number: int) -> datetime | None:
+        raise unasked("version")
+
+    def follow(self, listed: Issue) -> None:
+        raise unasked("follow")
+
+    def dismiss(self, number: int) -> None:
+        raise unasked("dismiss")
+
+    async def look(self) -> Mapping[int, Issue]:
+        raise unasked("look")
+
+
 class UnaskedIssues:
     """Issues."""
 

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from shared.errors import Gone
-from shared.github.ports import Issues
+from shared.github.ports import Inbox, Issues
 from shared.models import Issue
 from shared.specification.dependencies import holding, written
 
 MOST_WATCHED = 20
 """So many blockers are looked at for one poll; where there are more, the others come with the next ones."""
-
-
-class Inbox(Protocol):
-    """The list of open items."""
-
-    def version(self, number: int) -> datetime | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import pytest
 from approval_scene import PLAN, Port, World, alarm
+from fakes.unasked import UnaskedInbox
 
 from reviewer_agent.merge.blockers import ON_ORDER
 from shared.commands.command_loop import CommandLoop
@@ -37,13 +38,16 @@ class Given:
 
 
 @dataclass
-class Agent:
+class Agent(UnaskedInbox):
     """An agent that gives its item up under one ACK after another, or dies while it does."""
 
     refusal: Blocked | None = None
-    known: Mapping[int, Issue] = field(default_factory=dict)
     role: Role = Role.PLANNER
     repository: str = "ada/directory"
+
+    @property
+    def known(self) -> Mapping[int, Issue]:
+        return {}
 
     async def discover(self) -> Sequence[Candidate]:
         return ()

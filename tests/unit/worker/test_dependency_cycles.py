@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedInbox, UnaskedIssues
 
 from shared.errors import Gone
 from shared.github.errors import NotShown
@@ -28,7 +28,7 @@ def related(number: int, *depends_on: int) -> Issue:
     return replace(issue(number), blocked_by=len(depends_on))
 
 
-class Shelf(UnaskedIssues):
+class Shelf(UnaskedIssues, UnaskedInbox):
     """Issues that can be read singly, which were, and the relationships of some."""
 
     def __init__(self, *issues: Issue, related: dict[int, tuple[int, ...]] | None = None) -> None:
