@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Protocol
 
 import structlog
 
 from reviewer_agent import comments
 from shared.errors import Blocked, Transient
+from shared.github.ports import Replies
 from shared.models import Issue
 from shared.workflow import UNLABELLED, Track, stages
 from shared.workflow.labels import Labels
@@ -19,12 +19,6 @@ PURPOSE = "issue-label"
 
 OF_ISSUES = frozenset({*stages(Track.STORY), *stages(Track.SPECIFICATION)}) - {*stages(Track.PULL_REQUEST), *UNLABELLED}
 """Stages that no pull request ever has."""
-
-
-class Replies(Protocol):
-    """Comments that are posted once in a thread."""
-
-    async def once(self, number: int, purpose: str, text: str) -> bool: ...
 
 
 def misplaced(item: Issue, names: Labels) -> str:

@@ -5,43 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from reviewer_agent.issue_labels import Replies
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
 from reviewer_agent.review.questions import Recorded
-from shared.github.merge_rules import MergeRules
 from shared.github.ports import (
+    BranchRules,
     Checks,
     Closing,
     Comments,
     CompleteInbox,
     Issues,
     LabelBoard,
+    MergeQueue,
     People,
     Pulls,
+    Replies,
     Reviews,
     ReviewThreads,
     StatusBoard,
 )
-from shared.lock.hold import Held
-from shared.models import (
-    PullRequest,
-    QueuePlace,
-)
-
-
-class Rules(Protocol):
-    """What a branch requires of a merge."""
-
-    async def of(self, branch: str) -> MergeRules: ...
-
-
-class Queue(Protocol):
-    """GitHub's own merge queue."""
-
-    async def enter(self, node_id: str, head: str, held: Held) -> None: ...
-
-    async def look(self, node_id: str, held: Held) -> QueuePlace: ...
+from shared.models import PullRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +42,8 @@ class Forge:
     status: StatusBoard
     turns: MergeTurns
     updates: UpdateTurns
-    rules: Rules
-    queue: Queue
+    rules: BranchRules
+    queue: MergeQueue
     threads: ReviewThreads
     closing: Closing
     replies: Replies

@@ -19,8 +19,8 @@ from shared.commands.discussion import Discussion, Ears
 from shared.filesystem import directories
 from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import NotFetched
+from shared.github.ports import Attachments
 from shared.models import Issue
-from worker_agent.ports import Attachments
 from worker_agent.prompt_inputs import images, unseen
 
 log = structlog.get_logger()

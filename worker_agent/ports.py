@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from shared.commands.text_history import Texts
-from shared.github.attachments import Image
 from shared.github.ports import (
     Checks,
     Closing,
@@ -22,16 +20,6 @@ from shared.github.ports import (
 )
 from worker_agent.intake.ceilings import CeilingCheck
 from worker_agent.intake.unusable_configuration import Unusable
-
-
-class Attachments(Protocol):
-    """The images that people have put into issues."""
-
-    def covers(self, address: str) -> bool: ...
-
-    async def image(self, address: str) -> Image:
-        """Raises `NotFetched`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 import anyio
 import structlog
@@ -39,12 +38,6 @@ CLOSING_TRIES = 3
 """Attempts to note that a question is over when other planners write at the same time."""
 
 
-class GivenReplies(Replies, Protocol):
-    """Replies that are given once, and whether one was."""
-
-    async def given(self, number: int, purpose: str) -> bool: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Forge:
     """The GitHub side of one repository, as answers use it."""
@@ -52,7 +45,7 @@ class Forge:
     comments: Comments
     issues: Issues
     people: People
-    replies: GivenReplies
+    replies: Replies
     listed: NewIssues
 
 

@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from shared.github.attachments import Image
 from shared.github.item_changes import ItemChange
 from shared.github.label_board import WantedLabels
+from shared.github.merge_rules import MergeRules
 from shared.github.status import Status
 from shared.github.status_record import Record
 from shared.lock.hold import Held
@@ -23,6 +25,7 @@ from shared.models import (
     LabelEvent,
     Permission,
     PullRequest,
+    QueuePlace,
     Review,
     ReviewComment,
     ReviewState,
@@ -253,9 +256,11 @@ class Comments(Protocol):
 
 
 class Replies(Protocol):
-    """Posts one comment per thread and purpose."""
+    """Posts one comment per thread and purpose, and tells whether it was."""
 
     async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool: ...
+
+    async def given(self, number: int, purpose: str) -> bool: ...
 
 
 class Closing(Protocol):
@@ -266,3 +271,27 @@ class Closing(Protocol):
     async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
 
     async def close(self, item: Issue, permit: WritePermit) -> None: ...
+
+
+class BranchRules(Protocol):
+    """What a branch requires of a merge."""
+
+    async def of(self, branch: str) -> MergeRules: ...
+
+
+class MergeQueue(Protocol):
+    """GitHub's own merge queue."""
+
+    async def enter(self, node_id: str, head: str, held: Held) -> None: ...
+
+    async def look(self, node_id: str, held: Held) -> QueuePlace: ...
+
+
+class Attachments(Protocol):
+    """The images that people have put into issues."""
+
+    def covers(self, address: str) -> bool: ...
+
+    async def image(self, address: str) -> Image:
+        """Raises `NotFetched`."""
+        ...

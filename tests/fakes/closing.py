@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fakes.unasked import UnaskedStatus
+from fakes.unasked import UnaskedReplies, UnaskedStatus
 from shared.github.status import Status
 from shared.lock.record import Fence
 from shared.lock.write_permit import WritePermit
@@ -50,13 +50,13 @@ class FakeClosing(UnaskedStatus):
 
 
 @dataclass
-class FakeReplies:
+class FakeReplies(UnaskedReplies):
     """The replies that were given, each once."""
 
-    given: dict[tuple[int, str], str] = field(default_factory=dict)
+    posted: dict[tuple[int, str], str] = field(default_factory=dict)
 
     async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
         """Give one."""
-        new = (number, purpose) not in self.given
-        self.given.setdefault((number, purpose), text)
+        new = (number, purpose) not in self.posted
+        self.posted.setdefault((number, purpose), text)
         return new

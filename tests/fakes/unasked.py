@@ -265,3 +265,13 @@ class UnaskedStatus:
 
     async def data(self, number: int) -> Mapping[str, Any]:
         raise unasked("data")
+
+
+class UnaskedReplies:
+    """Replies."""
+
+    async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
+        raise unasked("once")
+
+    async def given(self, number: int, purpose: str) -> bool:
+        raise unasked("given")

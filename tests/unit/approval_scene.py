@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fakes.unasked import UnaskedStatus
+from fakes.unasked import UnaskedReplies, UnaskedStatus
 
 from shared.errors import Blocked
 from shared.escalation.approvals import Approvals
@@ -28,7 +28,7 @@ PLAN = Fence(ItemKey(Role.PLANNER, 7), 5, "n" * 32, "planner-a", Stage.AWAITING_
 
 
 @dataclass
-class World(UnaskedStatus):
+class World(UnaskedStatus, UnaskedReplies):
     """A fence, a status comment, what was posted and what was put into the outbox."""
 
     fence: Fence | None = PLAN

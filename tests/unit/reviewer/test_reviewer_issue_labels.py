@@ -43,16 +43,16 @@ async def test_each_thread_is_told_once_and_what_is_excluded_never() -> None:
     excluded = replace(PULL, number=8, labels=frozenset({"status:ready", "no-bots"}))
     for _ in range(2):
         await answering.answer([PULL, ready, excluded])
-    ((number, _),) = replies.given
+    ((number, _),) = replies.posted
     assert number == 7
-    assert "`status:changes-requested` to have it changed" in replies.given[7, "issue-label"]
+    assert "`status:changes-requested` to have it changed" in replies.posted[7, "issue-label"]
 
 
 class Locked(FakeReplies):
     """A thread in which nobody may comment."""
 
     async def once(self, number: int, purpose: str, text: str, mention: object = ()) -> bool:
-        self.given[number, purpose] = text
+        self.posted[number, purpose] = text
         raise Blocked("Unable to create comment because issue is locked.")
 
 
@@ -61,18 +61,18 @@ async def test_a_thread_in_which_nothing_can_be_said_is_not_asked_again() -> Non
     answering = IssueLabels(replies, NAMES, ())
     ready = replace(PULL, labels=frozenset({"status:ready"}))
     await answering.answer([ready])
-    replies.given.clear()
+    replies.posted.clear()
     await answering.answer([ready])
-    assert not replies.given
+    assert not replies.posted
 
 
 class Late(FakeReplies):
     """GitHub does not answer the first time."""
 
     async def once(self, number: int, purpose: str, text: str, mention: object = ()) -> bool:
-        self.given[number, purpose] = text
-        if len(self.given) == 1 and "again" not in self.given.values():
-            self.given[0, "again"] = "again"
+        self.posted[number, purpose] = text
+        if len(self.posted) == 1 and "again" not in self.posted.values():
+            self.posted[0, "again"] = "again"
             raise Transient("GitHub answered 502")
         return True
 
@@ -82,6 +82,6 @@ async def test_an_answer_that_fails_is_given_at_the_next_look_and_keeps_nothing_
     answering = IssueLabels(replies, NAMES, ())
     ready = replace(PULL, labels=frozenset({"status:ready"}))
     await answering.answer([ready])
-    replies.given.pop((7, "issue-label"))
+    replies.posted.pop((7, "issue-label"))
     await answering.answer([ready])
-    assert (7, "issue-label") in replies.given
+    assert (7, "issue-label") in replies.posted
