@@ -1,4 +1,4 @@
-"""What the worker needs of the world; the adapters in `shared` satisfy these without importing them."""
+"""What the worker needs of GitHub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What agents, commands and reconciliation ask of GitHub, one small Protocol for each kind of request."""
+"""What agents, commands and reconciliation ask of GitHub: one Protocol for each adapter, with all that is asked of it.
+
+Whoever only reads needs no narrower one: what writes takes a permit, which a reader does not have.
+"""
 
 from __future__ import annotations
 
@@ -55,18 +58,12 @@ class Inbox(Protocol):
 
 
 class CompleteInbox(Inbox, Protocol):
-    """An inbox that misses nothing."""
+    """An inbox with what its lists lack."""
 
     @property
     def orphans(self) -> Mapping[int, Issue]:
         """Items, open or closed, that no list shows although their fence says that there is work."""
         ...
-
-
-class People(Protocol):
-    """Who may do what."""
-
-    async def permission(self, login: str) -> Permission: ...
 
 
 class Issues(Protocol):
@@ -105,6 +102,26 @@ class Issues(Protocol):
     async def unassign(self, number: int, login: str, permit: WritePermit) -> None: ...
 
 
+class Comments(Protocol):
+    """The comments below issues and pull requests; only the lock and the status comment edit or delete any."""
+
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        """What is known of a thread without asking; None when that has gaps."""
+        ...
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        """`thread`, perhaps as it was some seconds ago, unless that lacks the comment `witness`."""
+        ...
+
+    async def newest(self) -> tuple[Comment, ...]:
+        """The last comments of the repository, whatever they are about."""
+        ...
+
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
+
+
 class Pulls(Protocol):
     """Pull requests, single ones and those of a branch; merged only at the commit that was judged."""
 
@@ -123,70 +140,6 @@ class Pulls(Protocol):
     async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None: ...
 
     async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str: ...
-
-
-class ItemChanges(Protocol):
-    """Changes several items in as few requests as possible; raises the first refusal after the last change."""
-
-    async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None: ...
-
-
-class LabelBoard(Protocol):
-    """Stage labels, flags and other labels of items, and their definitions in the repository."""
-
-    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
-
-    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
-
-    async def exchange(
-        self, number: int, on: str, off: str, permit: WritePermit
-    ) -> tuple[frozenset[str], frozenset[str]]:
-        """Sets one label in place of another."""
-        ...
-
-    async def show(
-        self,
-        number: int,
-        stage: Stage,
-        permit: WritePermit,
-        *,
-        known: frozenset[str] | None = None,
-        flags_on: Collection[Flag] = (),
-        flags_off: Collection[Flag] = (),
-    ) -> frozenset[str]: ...
-
-    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]: ...
-
-    async def is_defined(self, stage: Stage) -> bool: ...
-
-    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]: ...
-
-
-class StatusComments(Protocol):
-    """An agent's one status comment per thread, as far as it is told and read; the worker's adds notes of its own."""
-
-    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
-
-    async def data(self, number: int) -> Mapping[str, Any]: ...
-
-
-class StatusBoard(StatusComments, Protocol):
-    """The status comments themselves, in which commands are recorded as well."""
-
-    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
-        """`show`, but only where a comment stands already."""
-        ...
-
-    async def note(
-        self,
-        number: int,
-        permit: WritePermit,
-        *,
-        commands: Sequence[Mapping[str, Any]] = (),
-        ignored: Sequence[Mapping[str, Any]] = (),
-    ) -> None: ...
-
-    def record_in(self, number: int, thread: Iterable[Comment]) -> Record: ...
 
 
 class Reviews(Protocol):
@@ -231,28 +184,68 @@ class Checks(Protocol):
     async def rerun(self, run_id: int, permit: WritePermit) -> None: ...
 
 
-class Comments(Protocol):
-    """The comments below issues and pull requests."""
+class LabelBoard(Protocol):
+    """Stage labels, flags and other labels of items, and their definitions in the repository."""
 
-    def known(self, number: int) -> tuple[Comment, ...] | None:
-        """What is known of a thread without asking; None when that has gaps."""
+    async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]: ...
+
+    async def remove(self, number: int, name: str, permit: WritePermit) -> None: ...
+
+    async def exchange(
+        self, number: int, on: str, off: str, permit: WritePermit
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Sets one label in place of another."""
         ...
 
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
+    async def show(
+        self,
+        number: int,
+        stage: Stage,
+        permit: WritePermit,
+        *,
+        known: frozenset[str] | None = None,
+        flags_on: Collection[Flag] = (),
+        flags_off: Collection[Flag] = (),
+    ) -> frozenset[str]: ...
 
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
-        """`thread`, perhaps as it was some seconds ago, unless that lacks the comment `witness`."""
+    async def show_all(self, wanted: Sequence[WantedLabels], permit: WritePermit) -> tuple[frozenset[str], ...]: ...
+
+    async def is_defined(self, stage: Stage) -> bool: ...
+
+    async def create_all(self, permit: OperatorPermit) -> tuple[str, ...]: ...
+
+
+class ItemChanges(Protocol):
+    """Changes several items in as few requests as possible; raises the first refusal after the last change."""
+
+    async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None: ...
+
+
+class StatusComments(Protocol):
+    """An agent's one status comment per thread, as told and read: the worker's board of notes is one as well."""
+
+    async def show(self, number: int, status: Status, permit: WritePermit) -> None: ...
+
+    async def data(self, number: int) -> Mapping[str, Any]: ...
+
+
+class StatusBoard(StatusComments, Protocol):
+    """The status comments themselves, in which commands are recorded as well."""
+
+    async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
+        """`show`, but only where a comment stands already."""
         ...
 
-    async def newest(self) -> tuple[Comment, ...]:
-        """The last comments of the repository, whatever they are about."""
-        ...
+    async def note(
+        self,
+        number: int,
+        permit: WritePermit,
+        *,
+        commands: Sequence[Mapping[str, Any]] = (),
+        ignored: Sequence[Mapping[str, Any]] = (),
+    ) -> None: ...
 
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment: ...
-
-    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None: ...
-
-    async def delete(self, id: int, permit: WritePermit) -> None: ...
+    def record_in(self, number: int, thread: Iterable[Comment]) -> Record: ...
 
 
 class Replies(Protocol):
@@ -271,6 +264,12 @@ class Closing(Protocol):
     async def unlabel(self, item: Issue | PullRequest, permit: WritePermit) -> None: ...
 
     async def close(self, item: Issue, permit: WritePermit) -> None: ...
+
+
+class People(Protocol):
+    """Who may do what."""
+
+    async def permission(self, login: str) -> Permission: ...
 
 
 class BranchRules(Protocol):

@@ -110,6 +110,25 @@ class UnaskedIssues:
         raise unasked("unassign")
 
 
+class UnaskedComments:
+    """Comments."""
+
+    def known(self, number: int) -> tuple[Comment, ...] | None:
+        raise unasked("known")
+
+    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
+        raise unasked("thread")
+
+    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+        raise unasked("lately")
+
+    async def newest(self) -> tuple[Comment, ...]:
+        raise unasked("newest")
+
+    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
+        raise unasked("post")
+
+
 class UnaskedPulls:
     """Pull requests."""
 
@@ -135,31 +154,6 @@ class UnaskedPulls:
 
     async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str:
         raise unasked("merge")
-
-
-class UnaskedComments:
-    """Comments."""
-
-    def known(self, number: int) -> tuple[Comment, ...] | None:
-        raise unasked("known")
-
-    async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
-        raise unasked("thread")
-
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
-        raise unasked("lately")
-
-    async def newest(self) -> tuple[Comment, ...]:
-        raise unasked("newest")
-
-    async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
-        raise unasked("post")
-
-    async def edit(self, id: int, body: str, permit: WritePermit) -> Comment | None:
-        raise unasked("edit")
-
-    async def delete(self, id: int, permit: WritePermit) -> None:
-        raise unasked("delete")
 
 
 class UnaskedReviews:
