@@ -1,7 +1,7 @@
-"""Times that somebody else names for a next try: read whatever is said, and never further away than a week (pure).
+"""Retry times named by others, parsed leniently and never further away than a week (pure).
 
-GitHub, a model's vendor and its program each name such times. A wrong one must neither end an agent nor keep it waiting
-for good: what cannot be read names no time, and what lies too far away is asked again after a week.
+GitHub, a model's vendor and its program each name such times. A wrong one must neither crash an agent nor keep it
+waiting for good: an unreadable one counts as none, and one too far away is asked for again after a week.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 LONGEST = timedelta(days=7)
-"""The longest wait that is believed of anybody else: then it is tried, and asked, again."""
+"""The longest wait that is accepted from anybody else: after it the request is tried again."""
 
 LAST_YEAR = 9000
-"""A date after it is none: nothing could be added to it."""
+"""Dates after this year are rejected: nothing could be added to them."""
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 def bounded(at: datetime, now: datetime) -> datetime:
-    """`at`, or the end of the longest wait if that is earlier."""
+    """Return `at`, or the end of the longest wait if that is earlier."""
     return min(at, later(now, LONGEST.total_seconds()) or _LATEST)
 
 
 def later(now: datetime, seconds: float) -> datetime | None:
-    """So many seconds after `now`, at most `LONGEST`; None for a number that is none, or is negative."""
+    """Return the time `seconds` after `now`, at most `LONGEST` away; None if `seconds` is NaN or negative."""
     if math.isnan(seconds) or seconds < 0:
         return None
     try:
@@ -35,7 +35,7 @@ def later(now: datetime, seconds: float) -> datetime | None:
 
 
 def since_1970(seconds: float) -> datetime | None:
-    """A Unix time; None for one that no calendar has."""
+    """Return the UTC time of a Unix time; None if it is outside the calendar."""
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
@@ -43,7 +43,7 @@ def since_1970(seconds: float) -> datetime | None:
 
 
 def http_date(text: str) -> datetime | None:
-    """An HTTP date in UTC, or None when it is not one."""
+    """Parse an HTTP date into UTC; None if it is not one."""
     try:
         date = parsedate_to_datetime(text)
         date = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)

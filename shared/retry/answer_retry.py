@@ -1,4 +1,4 @@
-"""A structured answer, asked for once more with what was wrong with it, and then no more."""
+"""A request for a structured answer, repeated once with the faults of the first answer, and then no more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.text import printable, redact
 T = TypeVar("T")
 
 RAW_CHARS = 2000
-"""How much of an answer that cannot be used a comment shows."""
+"""Characters of an unusable answer that a comment shows."""
 
 
 class Unusable(ValueError):
@@ -42,10 +42,11 @@ async def asked(
     read: Callable[[RunOutcome], T],
     sentence: str,
 ) -> T:
-    """What `read` makes of the answer to `prompt`, which gets the faults of the first one as a list, else "".
+    """Ask for an answer, at most twice, and return what `read` makes of it.
 
-    Raises `AnswerUnusable`, which begins with `sentence`; where not even the backend's own schema was met,
-    `RunFailed`, because that may pass; and what `read` raises beside `Unusable`.
+    `prompt` gets the faults of the first answer as a list, at first "". Raises `AnswerUnusable`, whose message
+    begins with `sentence`; `RunFailed` if the answer did not even match the backend's schema, because a retry may help;
+    and whatever `read` raises other than `Unusable`.
     """
     faults: tuple[str, ...] = ()
     for retry in (0, 1):
@@ -62,7 +63,7 @@ async def asked(
 
 
 def raw(outcome: RunOutcome) -> str:
-    """What came, as text."""
+    """Return the answer as text: as JSON if it was parsed, else the output itself."""
     if outcome.answer is None:
         return outcome.text
     try:
@@ -72,7 +73,7 @@ def raw(outcome: RunOutcome) -> str:
 
 
 def shown(answer: str) -> str:
-    """What came, folded away in a comment; no fence in it closes ours."""
+    """Return the answer as a collapsed section for a comment; code fences in it are replaced."""
     text = redact(printable(answer), ())[:RAW_CHARS].replace("```", "'''")
     lines = ["<details><summary>What the backend answered</summary>", "", "```text", text, "```", "", "</details>"]
     return "\n".join(lines)

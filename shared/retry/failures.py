@@ -1,10 +1,10 @@
-"""What a failed run leads to (pure): its outcome and the failures before it -> a wait, or a person.
+"""The decision after a failed run (pure): from its outcome and the failures before it to a wait, or to a person.
 
-Rules in order, the first that fits: a run's own limits go to a person at once; a limit with a reset
-parks the item until then; a rate limit backs off without a limit of tries; a timeout is repeated as
-it was; what still fails, and anything that passes, follows a schedule; what cannot pass goes to a
-person at once; a malformed answer, repaired once by its asker, follows the schedule; an unknown
-failure is repeated once. None of these spends an attempt, and nothing here sleeps: a wait is a time.
+The first rule that fits decides: a limit of the run itself (turns, budget) goes to a person at once; a limit with a
+reset time parks the item until then; a rate limit backs off without a limit of retries; a timeout is retried at once,
+a few times; a failure that can pass follows a schedule; a failure that cannot pass goes to a person at once; a
+malformed answer, which its caller has already asked to correct once, follows the schedule; an unknown failure is
+retried once. No retry counts as an attempt, and nothing here sleeps: a wait is a time.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from shared.retry_times import bounded
 
 
 class Category(StrEnum):
-    """What kind of failure a run ended in; the words stand in comments and in the fence."""
+    """The kind of failure that ended a run; the values appear in comments and in the fence."""
 
     TURNS = "turns-used-up"
     BUDGET = "budget-used-up"
     LIMIT = "usage-limit"
     CREDIT = "budget"
-    """A limit of our own over a day or a week: the run was not begun."""
+    """The engine's own budget for a day or a week was used up: the run was not started."""
     RATE = "API_RATE_LIMIT"
     TIMEOUT = "NETWORK_TIMEOUT"
     PASSING = "transient"
@@ -36,22 +36,22 @@ class Category(StrEnum):
 
 
 FINAL = frozenset({Category.TURNS, Category.BUDGET, Category.LASTING})
-"""Repeating the same run would not change these."""
+"""Categories that are never retried: the same run would fail in the same way."""
 
 SCHEDULE_SECONDS = (0, 60, 180, 420, 900)
-"""How long after each passing failure the run is repeated; then a person is asked."""
+"""Seconds to wait before each retry after failures that can pass; after the last one a person is asked."""
 
 TIMEOUT_REPEATS = 3
-"""How often a run that timed out is repeated as it was."""
+"""Immediate retries after a timeout."""
 
 UNKNOWN_REPEATS = 1
-"""How often a failure is repeated that nobody can name."""
+"""Retries after a failure of unknown kind."""
 
 RATE_CAP_SECONDS = 900
-"""The longest pause after a rate limit that names no time."""
+"""The longest pause, in seconds, after a rate limit without a reset time."""
 
 KEPT_SECONDS = 900
-"""A wait up to this keeps its lease; a longer one releases it."""
+"""Seconds up to which a pause keeps the lease; a longer one releases it."""
 
 _PASSING = re.compile(
     r"\b(?:50[234]|529|429|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOMEM|network|out of memory)\b", re.IGNORECASE
@@ -78,7 +78,7 @@ _BY_ENDING: Mapping[Ending, Category] = {
 
 
 def classify(outcome: RunOutcome) -> Category:
-    """The category of a run that did not complete; what it says decides where its ending says nothing."""
+    """Return the category of a run that did not complete: by its ending, or by its text if the ending is not listed."""
     limits = {Ending.USAGE_LIMIT, Ending.OVERLOADED}
     if outcome.ending in limits and outcome.retry_at is not None:
         return Category.LIMIT
@@ -92,23 +92,23 @@ def classify(outcome: RunOutcome) -> Category:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """How often each category was met since something was last achieved; stands in the fence as text."""
+    """Failures by category since something was last achieved; kept in the fence as text."""
 
     counts: tuple[tuple[Category, int], ...] = ()
 
     @classmethod
     def read(cls, text: str) -> History:
-        """Back from `str`; words that this version does not know are left out."""
+        """Parse the text that `str` returned; unknown categories are skipped."""
         pairs = (part.partition("=") for part in text.split())
         known = [(name, count) for name, _, count in pairs if name in set(Category) and count.isdecimal()]
         return cls(tuple((Category(name), int(count)) for name, count in known))
 
     def of(self, category: Category) -> int:
-        """How often it was met."""
+        """Return the number of failures of this category."""
         return dict(self.counts).get(category, 0)
 
     def plus(self, category: Category) -> History:
-        """One more."""
+        """Return a copy with one more failure of this category."""
         return History(tuple(sorted({**dict(self.counts), category: self.of(category) + 1}.items())))
 
     def __str__(self) -> str:
@@ -117,26 +117,26 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Try the same again at `until`, server time; `history` includes this failure."""
+    """The decision to retry at `until` (server time); `history` includes this failure unless a reset time was given."""
 
     reason: str
     until: datetime
     history: History
 
     def keeps_lease(self, now: datetime) -> bool:
-        """Whether it is short enough to wait for with the lease."""
+        """Return whether the pause is short enough to keep the lease meanwhile."""
         return self.until - now <= timedelta(seconds=KEPT_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """A person has to decide; `tries` runs failed."""
+    """The decision to ask a person, after `tries` failed runs."""
 
     tries: int
 
 
 def after(category: Category, history: History, *, now: datetime, reset: datetime | None = None) -> Pause | GiveUp:
-    """What follows one more failure of `category`, after those of `history`; `reset` is what the vendor named."""
+    """Decide what follows one more failure of `category` after `history`; `reset` is the time that the vendor named."""
     if category in FINAL:
         return GiveUp(1)
     if category in {Category.LIMIT, Category.CREDIT}:
@@ -151,7 +151,7 @@ def after(category: Category, history: History, *, now: datetime, reset: datetim
 
 
 def _seconds(category: Category, history: History) -> float | None:
-    """How long the pause is; None when tries are used up."""
+    """Return the seconds to pause; None if no retry is left."""
     match category:
         case Category.RATE:
             return float(min(2 ** min(history.of(Category.RATE), 30), RATE_CAP_SECONDS))
@@ -165,6 +165,6 @@ def _seconds(category: Category, history: History) -> float | None:
 
 
 def _scheduled(history: History) -> int:
-    """How many steps of the schedule are behind: every failure that follows it counts."""
+    """Return the schedule steps used: passing failures, malformed answers, and timeouts beyond their own retries."""
     timeouts = max(0, history.of(Category.TIMEOUT) - TIMEOUT_REPEATS)
     return history.of(Category.PASSING) + history.of(Category.MALFORMED) + timeouts

@@ -1,4 +1,4 @@
-"""A run that did not complete, as an error: one that may be repeated, or one that a person has to see to (pure)."""
+"""Errors for a paid run that did not complete: one to be retried, or one that needs a person (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.text import one_line
 from shared.workflow.labels import Flag
 
 FLAGS = {Category.TURNS: Flag.SPEC_REVIEW_NEEDED, Category.BUDGET: Flag.BUDGET_EXCEEDED}
-"""The flags beside `manual-intervention`, which stands for every other failure."""
+"""Flag labels by category; every other category gets `manual-intervention`."""
 
 _WHAT = {
     Ending.MAX_TURNS: "used up its turns",
@@ -30,7 +30,7 @@ class RunEnded(Blocked):
 
 
 def completed(outcome: RunOutcome, what: str) -> RunOutcome:
-    """`outcome` when it completed; raises `RunFailed` (may be repeated) or `RunEnded` (a person) otherwise."""
+    """Return `outcome` if it completed; otherwise raise `RunFailed` (may be repeated) or `RunEnded` (for a person)."""
     if outcome.ending is Ending.COMPLETED:
         return outcome
     category, sentence = classify(outcome), _sentence(outcome, what)
@@ -40,7 +40,7 @@ def completed(outcome: RunOutcome, what: str) -> RunOutcome:
 
 
 def used_up(error: RunFailed, tries: int) -> Blocked:
-    """What a person is told when repeating has not helped."""
+    """Return the error for a person to see after `tries` failed runs: `error.final` if set, else a `RunEnded`."""
     if error.final is not None:
         return error.final
     category = Category(error.category)
@@ -51,7 +51,7 @@ def used_up(error: RunFailed, tries: int) -> Blocked:
 
 
 def advice(category: Category, ending: Ending | None = None) -> str:
-    """What a person can do about a failure of this category."""
+    """Return one sentence that tells a person how to deal with a failure of this category."""
     match category, ending:
         case Category.TURNS, _:
             return (

@@ -1,4 +1,4 @@
-"""A bound on paid runs that no crash and no failing server can reset: they are counted before they begin."""
+"""Limit of paid runs per step, counted in the fence before each run: no crash and no failing server can reset it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.lock.record import FenceChange, Wait
 from shared.retry.failures import Pause
 
 RUNS_PER_STEP = 10
-"""Paid runs that may be begun without anything being achieved; every phase's own retries fit in."""
+"""Paid runs that may be started before one achieves something; leaves room for the retries of every phase."""
 
 
 class RunsUsedUp(Blocked):
@@ -22,7 +22,7 @@ class RunsUsedUp(Blocked):
 
 
 async def begin_run(held: Held, *, more: tuple[tuple[str, str], ...] | None = None) -> None:
-    """Count one paid run in the fence, before it is paid for, with its agent's own trailers if they change.
+    """Count one paid run in the fence before the run starts; `more` replaces the agent's own trailers if given.
 
     Raises `RunsUsedUp`, `Lost` and `Transient`.
     """
@@ -32,9 +32,9 @@ async def begin_run(held: Held, *, more: tuple[tuple[str, str], ...] | None = No
 
 
 async def park(held: Held, pause: Pause) -> None:
-    """Record that the run just begun has failed and when it is repeated: whoever holds the item then goes on from it.
+    """Record in the fence that the last run failed and when to retry it; the next holder continues from this record.
 
-    The failure is counted by its category from now on, and no longer as a run without an end.
+    The run then counts as a failure of its category, and no longer as a run that never ended.
     Raises `Lost` and `Transient`.
     """
     wait = Wait(pause.reason, pause.until)
