@@ -1,6 +1,6 @@
-"""Reading one file somewhere below a directory into which a hostile child may have written: no step is a link.
+"""Reading one file somewhere below a directory into which a hostile child may have written: no step follows a link.
 
-Each directory is opened from the one above it, so that nothing that is swapped meanwhile leads elsewhere.
+Each directory is opened from the one above it, so that a path swapped meanwhile leads nowhere else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from re import Pattern
 
 MOST_NAMES = 1000
-"""Names of one directory that are looked at: whoever hides a file behind more has none."""
+"""Names per directory that are read, at most: a file hidden behind more is not found."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -23,16 +23,16 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file by the names of the steps to it, and all that it holds."""
+    """A file: the names on the path to it from the root, and its whole content."""
 
     steps: tuple[str, ...]
     content: bytes
 
 
 def only(root: Path, steps: Sequence[Pattern[str]], *, most: int) -> FoundFile | None:
-    """The one file below `root` whose path fits `steps`, name by name.
+    """Return the one file below `root` whose path matches `steps`, name by name.
 
-    None without one, with several, and for what is no plain file with one name and at most `most` bytes.
+    None if there is no such file or more than one; only plain files with one hard link and at most `most` bytes count.
     """
     try:
         top = os.open(root, _DIRECTORY)
@@ -43,7 +43,7 @@ def only(root: Path, steps: Sequence[Pattern[str]], *, most: int) -> FoundFile |
 
 
 def _found(directory: int, before: tuple[str, ...], steps: Sequence[Pattern[str]], most: int) -> Iterator[FoundFile]:
-    """All of them; closes `directory`."""
+    """Yield all matching files; closes `directory`."""
     step, *further = steps
     try:
         with os.scandir(directory) as entries:

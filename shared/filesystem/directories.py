@@ -1,7 +1,7 @@
 """Removing, walking and making directories into which a hostile child may have written: no link is ever followed.
 
-Nothing here recurses, however deep a child has nested directories, and removing raises nothing: what
-cannot be removed is moved aside in its own directory, reported once, and tried again by `retry`.
+Nothing here recurses, however deep a child has nested directories, and removing raises nothing: a path that cannot be
+removed is renamed within its own directory, reported once, and tried again by `retry`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import BinaryIO
 import structlog
 
 ASIDE = ".not-removed-"
-"""What the names of directories begin with that could not be removed."""
+"""Prefix of the names that `remove` gives to paths that it could not remove."""
 
 LONGEST_PATH = 3000
-"""Bytes of a path from which on it is shortened: the kernel takes 4,096 in one call."""
+"""Bytes above which a path is shortened: the kernel takes 4,096 in one call."""
 
 MOST_ANCHORS = 64
 """Descriptors that a walk keeps open to shorten paths; together with `LONGEST_PATH` they bound how deep it looks."""
@@ -36,10 +36,10 @@ log = structlog.get_logger()
 
 
 def remove(path: Path) -> bool:
-    """Remove whatever is at `path`, whatever its modes, names and depth; nothing there is fine. Raises nothing.
+    """Remove whatever is at `path`, whatever its modes, names and depth; a missing path is fine. Raises nothing.
 
-    What cannot be removed is moved aside, with one warning, so that the path is free all the same. False: not even
-    that was possible.
+    A path that cannot be removed is renamed, with one warning, so that `path` is free all the same. Return False if not
+    even that was possible.
     """
     if (error := _cleared(path)) is None:
         return True
@@ -61,7 +61,7 @@ def remove(path: Path) -> bool:
 
 
 def set_aside(directory: Path) -> tuple[Path, ...]:
-    """What `remove` has moved aside in this directory."""
+    """Return the paths in this directory that `remove` has renamed because it could not remove them."""
     found: list[Path] = []
     with suppress(OSError), os.scandir(directory) as entries:
         found = [directory / entry.name for entry in entries if entry.name.startswith(ASIDE)]
@@ -69,23 +69,23 @@ def set_aside(directory: Path) -> tuple[Path, ...]:
 
 
 def retry(directory: Path) -> None:
-    """Try once more to remove what was moved aside in this directory; raises and reports nothing."""
+    """Try once more to remove the paths that `remove` has renamed in this directory; raises and reports nothing."""
     for path in set_aside(directory):
         if _cleared(path) is None:
             log.info("removed_after_all", path=_shown(path))
 
 
 def renew(path: Path) -> Path:
-    """An empty directory at `path`, whatever was there before; raises `OSError` when it cannot be made."""
+    """Make an empty directory at `path`, removing what was there; raises `OSError` if that fails."""
     remove(path)
     path.mkdir(parents=True)
     return path
 
 
 def write(path: Path, content: bytes, *, durable: bool = False) -> None:
-    """Write a new file below a directory that is ours alone; raises FileExistsError when there is one.
+    """Write a new file below a directory that is ours alone; raises `FileExistsError` if there is one.
 
-    With `durable` it is on the disk before this returns.
+    With `durable`, the file is on the disk before this returns.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -112,11 +112,11 @@ def walk(
     deepest: int | None = None,
     left_out: Callable[[OSError], None] = lambda _: None,
 ) -> Iterator[os.DirEntry[str]]:
-    """Everything below `root`, parents before what is in them; what cannot be read is left out. Raises nothing.
+    """Yield everything below `root`, parents before their entries; unreadable directories are left out. Raises nothing.
 
-    Directories of the names `skipped` are not entered, nor those at a path of more than `deepest` bytes. Without that
-    bound an entry's `path` is only good until the next one is asked for: a deep one's leads by a descriptor. Why a
-    directory could not be entered is told to `left_out`.
+    Directories named in `skipped` are not entered, nor those with a path of more than `deepest` bytes. Without that
+    bound an entry's `path` is valid only until the next entry is read, because a deep one leads through a descriptor.
+    `left_out` gets the error of each directory that could not be entered.
     """
     waiting: list[tuple[str, _Anchor | None]] = [(str(root), None)]
     while waiting:
@@ -137,7 +137,7 @@ def walk(
 
 
 class _Anchor:
-    """A directory that is held open, so that the path of what lies below it begins anew."""
+    """An open directory: paths of entries below it start from its descriptor, so that they stay short."""
 
     def __init__(self, path: str, above: _Anchor | None) -> None:
         self.depth: int = 1 if above is None else above.depth + 1
@@ -153,7 +153,7 @@ class _Anchor:
 
 @contextmanager
 def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """The entries of a directory, also of one that its owner, this account, may not read."""
+    """Yield the entries of a directory; if this account owns but may not read it, grant the rights first."""
     try:
         entries = os.scandir(path)
     except PermissionError:
@@ -164,7 +164,7 @@ def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
 
 
 def _cleared(path: Path) -> OSError | None:
-    """Remove what is at `path`; why that did not work."""
+    """Remove what is at `path`; return the error if that failed."""
     try:
         if not stat.S_ISDIR(path.lstat().st_mode):
             path.unlink()
@@ -181,7 +181,7 @@ def _cleared(path: Path) -> OSError | None:
 
 
 def _empty(top: int) -> None:
-    """Remove all that is in a directory; what is deep in it is moved up into it, so that no path grows long.
+    """Remove everything in a directory; nested directories are moved up into it, so that no path grows long.
 
     Raises `OSError` when nothing more of what is left can be removed.
     """
@@ -196,7 +196,7 @@ def _empty(top: int) -> None:
 
 
 def _taken_out(name: str, inside: int, top: int) -> OSError | None:
-    """Remove one directory, or at least move what is in it up; why neither was possible."""
+    """Remove one directory, or at least move its entries up; return the error if neither was possible."""
     moved = False
     try:
         os.rmdir(name, dir_fd=inside)
@@ -212,7 +212,7 @@ def _taken_out(name: str, inside: int, top: int) -> OSError | None:
 
 
 def _moved_up(here: int, top: int) -> bool:
-    """Remove the files of a directory and move its directories up to `top`; whether that changed anything."""
+    """Remove the files of a directory and move its directories up to `top`; return whether anything changed."""
     moved = False
     while True:
         with os.scandir(here) as entries:
@@ -224,7 +224,7 @@ def _moved_up(here: int, top: int) -> bool:
 
 
 def _lifted(name: str, here: int, top: int) -> OSError | None:
-    """One directory moved up, or removed at once when it is empty."""
+    """Remove one directory if it is empty, else move it up to `top`; return the error if that failed."""
     try:
         os.rmdir(name, dir_fd=here)
     except OSError:
@@ -247,7 +247,7 @@ def _unlinked(name: str, inside: int) -> OSError | None:
 
 
 def _permit(path: str | Path, inside: int | None = None) -> None:
-    """Give this account all rights to one directory of its own; one that is not its own stays as it is."""
+    """Give this account all rights to one of its own directories; other accounts' directories stay as they are."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=inside)
         try:
@@ -268,5 +268,5 @@ def _opened(path: str | Path, inside: int | None = None) -> Iterator[int]:
 
 
 def _shown(path: Path) -> str:
-    """A path as text that can be printed, whatever bytes it has."""
+    """Return a path as printable text, whatever bytes it has."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

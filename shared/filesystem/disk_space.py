@@ -1,4 +1,4 @@
-"""Room on disks: what is free where a process writes, claims only while there is enough, and the error when not."""
+"""Free space on the disks that a process writes to, the check that pauses claims, and the error for a full disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import structlog
 from shared.errors import Transient
 
 LEAST_FREE_BYTES = 256 * 2**20
-"""With less, nothing new is begun; what is in work may still be finished, and its patch be kept."""
+"""Free bytes below which nothing is claimed; work in progress may still be finished, and its patch be kept."""
 
 log = structlog.get_logger()
 
@@ -23,7 +23,7 @@ class DiskFull(Transient):
 
 
 class DiskSpace:
-    """The places that one process writes to; agents claim only while all of them have room."""
+    """The directories that one process writes to; agents claim only while each has enough space and is writable."""
 
     def __init__(
         self,
@@ -33,21 +33,21 @@ class DiskSpace:
         free: Callable[[Path], int] | None = None,
         writable: Callable[[Path], bool] | None = None,
     ) -> None:
-        """`free` tells how many bytes may still be written below a path, `writable` whether anything may.
+        """`free` returns how many bytes may still be written below a path, `writable` whether anything may be.
 
-        Unless given, the disk's own answers.
+        Without them the disk itself is asked.
         """
         self._places = tuple(places)
         self._least = least_bytes
         self._free = free or free_bytes
         self._writable = writable or can_write
         self.lacking = ""
-        """What was in the way when `admits` was last asked."""
+        """The reason why `admits` returned False the last time; empty if it returned True."""
 
     def admits(self, *, strict: bool = False) -> bool:
-        """Whether there is room for new work; asked at every tick, logged when the answer changes.
+        """Return whether there is enough space for new work; asked at every tick, logged when the answer changes.
 
-        With `strict` raises `DiskFull` instead of answering no.
+        With `strict`, raise `DiskFull` instead of returning False.
         """
         lacking = self._sentence()
         if lacking != self.lacking:
@@ -72,35 +72,35 @@ class DiskSpace:
 
 
 def free_bytes(path: Path) -> int:
-    """What this account may still write below `path`, which need not exist yet."""
+    """Return the bytes that this account may still write below `path`, which need not exist yet."""
     return shutil.disk_usage(existing(path)).free
 
 
 def can_write(path: Path) -> bool:
-    """Whether this account may write there; no on a file system that has become read-only, for root too."""
+    """Return whether this account may write there; False on a file system that has become read-only, for root too."""
     return os.access(existing(path), os.W_OK)
 
 
 def mount_of(path: Path) -> Path:
-    """Where the file system is mounted that holds `path` or will hold it."""
+    """Return the mount point of the file system that holds `path`, or would hold it."""
     place = existing(path).resolve()
     return next(place for place in (place, *place.parents) if os.path.ismount(place))
 
 
 def existing(path: Path) -> Path:
-    """The path itself, or the nearest directory above it that exists."""
+    """Return the path, or the nearest directory above it that exists."""
     return next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
 
 
 def no_room(error: OSError, place: Path | None = None) -> DiskFull | None:
-    """The error as `DiskFull` when it says that a disk or a quota is full, else None; `place` is what was written."""
+    """Return a `DiskFull` if `error` says that a disk or quota is full, else None; `place` is the path written to."""
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
         return None
     return full(place or (Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else None))
 
 
 def full(place: Path | None) -> DiskFull:
-    """The error for a place where nothing more can be written."""
+    """Return the error for a place where nothing more can be written."""
     if place is None:
         return DiskFull("No space is left on a disk: make room; it goes on by itself.")
     return DiskFull(f"No space is left on {mount_of(place)} (for {place}): make room; it goes on by itself.")

@@ -1,4 +1,4 @@
-"""One fetch at a time per mirror, among the tasks of this process and the processes of this machine."""
+"""The lock of a mirror: one fetch at a time among the tasks of this process and the processes of this machine."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import anyio
 import anyio.to_thread
 
 _RETRY_SECONDS = 0.05
-"""How often a waiting thread looks whether the other process has let go."""
+"""Seconds between two attempts of a waiting thread to take the lock."""
 
 
 class FetchLock:
-    """A lock on a file beside the mirror; it goes with its process, so a crash leaves nothing locked."""
+    """A lock on a file beside the mirror; the kernel drops it with its process, so a crash leaves nothing locked."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -27,7 +27,7 @@ class FetchLock:
     async def held(self, waits: Callable[[], object] = lambda: None) -> AsyncIterator[None]:
         """Wait for the lock and hold it inside the block; cancelling while waiting leaves no trace.
 
-        `waits` is called, perhaps often and in a thread, as long as somebody else has it. Raises `OSError`.
+        `waits` is called, perhaps often and in a thread, while another task or process has the lock. Raises `OSError`.
         """
         if self._tasks.locked():
             waits()
@@ -41,7 +41,7 @@ class FetchLock:
 
     @contextmanager
     def at_once(self) -> Iterator[bool]:
-        """Hold the lock inside the block if it is free now, and say whether it was. Raises `OSError`."""
+        """Hold the lock inside the block if it is free now, and yield whether it was. Raises `OSError`."""
         descriptor = _opened(self._path)
         try:
             free = True
@@ -60,7 +60,7 @@ def _opened(path: Path) -> int:
 
 
 class _Flock:
-    """`flock` in a thread that can be abandoned: whoever abandons it also gets it closed."""
+    """`flock` in a thread that may be abandoned: its descriptor is closed then too."""
 
     def __init__(self, path: Path, waits: Callable[[], object]) -> None:
         self._path = path
