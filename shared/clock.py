@@ -1,4 +1,4 @@
-"""Time as a port: who needs it takes a `Clock`; the one real clock lives in `shared.loop`."""
+"""Time as a port: code that needs it takes a `Clock`; the one real clock is in `shared.loop`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Clock"]
 
 
 class Clock(Protocol):
-    """Three kinds of time, because they answer different questions."""
+    """The three kinds of time: wall clock, time since boot, and waiting."""
 
     def now(self) -> float:
         """Local wall clock in seconds since the epoch: for people and logs, never for a decision."""
@@ -19,5 +19,5 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Let `seconds` pass."""
+        """Wait for `seconds`."""
         ...

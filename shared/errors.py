@@ -13,17 +13,17 @@ class EngineError(Exception):
     """Something went wrong."""
 
     category = "engine"
-    """One word for what kind of failure it is, for people and programs."""
+    """One word for the kind of failure, for people and programs."""
     advice = ""
-    """What a person can do about it, where there is more to say than `category`."""
+    """Advice for a person, if there is more to say than `category`."""
     kept = ""
-    """What is left of the work on the agent's machine, where something is."""
+    """Description of the work that was kept on the agent's machine, if any was."""
     edited = False
-    """A text is not the one that was approved: `/approve` takes it as it stands."""
+    """True if a text differs from the approved one: `/approve` approves the present text."""
     diagnosable = False
-    """Whether asking a backend for the cause may tell people more than this does."""
+    """True if a backend's diagnosis may tell people more about the cause than this error does."""
     diagnosis = ""
-    """What a backend says of the cause, where one was asked."""
+    """A backend's diagnosis of the cause, if one was asked."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip().split("\n")[0])
@@ -34,7 +34,7 @@ class Transient(EngineError):
 
     seconds: float | None = None
     is_limit = False
-    """Whether a limit was reached whose end the process waits for: no failure, after which pauses grow."""
+    """True for a limit with a known end, for which the process waits: not a failure that makes pauses grow."""
 
 
 class UnknownOutcome(Transient):
@@ -52,8 +52,8 @@ class RunFailed(Transient):
         reset: datetime | None = None,
         final: Blocked | None = None,
     ) -> None:
-        """`category` is the word of `shared.retry.failures` for it, `reset` the time a vendor named, `final` what a
-        person is told when repeating it has not helped.
+        """`category` is a value of `shared.retry.failures.Category`, `reset` the time that a vendor named, `final` the
+        error that a person sees when retries have not helped.
         """
         super().__init__(message)
         self.category = category
@@ -99,7 +99,7 @@ class Unauthorized(Blocked):
     """GitHub does not accept the token."""
 
     def __init__(self, message: str | None = None, *, told: bool = False) -> None:
-        """`told`: the log has it already."""
+        """`told` is True if the log has this error already."""
         super().__init__(message)
         self.told = told
 

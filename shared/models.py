@@ -1,4 +1,4 @@
-"""What the engine knows about GitHub's things: frozen values, no I/O.
+"""GitHub's objects as frozen values, without I/O.
 
 Adapters turn wire dictionaries into these once; below that edge nobody reads a dictionary.
 Times are aware `datetime` values in UTC taken from GitHub's answers.
@@ -32,7 +32,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who did something; trust goes by `id`, never by `login`."""
+    """A GitHub account; trust goes by `id`, never by `login`."""
 
     id: int
     login: str
@@ -55,17 +55,17 @@ class Issue:
     closed_at: datetime | None = None
     assignees: tuple[Account, ...] = ()
     comments: int = field(default=0, compare=False)
-    """How many its thread has; one more is no change of the item itself."""
+    """Number of comments in its thread; a further comment is no change of the issue itself."""
     blocked_by: int = 0
-    """How many open issues block it by GitHub's own relationships, whatever its text says."""
+    """Number of open issues that block it by GitHub's own relationships, whatever its text says."""
     draft: bool = False
-    """A pull request that its author has not marked as ready."""
+    """True for a pull request that its author has not marked as ready."""
     files: tuple[str, ...] = field(default=(), compare=False)
-    """The files that its text names as those of the work, as lists keep them; a single reading has its whole text."""
+    """Files that its text names as those of the work. Only lists fill it; elsewhere `body` is whole and names them."""
 
     @property
     def untouched(self) -> bool:
-        """Whether nothing has happened to it since the second in which it was opened: its author set its labels."""
+        """True if nothing has happened since the second in which it was opened: its author set its labels."""
         return self.updated_at == self.created_at
 
 
@@ -75,7 +75,7 @@ class Blocker:
 
     number: int
     repository: str
-    """`owner/repo`; empty for the blocked issue's own."""
+    """`owner/repo`; empty if it is the blocked issue's own repository."""
     open: bool
 
 
@@ -94,7 +94,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class LabelEvent:
-    """A label was added or removed, and by whom."""
+    """The addition or removal of a label by `actor`."""
 
     id: int
     label: str
@@ -105,7 +105,7 @@ class LabelEvent:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Somebody was assigned to an item, and by whom."""
+    """The assignment of `assignee` to an item by `actor`."""
 
     id: int
     assignee: Account
@@ -114,7 +114,7 @@ class Assignment:
 
 
 class Permission(StrEnum):
-    """What a person may do in a repository."""
+    """The permission of an account in a repository."""
 
     ADMIN = "admin"
     WRITE = "write"
@@ -129,11 +129,11 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request; `head_sha` is what every check, review and merge is bound to.
+    """A pull request; every check, review and merge is bound to `head_sha`.
 
-    `head_repository` and `base_repository` are `owner/repo`; the head's is empty when it was deleted. `behind`: the
-    base has moved on, and it requires branches to be up to date. `merge_state` is GitHub's own word for whether it
-    would merge it now, `node_id` its name in GraphQL.
+    `head_repository` and `base_repository` are `owner/repo`; the head's is empty if it was deleted. `behind` is True if
+    the base has moved on and requires branches to be up to date. `merge_state` is GitHub's own word for whether it
+    would merge it now, `node_id` its id in GraphQL.
     """
 
     number: int
@@ -157,35 +157,34 @@ class PullRequest:
 
     @property
     def out_of_step(self) -> bool:
-        """Whether GitHub says that it cannot be merged before its base is merged into it."""
+        """True if GitHub says that it cannot be merged before its base is merged into it."""
         return self.behind or self.mergeable is False
 
     @property
     def from_own_branch(self) -> bool:
-        """Whether the head is a branch of the repository itself; a fork that was deleted has no name."""
+        """True if the head is a branch of the repository itself; a deleted fork has no name."""
         return bool(self.head_repository) and self.head_repository.casefold() == self.base_repository.casefold()
 
 
 class CheckOutcome(StrEnum):
-    """What one check says of one commit."""
+    """The result of one check of one commit."""
 
     RUNNING = "running"
     PASSED = "passed"
     FAILED = "failed"
     NEUTRAL = "neutral"
     UNKNOWN = "unknown"
-    """It ended without saying either: a person has to let it go on."""
+    """The check ended without passing or failing: a person has to let it go on."""
     STALE = "stale"
-    """It never ended, and GitHub has given it up: as good as never reported."""
+    """The check never ended and GitHub has given it up: treated as never reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check run or commit status on one SHA.
 
-    `conclusion` is GitHub's own word for how it ended. `run_id` is the workflow run that a job of GitHub Actions
-    belongs to; what else reports a check has neither job nor run. `check_run_id` is what annotations are read by; a
-    commit status has none.
+    `conclusion` is GitHub's own word for how it ended. `run_id` is the workflow run of a GitHub Actions job; a check
+    from elsewhere has neither `job_id` nor `run_id`. Annotations are read by `check_run_id`; a commit status has none.
     """
 
     name: str
@@ -198,7 +197,7 @@ class Check:
 
 
 class ReviewState(StrEnum):
-    """How a review was submitted."""
+    """The state with which a review was submitted."""
 
     APPROVED = "APPROVED"
     CHANGES_REQUESTED = "CHANGES_REQUESTED"
@@ -218,12 +217,12 @@ class Review:
     head_sha: str
     submitted_at: datetime
     node_id: str = field(default="", compare=False)
-    """Its name in GraphQL."""
+    """Its id in GraphQL."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewComment:
-    """One inline comment; `line` is None when it is outdated, `hunk` the part of the diff that it was made on."""
+    """One inline comment; `line` is None if it is outdated, `hunk` is the part of the diff on which it was made."""
 
     id: int
     author: Account
@@ -248,7 +247,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class QueueExit:
-    """How a pull request left the queue last: GitHub's word for the reason, who did it, by server time."""
+    """The last exit of a pull request from the merge queue: GitHub's reason, the account, and the server time."""
 
     reason: str
     by: str
@@ -258,7 +257,7 @@ class QueueExit:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """Whether a pull request waits in the queue, and how it left that the last time; None where it never did."""
+    """The place of a pull request in the merge queue: `holds` is True while it waits; `left` is its last exit."""
 
     holds: bool
     left: QueueExit | None = None

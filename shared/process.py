@@ -22,18 +22,18 @@ from anyio.abc import ByteReceiveStream, Process
 from shared import process_groups
 
 OUTPUT_CAP = 16 * 2**20
-"""Bytes of each stream that are kept; the rest is read and dropped, and `truncated` says so."""
+"""Bytes of each stream that are kept; the rest is read and dropped, and `truncated` is set."""
 
 CHUNK_BYTES = 65_536
-"""Of what a child says, so much is taken at a time."""
+"""Bytes of a child's output that are read at a time."""
 
 TERM_GRACE_SECONDS = 5.0
-"""How long a process group may take to end after TERM."""
+"""Seconds that a process group may take to end after TERM."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A child that has ended: what ran, how it ended, what it said."""
+    """A child process that has ended: its command line, exit code and output."""
 
     argv: tuple[str, ...]
     code: int
@@ -48,7 +48,7 @@ class Finished:
 
 
 class Cut(StrEnum):
-    """Why a child was ended by us."""
+    """The reason why the engine ended a child."""
 
     DEADLINE = "deadline"
     SILENCE = "silence"
@@ -57,7 +57,7 @@ class Cut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a child may run in all, how long it may say nothing on either stream, and who else may end it."""
+    """Limits of a child's run: total seconds, seconds without output on either stream, and a guard that may end it."""
 
     deadline_seconds: float
     silence_seconds: float
@@ -65,11 +65,11 @@ class Patience:
 
 
 Sink = Callable[[bytes], None]
-"""Takes what a child says, piece by piece, as it comes."""
+"""Takes a child's output, chunk by chunk, as it comes."""
 
 
 Guard = Callable[[Process], Awaitable[str | None]]
-"""Watches a child until its end and returns None, or at once what it has done that it must not."""
+"""Watches a child until it ends and returns None, or returns at once the forbidden thing that the child has done."""
 
 
 class CommandFailed(Exception):
@@ -89,7 +89,7 @@ async def run(
     stdin: bytes = b"",
     cap: int = OUTPUT_CAP,
 ) -> Finished:
-    """Run to the end and return it, whatever its exit code; cancelling ends the whole group."""
+    """Run a command to its end and return the result, whatever its exit code; cancelling ends the whole group."""
     outputs = (_Capped(cap), _Capped(cap))
     async with (
         _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process,
@@ -105,7 +105,7 @@ async def run(
 
 
 async def check(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> Finished:
-    """`run`, but an exit code other than 0 raises `CommandFailed`."""
+    """Like `run`, but raise `CommandFailed` for an exit code other than 0."""
     finished = await run(argv, cwd=cwd, env=env, stdin=stdin)
     if finished.code != 0:
         raise CommandFailed(finished)
@@ -121,11 +121,11 @@ async def streamed(
     sinks: tuple[Sink, Sink],
     patience: Patience,
 ) -> tuple[int, Cut | None]:
-    """Run to the end, or to the end of our patience: the exit code, and why we ended it (None: we did not).
+    """Run until the end or until a limit of `patience`; return the exit code, and the limit reached or None.
 
     `sinks` take standard output and standard error. The code of a child that we ended means nothing. Its standard
-    output is a socket: unlike a pipe it cannot be opened by `/proc`. Whoever may debug the child (ptrace, pidfd_getfd)
-    can still write there, so what a child says is its word and no proof.
+    output is a socket: unlike a pipe it cannot be opened by `/proc`. Any process that may debug the child (ptrace,
+    pidfd_getfd) can still write there, so a child's output proves nothing.
     """
     limit: list[str] = []
     hard = anyio.current_time() + patience.deadline_seconds
@@ -159,7 +159,7 @@ async def streamed(
 
 @asynccontextmanager
 async def started(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> AsyncIterator[Process]:
-    """A long-running child whose output is appended to `log`; leaving the block ends its group."""
+    """Start a long-running child whose output is appended to `log`; leaving the block ends its group."""
     with log.open("ab") as sink:
         async with _group(argv, cwd=cwd, env=env, stdin=DEVNULL, stdout=sink, stderr=STDOUT) as process:
             yield process
@@ -167,7 +167,7 @@ async def started(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log
 
 @asynccontextmanager
 async def piped(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> AsyncIterator[Process]:
-    """A child to feed and to read while it runs, by its `stdin` and `stdout`; its stderr is appended to `log`."""
+    """Start a child with `stdin` and `stdout` as pipes to use while it runs; its stderr is appended to `log`."""
     with log.open("ab") as sink:
         async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=sink) as process:
             yield process
@@ -175,13 +175,13 @@ async def piped(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: 
 
 @asynccontextmanager
 async def asked(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Process]:
-    """A child that answers on its `stdout` what is asked on its `stdin`; its stderr is dropped."""
+    """Start a child that answers on `stdout` the requests on its `stdin`; its stderr is dropped."""
     async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process:
         yield process
 
 
 async def attended(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
-    """Run a person's own program, such as an editor, on our terminal, in our session and directory; its exit code."""
+    """Run a person's own program, such as an editor, in our terminal, session and directory; return its exit code."""
     process = await anyio.open_process(list(argv), env=dict(env), stdin=None, stdout=None, stderr=None)
     try:
         return await process.wait()
@@ -253,7 +253,7 @@ async def _receive(ours: socket.socket, sink: Sink, heard: Callable[[], None]) -
 
 
 class _Capped:
-    """One stream, read to its end, kept up to a limit."""
+    """One stream, read to its end and kept up to a limit."""
 
     def __init__(self, cap: int) -> None:
         self.kept = bytearray()

@@ -1,4 +1,4 @@
-"""The process groups that this process has started and not ended yet: a signal to one, the end of all."""
+"""The process groups that this process has started and not yet ended, and the signals to them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 import signal
 
 RUNNING: set[int] = set()
-"""By the number of their leader; `shared.process` keeps it."""
+"""Process group ids; `shared.process` maintains them."""
 
 
 def send(group: int, number: int) -> None:
-    """Send a signal to every process of a group; one that is gone is fine."""
+    """Send a signal to every process of a group; ignore a group that no longer exists."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
@@ -18,6 +18,6 @@ def send(group: int, number: int) -> None:
 
 
 def kill_all() -> None:
-    """Kill every group that was started here, without waiting: for a process that is about to end itself."""
+    """Kill every running group without waiting: for a process that is about to end itself."""
     for group in tuple(RUNNING):
         send(group, signal.SIGKILL)
