@@ -1,6 +1,6 @@
-"""What may be spent: each paid run is reserved before it begins and settled when it has ended.
+"""The budget: the cost of each paid run is reserved before the run starts and settled after it ends.
 
-What it has cost says `shared.llm.proxy`: tokens by `metering`, dollars by `account`, at `shared.llm.prices`. From there
-`budgeted_coder` brings it into the `ledger` on the git server, a line each (`ledger_lines`), held against the limits
-(`budgets`, pure). What tells it to people adds up the same lines: `runtime.telemetry.cost`, `console.report`.
+`shared.llm.proxy` determines the cost: tokens in `metering`, dollars in `account`, with the prices of
+`shared.llm.prices`. `budgeted_coder` records it in the `ledger` on the git server, one line each (`ledger_lines`), and
+`budgets` (pure) checks it against the limits. `runtime.telemetry.cost` and `console.report` add up the same lines.
 """

@@ -1,4 +1,4 @@
-"""The one gate of every paid call: reserve, call, settle. What nobody has settled counts as unknown."""
+"""The gate that every paid call passes: reserve, call, settle. A run that was never settled counts as unknown cost."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from shared.text import one_line
 log = structlog.get_logger()
 
 GRACE_SECONDS = 3600.0
-"""How long a run may wait for its slot and its settling before it counts as one of unknown cost."""
+"""Seconds beyond its deadline that a run may wait for a slot and for settling, before its cost counts as unknown."""
 
 SETTLE_SECONDS = 10.0
-"""How long settling a run that was cut off may take; a stop by signal has 30 seconds in all."""
+"""Seconds that settling a cancelled run may take; a stop by signal has 30 seconds in all."""
 
 
 class BudgetWait(RunFailed):
@@ -41,7 +41,7 @@ class BudgetWait(RunFailed):
 
 
 class BudgetedCoder:
-    """A coder whose runs are in the ledger."""
+    """A coder whose runs are recorded in the ledger."""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class BudgetedCoder:
         unpriced: Unpriced,
         reading: Callable[[str], MeasuredRun | None],
     ) -> None:
-        """`reading` is what the model proxy knows of a run, None without one: all there is of one that is cut off.
+        """`reading` returns the model proxy's measurement of a run, or None; all that is known of a cancelled run.
 
-        It is asked once a run.
+        It is called once per run.
         """
         self._coder = coder
         self._ledger = ledger
@@ -62,7 +62,7 @@ class BudgetedCoder:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The coder's name in the configuration."""
         return self._coder.name
 
     async def run(self, request: Request) -> RunOutcome:
@@ -91,11 +91,11 @@ class BudgetedCoder:
         return outcome
 
     def _meant(self, request: Request) -> str:
-        """The backend of a run that came to no outcome."""
+        """Return the backend of a run that ended without an outcome."""
         return self._coder.backend_of(request) if isinstance(self._coder, RoleRouter) else self.name
 
     def _cost(self, backend: str, usage: Usage, reserved: float) -> tuple[float, str]:
-        """What a run counts, and who says so. Nobody but the proxy can say more than was reserved, or nonsense."""
+        """Return the cost that a run counts, and its source. Only the proxy may report more than was reserved."""
         told = money(usage.cost_usd)
         if told is not None:
             return told if usage.cost_source in {METERED, ESTIMATED} else min(told, reserved), usage.cost_source
@@ -109,7 +109,7 @@ class BudgetedCoder:
         await self._catch_up(strict=False)
 
     async def _catch_up(self, *, strict: bool = True) -> None:
-        """Settle what is not settled yet; without `strict` what fails is left for the next call."""
+        """Settle every run not settled yet; without `strict`, a failure is logged and left for the next call."""
         for run, (usd, source, played) in tuple(self._unsettled.items()):
             try:
                 await self._ledger.settle(run, usd, source, played)
@@ -131,10 +131,10 @@ SENTENCE_CHARS = 500
 
 
 class Unpriced:
-    """Tells of them, by the log and by a message. It concerns no item, so no thread is told."""
+    """Reports runs of unknown cost, in the log and in a message to people; no thread, because no item is concerned."""
 
     def __init__(self, sink: Sink, repository: str, page: str, clock: Clock) -> None:
-        """`page` is where people see the repository."""
+        """`page` is the repository's web page."""
         self._sink = sink
         self._repository = repository
         self._page = page
@@ -142,7 +142,7 @@ class Unpriced:
         self._told: dict[str, str] = {}
 
     def tell(self, backend: str, model: str, usd: float) -> None:
-        """A run of `backend` has cost nobody knows what, and counts as `usd`. Days are those of UTC."""
+        """Report that a run of `backend` has unknown cost and counts as `usd`; once per backend and day (UTC)."""
         day = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
         if self._told.get(backend) == day:
             return

@@ -1,4 +1,4 @@
-"""May a run be paid for: the ledger's figures -> yes, a warning, or no and until when; the table for people (pure)."""
+"""The decision whether a run may be paid for, from the ledger's figures, and the budget table for people (pure)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAY, WEEK = timedelta(hours=24), timedelta(days=7)
 
 
 class Period(StrEnum):
-    """What a limit is counted over."""
+    """The period that a limit covers."""
 
     ISSUE = "issue"
     DAY = "24 hours"
@@ -20,7 +20,7 @@ class Period(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BudgetLimits:
-    """US dollars; `warn` is the fraction of a limit from which a warning is given."""
+    """Limits in US dollars; `warn` is the fraction of a limit at which a warning is given."""
 
     issue: float = 25.0
     day: float = 100.0
@@ -31,7 +31,7 @@ class BudgetLimits:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One paid run: `usd` is what it counts, settled or not; `open` while it still goes on."""
+    """One paid run: `usd` is the cost that it counts, settled or not; `open` is True while it may still be running."""
 
     id: str
     item: str
@@ -43,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """Every run of the last 7 days, and what each item's runs cost before them."""
+    """Every run of the last 7 days, and each item's cost from before them."""
 
     runs: Sequence[Run] = ()
     before: dict[str, float] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Books:
 
 @dataclass(frozen=True, slots=True)
 class LimitState:
-    """One limit as it stands. `resets_at` is when the first of its runs no longer counts; None for issues."""
+    """The state of one limit; `resets_at` is the time at which its oldest run leaves the period, None for issues."""
 
     period: Period
     used: float
@@ -66,15 +66,15 @@ class LimitState:
 
     @property
     def share(self) -> float:
-        """The used part of the limit."""
+        """The used fraction of the limit."""
         return self.used / self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetRefusal:
-    """A run may not begin. `until` is when there is room again; None when only a person can make room.
+    """The refusal of a run; `until` is the time at which it may be tried again, None if only a person can help.
 
-    `period` None: no limit is reached, but nobody can tell.
+    `period` is None if no limit is reached but the ledger cannot be read in full.
     """
 
     period: Period | None
@@ -83,7 +83,7 @@ class BudgetRefusal:
 
 
 def lines(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple[LimitState, ...]:
-    """The three limits for `item` at server time `now`."""
+    """Return the state of the three limits for `item` at server time `now`."""
     of_item = [run for run in books.runs if run.item == item]
     spent = books.before.get(item, 0.0) + sum(run.usd for run in of_item)
     found = [LimitState(Period.ISSUE, spent, limits.issue, len(of_item))]
@@ -96,7 +96,7 @@ def lines(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple
 
 
 def refusal(books: Books, item: str, wanted: float, limits: BudgetLimits, now: datetime) -> BudgetRefusal | None:
-    """Why `wanted` US dollars more may not be reserved for `item`; None when they may."""
+    """Return the reason why `wanted` US dollars more may not be reserved for `item`; None if they may."""
     for line in lines(books, item, limits, now):
         if line.used + wanted <= line.limit + _CENT:
             continue
@@ -106,7 +106,7 @@ def refusal(books: Books, item: str, wanted: float, limits: BudgetLimits, now: d
 
 
 def warnings(books: Books, item: str, limits: BudgetLimits, now: datetime, added: float) -> tuple[LimitState, ...]:
-    """The limits that have just come to their warning by the last `added` US dollars."""
+    """Return the limits whose warning fraction was crossed by the last `added` US dollars."""
     bound = limits.warn
     return tuple(
         line for line in lines(books, item, limits, now) if line.share >= bound > (line.used - added) / line.limit
@@ -114,17 +114,17 @@ def warnings(books: Books, item: str, limits: BudgetLimits, now: datetime, added
 
 
 def table(found: Iterable[LimitState], limits: BudgetLimits, now: datetime) -> str:
-    """The credit table as Markdown, with a sentence above it as soon as a limit is near or used up."""
+    """Return the budget table as Markdown, with a sentence above it once a limit is nearly or fully used up."""
     found = tuple(found)
     return "\n".join((*_headline(found, limits), *_rows(found, now)))
 
 
 _CENT = 1e-6
-"""Sums of floats: a limit may be used up exactly."""
+"""Tolerance for sums of floats, in US dollars: a limit may be used up exactly."""
 
 
 def _room(books: Books, line: LimitState, wanted: float, now: datetime) -> datetime | None:
-    """When enough of the runs of the period have left it; None when the limit is smaller than the wish."""
+    """Return the time at which enough runs have left the period; None if the limit itself is below `wanted`."""
     span = DAY if line.period is Period.DAY else WEEK
     used = line.used
     for run in sorted((run for run in books.runs if now - run.at < span), key=lambda run: run.at):

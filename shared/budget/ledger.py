@@ -1,6 +1,6 @@
-"""The ledger of one repository: a git ref that every agent advances by compare-and-swap, wherever it runs.
+"""The ledger of one repository: a git ref that all agents, wherever they run, advance by compare-and-swap.
 
-What may be spent is reserved before a call and settled after it, so parallel agents never overshoot.
+Costs are reserved before a call and settled after it, so parallel agents never overshoot.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ log = structlog.get_logger()
 REF = "refs/ack/ledger"
 
 TRIES = 40
-"""Lost races in a row before a write is put off; in each round somebody wins."""
+"""Lost races in a row until a write is put off; in each round some writer wins."""
 
 FRESH = timedelta(seconds=30)
-"""So old may be what a claim is refused by; a call always reads anew."""
+"""Age up to which the lines read last may refuse a claim; a call always reads the ledger anew."""
 
 
 UPGRADE = timedelta(hours=1)
-"""When a run is tried again that was refused because this agent is outdated: longer than a lease is kept waiting."""
+"""Delay until the retry of a run that was refused because this agent is outdated; longer than a pause keeps a lease."""
 
 OUTDATED = (
     f"The ledger of costs ({REF}) has lines of version {{version}}, and this agent reads version {{known}}: "
@@ -40,7 +40,7 @@ OUTDATED = (
 
 
 class Ledger:
-    """What the agents of one repository have spent, and what they may."""
+    """The record of what the agents of one repository have spent, and the limits on it."""
 
     def __init__(
         self, fences: Refs, history: History, server_time: Callable[[], datetime], limits: BudgetLimits, kind: str
@@ -58,13 +58,13 @@ class Ledger:
         self._writing = anyio.Lock()
 
     def count(self, item: str, account: str) -> None:
-        """The runs for `item` are counted to `account`, another item."""
+        """Count the runs for `item` to `account`, another item."""
         self._counted[item] = account
 
     async def reserve(self, run: str, item: str, usd: float, seconds: float) -> BudgetRefusal | None:
-        """Set `usd` aside for a run that ends within `seconds`; the refusal when a limit forbids it.
+        """Reserve `usd` for a run that ends within `seconds`; return the refusal if a limit forbids it.
 
-        Raises `Transient` when it cannot be written down: then nothing may be paid.
+        Raises `Transient` if it cannot be recorded: then nothing may be paid.
         """
         async with self._writing:
             for _ in range(TRIES):
@@ -83,7 +83,7 @@ class Ledger:
         raise Transient("The ledger of costs is written by many at once; the run is put off.")
 
     async def settle(self, run: str, usd: float, source: str, played: Played = UNTOLD) -> None:
-        """Write down what a run has cost. Raises `Transient`; repeating it does no harm."""
+        """Record what a run has cost. Raises `Transient`; a repeated call does no harm."""
         async with self._writing:
             for _ in range(TRIES):
                 await self._read()
@@ -94,7 +94,7 @@ class Ledger:
         raise Transient("The ledger of costs is written by many at once; a run is settled later.")
 
     async def refusal(self, item: str, usd: float) -> BudgetRefusal | None:
-        """Why `usd` could not be reserved for `item`, as far as known some seconds ago. Raises `Transient`."""
+        """Return the refusal of `usd` for `item`, or None, by lines up to `FRESH` old. Raises `Transient`."""
         async with self._writing:
             if self._read_at is None or not timedelta() <= self._now() - self._read_at < FRESH:
                 await self._read()
@@ -102,14 +102,14 @@ class Ledger:
         return self._outdated(now) or budgets.refusal(self._books(now), account, usd, self.limits, now)
 
     async def spent(self, item: str) -> float:
-        """US dollars that all runs for `item` have cost, each as it was settled. Raises `Transient`."""
+        """Return the US dollars that all runs for `item` have cost, each as it was settled. Raises `Transient`."""
         async with self._writing:
             await self._read()
         now, account = self._now(), self._counted.get(item, item)
         return budgets.lines(self._books(now), account, self.limits, now)[0].used
 
     def table(self, item: str) -> str:
-        """The credit table for people, by what was read last; empty before anything was."""
+        """Return the budget table for people, by the lines read last; empty before the first read."""
         if self._read_at is None:
             return ""
         now = self._now()
@@ -127,9 +127,9 @@ class Ledger:
         return ledger_lines.books(self._lines.entries, now, self.limits.unknown_run)
 
     def _outdated(self, now: datetime) -> BudgetRefusal | None:
-        """Nothing may be spent beside runs whose cost cannot be read: what is left would be less than it seems.
+        """Return a refusal if the ledger has lines that this agent cannot read: it would count too little.
 
-        Whoever can read them goes on at once, because such a wait only informs.
+        An upgraded agent does not have to wait for `until`: such a wait only informs.
         """
         if not self._lines.newer:
             return None
@@ -138,17 +138,17 @@ class Ledger:
         )
 
     async def _append(self, entry: Entry) -> bool:
-        """Whether it stands there now; when it is not known, the next reading shows it."""
+        """Append an entry; return whether that is known to have worked. If not, the next read shows it."""
         return await self._lines.append(ledger_lines.write(entry), entry)
 
     async def _read(self) -> None:
-        """The lines as the server has them now. Older ones than the balance needs are not read."""
+        """Read the lines from the server; lines that the newest balance covers are dropped."""
         if await self._lines.renew():
             self._lines.entries = ledger_lines.needed(self._lines.entries)
         self._read_at = self._now()
 
     def _warn(self, item: str, usd: float) -> None:
-        """Say once, when a limit comes to its warning."""
+        """Log a warning, once, when a limit reaches its warning fraction."""
         now = self._now()
         for line in budgets.warnings(self._books(now), item, self.limits, now, usd):
             what = (line.period, item if line.period is budgets.Period.ISSUE else f"{now:%Y-%m-%d}")
@@ -164,13 +164,13 @@ class Ledger:
 
 
 class BudgetCheck:
-    """The ledger as a purse: whether a run of at most `usd` could be paid for."""
+    """Check that a run of at most `usd` could be paid for, by the ledger."""
 
     def __init__(self, ledger: Ledger, usd: float) -> None:
         self._ledger = ledger
         self._usd = usd
 
     async def shortage(self, number: int) -> Shortage | None:
-        """Why not, and until when; satisfies `shared.lock.claimant.Purse`. Raises `Transient`."""
+        """Return the refusal of a run, or None; satisfies `shared.lock.claimant.BudgetCheck`. Raises `Transient`."""
         refused = await self._ledger.refusal(f"#{number}", self._usd)
         return None if refused is None else Shortage(refused.sentence, refused.until)

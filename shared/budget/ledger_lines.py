@@ -1,8 +1,8 @@
-"""The lines of the ledger: what each commit of `refs/ack/ledger` says, and the books that they add up to (pure).
+"""The lines of the ledger: the entry in each commit of `refs/ack/ledger`, and the totals of all entries (pure).
 
 A line is JSON: `{"v": 1, "run", "kind": "worker", "item": "#42", "reserve_usd", "until", "at"}` before a
 call, `{"v": 1, "run", "actual_usd", "source", "at"}` after it, with `role`, `backend`, `ending` and `rung` where they
-are known, and `resumed` for a run that went on in a session: tokens of that which came from the vendor's cache. Once
+are known, and `resumed` for a run that continued a session: its tokens that came from the vendor's cache. Once
 a day the first of them carries a balance as well: `"before": at, "items": {"#42": [usd, days since 1970]}`,
 everything older than `at` added up, so that no reader needs lines from before it.
 """
@@ -22,25 +22,25 @@ from shared.llm.prices import MOST_TOKENS
 VERSION = 1
 
 REMEMBERED = timedelta(days=90)
-"""An item without a run for so long leaves the balance: its count begins anew."""
+"""Age of an item's last run at which the item leaves the balance: its count then starts again from zero."""
 
 SLACK = timedelta(hours=1)
-"""Lines are in the order of their commits; the times in them may disagree by the clocks' errors."""
+"""Tolerance for clock errors: lines are in the order of their commits, but their times may disagree."""
 
 _BALANCE_EVERY = timedelta(days=1)
 
 MOST_BALANCE_USD = 1000 * MOST_USD
-"""What all runs of one item may have cost together; a larger sum would refuse the item for good."""
+"""Largest plausible cost of all runs of one item; a larger sum would refuse the item for good."""
 
 LAST_YEAR = 9000
-"""Later times are not believed: nothing could be added to them."""
+"""Times in this year or later are rejected: nothing could be added to them."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What every item's runs that began before `before` have cost, and on which day the last of them began."""
+    """The cost of each item's runs that began before `before`, and the day (since 1970) of the last of them."""
 
     before: datetime
     items: Mapping[str, tuple[float, int]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A run is about to be paid for: `usd` at most, ended by `until` for certain. None: the line names no sane sum."""
+    """A run about to be paid for: at most `usd` (None if the line has no valid sum), ended by `until` for certain."""
 
     run: str
     kind: str
@@ -61,24 +61,24 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """Who made a run as which role, and how it ended (a word of `shared.llm.port.Ending`); empty: nobody knows."""
+    """Role, backend and ending (a value of `shared.llm.port.Ending`) of a run; empty fields are unknown."""
 
     role: str = ""
     backend: str = ""
     ending: str = ""
     rung: str = ""
-    """The step of the repository's ladder, as in "2 of 3: sonnet"; empty without one."""
+    """The step of the repository's model ladder, as in "2 of 3: sonnet"; empty without one."""
     resumed: int | None = None
-    """Tokens of a session that it went on in, read from the vendor's cache; None for a run that began anew."""
+    """Tokens of the resumed session that came from the vendor's cache; None for a run that began a new session."""
 
 
 UNTOLD = Played()
-"""What lines say that were written before anybody asked."""
+"""Value for lines written before these fields existed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What a run has cost, and who says so."""
+    """The cost of a run and its source."""
 
     run: str
     usd: float
@@ -91,7 +91,7 @@ Entry = Reservation | Settlement
 
 
 def write(entry: Entry) -> str:
-    """One line."""
+    """Serialize an entry as one line."""
     line: dict[str, Any] = {"v": VERSION, "run": entry.run, "at": _text(entry.at)}
     if isinstance(entry, Settlement):
         line |= {"actual_usd": round(entry.usd, 6), "source": entry.source}
@@ -105,11 +105,11 @@ def write(entry: Entry) -> str:
 
 
 def read(text: str) -> Entry | None:
-    """The entry that a line spells; None for anything else.
+    """Parse a line; None if it is not an entry.
 
-    A newer version's line counts as far as it says the same: whoever wrote it spends from the same purse. One that
-    says something else stops whoever cannot read it (`Ledger`); what no version wrote counts nothing. A
-    settlement of infinitely much, of less than nothing or of what is no number is none: its run's cost is unknown.
+    A newer version's line counts if it has the same fields: its writer shares the budget. Newer lines with other fields
+    stop agents that cannot read them (`Ledger`); lines of no known form are ignored. A settlement whose amount is
+    infinite, negative or not a number is ignored: the cost of its run is unknown.
     """
     try:
         line = json.loads(text)
@@ -136,11 +136,11 @@ def read(text: str) -> Entry | None:
 
 
 def books(entries: Sequence[Entry], now: datetime, unknown_run: float) -> Books:
-    """What `entries` (oldest first) add up to at server time `now`.
+    """Add up `entries` (oldest first) at server time `now`.
 
-    A run without a settlement counts what it reserved as long as it may go on, and at least
-    `unknown_run` once it cannot: its time is over, or its item has begun another one since, because
-    an item has one holder, who makes one call at a time.
+    A run without a settlement counts its reservation while it may still be running, and at least `unknown_run`
+    afterwards: when its time is over, or when its item has begun another run since, because an item has one
+    holder, who makes one call at a time.
     """
     balance = _newest(entries)
     start = now - WEEK
@@ -157,7 +157,7 @@ def books(entries: Sequence[Entry], now: datetime, unknown_run: float) -> Books:
 
 
 def balance_due(entries: Sequence[Entry], now: datetime, unknown_run: float) -> Balance | None:
-    """The balance that the next line has to carry; None while the newest one is good enough."""
+    """Return the balance that the next line has to carry; None while the newest one is recent enough."""
     old, cut = _newest(entries), now - WEEK
     begun = min((entry.at for entry in entries), default=now)
     if cut - (old.before if old else begun) < _BALANCE_EVERY:
@@ -171,7 +171,7 @@ def balance_due(entries: Sequence[Entry], now: datetime, unknown_run: float) -> 
 
 
 def until_balanced() -> Callable[[Entry], bool]:
-    """What says of lines, newest first, from which on nothing older is needed; one for each reading."""
+    """Make a predicate for lines, newest first: True for the first beyond which none is needed. One per reading."""
     balance: Balance | None = None
 
     def is_last(entry: Entry) -> bool:
@@ -184,18 +184,18 @@ def until_balanced() -> Callable[[Entry], bool]:
 
 
 def enough(entry: Entry, balance: Balance | None) -> bool:
-    """Whether nothing older than `entry` is needed: it lies before the `balance` that a newer line carries."""
+    """Return whether nothing older than `entry` is needed: it lies before the `balance` that a newer line carries."""
     return balance is not None and entry.at < balance.before - SLACK
 
 
 def needed(entries: Sequence[Entry]) -> list[Entry]:
-    """`entries` without what their newest balance has added up."""
+    """Return `entries` without those that their newest balance has added up."""
     balance = _newest(entries)
     return [entry for entry in entries if not enough(entry, balance)]
 
 
 def runs(entries: Sequence[Entry], now: datetime, unknown_run: float) -> list[Run]:
-    """Every run among `entries` (oldest first) as it counts at `now`, in the order in which they began."""
+    """Return every run among `entries` (oldest first) as it counts at `now`, in the order in which they began."""
     settled = {entry.run: entry for entry in entries if isinstance(entry, Settlement)}
     reserved = {entry.run: entry for entry in entries if isinstance(entry, Reservation)}
     last = {(entry.kind, entry.item): entry.run for entry in reserved.values()}
@@ -219,7 +219,7 @@ def _newest(entries: Sequence[Entry]) -> Balance | None:
 
 
 def _balance(line: Mapping[str, Any]) -> Balance | None:
-    """None without one, and for one with a sum that cannot be: then the lines that it added up are read again."""
+    """Return the line's balance; None without one, or if a sum is implausible: then the older lines are read again."""
     if "before" not in line:
         return None
     items = {str(item): (float(usd), int(day)) for item, (usd, day) in line["items"].items()}
@@ -230,13 +230,13 @@ def _balance(line: Mapping[str, Any]) -> Balance | None:
 
 
 def _tokens(value: object) -> int | None:
-    """A count of tokens that can be; anything else tells nothing."""
+    """Return a plausible count of tokens; None for anything else."""
     believed = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
     return value if believed and isinstance(value, int) else None
 
 
 def _number(value: object) -> float:
-    """A number, sane or not; anything else is another version's way to say it, which nobody here can read."""
+    """Return a number, valid or not; raise `TypeError` for anything else, which another version may have written."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
     return value
