@@ -1,4 +1,4 @@
-"""Decisions that people are asked for, and what stays red: who waits since when, and which waits are too long."""
+"""Decisions that people are asked for, and items held up by failed checks and the like: which have waited too long."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BY_ORDER = frozenset(
         "remarked",
     }
 )
-"""Why an approved pull request waits for people's word, in the words of its status comment."""
+"""Reasons, as in its status comment, for which an approved pull request waits for people."""
 
 
 HELD_UP = {
@@ -57,25 +57,25 @@ HELD_UP = {
     "checks_red": "This was approved {hours:g} hours ago or more and is not merged: its checks fail.",
     "checks_missing": "This was approved {hours:g} hours ago or more and is not merged: it had no checks.",
 }
-"""What ends by itself or not at all, and nobody is asked about: what people are told once it has lasted too long."""
+"""Sentences for waits that end by themselves or never, and that nobody is asked about; shown if they last too long."""
 
 _BY_FENCE = frozenset({"red-base", "red-head", "edited"})
-"""Of these, the reasons in fences; the others are reasons in status comments of reviews."""
+"""The reasons of `HELD_UP` that are in fences; the others are in status comments of reviews."""
 
 _OF_REVIEWS = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 
 AGAIN = timedelta(hours=1)
-"""So often the fence of an item that waits for nobody is read again: a wait for the base need not change the item."""
+"""Interval after which the fence of an item that waits for nobody is read again: a wait may begin without a change."""
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
-"""How a pull request names the issue under whose number its worker's fence stands."""
+"""The line of a pull request that names its issue, under whose number the worker's fence is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingDecision:
-    """A decision that is waited for since `at`: of a plan, a refactoring or a merge; or what has held it up since then.
+    """A decision (plan, refactoring, merge) that is due since `at`, or the reason of `HELD_UP` that holds since then.
 
-    `epoch` names what it is about.
+    `epoch` identifies the occasion.
     """
 
     number: int
@@ -85,20 +85,20 @@ class PendingDecision:
 
     @property
     def category(self) -> str:
-        """What people are wanted for: an `approval`, or to look at what is `held_up`."""
+        """`approval` if people have to decide, `held_up` if they should look at the reason."""
         return "held_up" if self.what in HELD_UP else "approval"
 
     def sentence(self, hours: float) -> str:
-        """What people are told once it has waited for so long."""
+        """Return the sentence that tells people that it has waited for `hours`."""
         if self.what in HELD_UP:
             return HELD_UP[self.what].format(hours=hours)
         return f"The {self.what} has waited for a decision for {hours:g} hours. It stays open."
 
 
 class Approvals:
-    """The waiting decisions of one kind of agent; a fence is read again only when its item has changed.
+    """The pending decisions of one kind of agent; a fence is read again only when its item has changed.
 
-    No item has waited longer than it exists: of younger ones nothing is read.
+    Items younger than the limit are not read: none can have waited longer than it exists.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Approvals:
         self._settled: set[tuple[int, str]] = set()
 
     async def overdue(self, known: Mapping[int, Issue], now: datetime) -> AsyncIterator[PendingDecision]:
-        """The decisions that have waited longer than configured, at server time `now`."""
+        """Yield the decisions that have waited longer than configured, at server time `now`."""
         late = timedelta(hours=self.hours)
         waiting = {n: item for n, item in known.items() if now - item.created_at >= late and self._may_wait(item)}
         self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
@@ -137,7 +137,7 @@ class Approvals:
                 yield asked
 
     def settle(self, late: PendingDecision) -> None:
-        """It was escalated: no more of this occasion."""
+        """Remember that it was escalated: `overdue` yields it no more."""
         self._settled.add((late.number, late.epoch))
 
     def _may_wait(self, item: Issue) -> bool:
@@ -151,7 +151,7 @@ class Approvals:
         return labels.stages == {Stage.AWAITING_APPROVAL} and labels.story is (self._role is Role.PLANNER)
 
     async def _read(self, item: Issue, now: datetime) -> PendingDecision | None:
-        """What an item waits for; one that cannot be read keeps nobody from being called to another."""
+        """Return the decision that an item waits for; an error is logged, so that other items are still read."""
         try:
             return await self._asked(item, now)
         except EngineError as error:
@@ -182,7 +182,7 @@ class Approvals:
         return merge if why in BY_ORDER else None
 
     async def wanted(self, fence: Fence) -> PendingDecision | None:
-        """The decision that an item waits for: of a merge only where its status comment says that one is missing.
+        """Return the decision that an item waits for; a merge only if its status comment says that one is missing.
 
         Raises `Transient`, `Blocked`.
         """
@@ -192,14 +192,14 @@ class Approvals:
         return found if await self._why(fence) in BY_ORDER else None
 
     async def _why(self, fence: Fence) -> str:
-        """What the status comment says of the very commit that the fence names."""
+        """Return the status comment's reason for waiting, if it is about the fence's commit; else empty."""
         data = await self._status.data(fence.key.number)
         waiting = data.get("waiting") if data.get("head") == fence.work_head else None
         return str(waiting.get("why", "")) if isinstance(waiting, Mapping) else ""
 
 
 def held_up(fence: Fence) -> PendingDecision | None:
-    """What a fence waits for that may never come, and that nobody is asked about; None when there is no such thing."""
+    """Return the wait of a fence that may never end and that nobody is asked about; None if there is none."""
     return _of(fence, fence.wait.reason) if fence.wait is not None and fence.wait.reason in _BY_FENCE else None
 
 
@@ -208,7 +208,7 @@ def _of(fence: Fence, what: str) -> PendingDecision:
 
 
 def asked(fence: Fence) -> PendingDecision | None:
-    """The decision that a fence at rest may wait for; None when it waits for none."""
+    """Return the decision that a fence at rest may wait for; None if it waits for none."""
     what = {
         (Role.PLANNER, Stage.AWAITING_APPROVAL): "plan",
         (Role.WORKER, Stage.AWAITING_APPROVAL): "refactoring",

@@ -1,4 +1,4 @@
-"""Where escalations go: a webhook with a signed body, and mail."""
+"""Channels for escalations: a webhook with a signed body, and mail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NotTaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """POSTs each message as JSON."""
+    """Channel that POSTs each message as JSON."""
 
     url: str = field(repr=False)
     secret: bytes = field(repr=False)
@@ -33,11 +33,11 @@ class Webhook:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The channel's name in the configuration."""
         return "webhook"
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        """One try; no redirection is followed, because the body is for this receiver alone."""
+        """Try once to deliver; no redirection is followed, because the body is for this receiver alone."""
         body = json.dumps(message, sort_keys=True).encode()
         headers = {
             "Content-Type": "application/json",
@@ -54,7 +54,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Sends each message as a short plain text; `url` as in `smtp://user:password@host:587` or `smtps://host`."""
+    """Channel that mails each message as short plain text; `url`: `smtp://user:password@host:587` or `smtps://host`."""
 
     url: str = field(repr=False)
     sender: str
@@ -62,11 +62,11 @@ class Mail:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The channel's name in the configuration."""
         return "smtp"
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        """One try; STARTTLS is used where the server offers it."""
+        """Try once to deliver; STARTTLS is used where the server offers it."""
         import aiosmtplib
 
         parts = urlsplit(self.url)
@@ -82,7 +82,7 @@ class Mail:
 
 
 def written(message: Mapping[str, Any], sender: str, to: Sequence[str]) -> EmailMessage:
-    """The mail; its Message-ID is made of the message's id, so that a repetition is known as one."""
+    """Return the mail; its Message-ID is derived from the message's id, so that repetitions are recognised."""
     mail = EmailMessage()
     item = f"{message['repository']}#{message['number']}" if message["number"] else message["repository"]
     mail["From"], mail["To"] = sender, ", ".join(to)

@@ -1,6 +1,6 @@
-"""What is told to people beyond the thread: one message per item, epoch and kind, kept on disk until it is delivered.
+"""Messages to people outside GitHub: one per item, epoch and kind, kept on disk until delivered.
 
-At least once: whoever receives it tells repetitions by the message's id. Nothing here ever blocks or fails an item.
+Delivery is at least once: receivers tell repetitions by the message's id. Nothing here ever blocks or fails an item.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from shared.clock import Clock
 log = structlog.get_logger()
 
 TRIES = 3
-"""How often a message is sent to one place in one go."""
+"""Attempts to send a message to one channel before it is left for later."""
 
 TRY_SECONDS = 10.0
-"""How long one try may take."""
+"""Timeout of one attempt, in seconds."""
 
 PAUSE_SECONDS = (1.0, 5.0)
-"""Between the tries."""
+"""Seconds between the attempts."""
 
 AGAIN_SECONDS = 300.0
-"""When what could not be delivered is tried again; a restart does so at once."""
+"""Seconds until undelivered messages are sent again; a restart does so at once."""
 
 KEPT_SECONDS = 30 * 86400.0
-"""How long it is remembered that a message was delivered."""
+"""Seconds for which a delivered message is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """Why a person is wanted. `epoch` tells one occasion from the next.
+    """The reason why a person is wanted; `epoch` tells one occasion from the next.
 
     `kind` is `failed`, `approval`, `overdue` or `unpriced`; the last concerns no item, and its `number` is 0.
     """
@@ -57,29 +57,29 @@ class Escalation:
 
     @property
     def id(self) -> str:
-        """The same for the same occasion, on every machine and after every restart."""
+        """Id of the occasion; equal on every machine and after every restart."""
         named = f"{self.repository.casefold()}\n{self.number}\n{self.epoch}\n{self.kind}"
         return hashlib.sha256(named.encode()).hexdigest()[:32]
 
 
 class Channel(Protocol):
-    """One place that messages go to."""
+    """One receiver of messages."""
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The channel's name in the configuration."""
         ...
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        """Deliver one message; raises whatever went wrong."""
+        """Deliver one message; raise any exception if that fails."""
         ...
 
 
 class Outbox:
-    """Messages on their way, one file each; several agents of one machine may share the directory."""
+    """Undelivered messages, one file each; several agents of one machine may share the directory."""
 
     def __init__(self, directory: Path, channels: Sequence[Channel], clock: Clock, hide: Callable[[str], str]) -> None:
-        """`hide` takes every secret out of a text."""
+        """`hide` replaces every secret in a text."""
         self._directory = directory
         self._channels = {channel.name: channel for channel in channels}
         self._clock = clock
@@ -105,7 +105,7 @@ class Outbox:
         _write(place, {"message": message, "left": sorted(self._channels)})
 
     async def run(self) -> None:
-        """Deliver what is there, then what comes, until cancelled."""
+        """Deliver the messages that are there, then new ones, until cancelled."""
         while True:
             self._news = anyio.Event()
             left = await self.deliver()
@@ -113,7 +113,7 @@ class Outbox:
                 await self._news.wait()
 
     async def deliver(self) -> int:
-        """Send what is kept; how many messages are left."""
+        """Send the kept messages; return the number left undelivered."""
         with suppress(OSError):
             await to_thread.run_sync(_forget_old, self._directory, self._clock.now() - KEPT_SECONDS)
         left = 0
@@ -156,7 +156,7 @@ class Outbox:
 
 
 def _write(place: Path, content: Mapping[str, Any]) -> None:
-    """Whole or not at all, readable by us alone."""
+    """Write a file atomically, readable by us alone."""
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     fresh.touch(mode=0o600)

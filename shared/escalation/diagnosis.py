@@ -1,4 +1,4 @@
-"""The last word on an item that was given up: one bounded call that reads and answers, and never decides anything."""
+"""A model's diagnosis of an item that was given up: one bounded call that reads and answers, never decides."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 ROLE = "debugger"
 MOST_USD = 1.0
-"""What one diagnosis may cost."""
+"""Budget of one diagnosis, in US dollars."""
 
 MOST_TURNS = 5
 DEADLINE_SECONDS = 300.0
@@ -31,7 +31,7 @@ TEXT_CHARS = 8000
 ANSWER_CHARS = 600
 
 LEFT_OUT = "(left out: it is not the text that was approved)"
-"""What is shown in place of a text to which the fence is not bound."""
+"""Placeholder for a text that is not the one to which the fence is bound."""
 
 _PROMPTS = Prompts(Path(__file__).with_name("prompts"))
 _SCHEMA: Mapping[str, Any] = {
@@ -43,7 +43,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 
 class Diagnosis:
-    """Asks once per lease; whatever goes wrong becomes a sentence, because giving up must not fail for it."""
+    """Asks once per lease; an error becomes a sentence, because giving up must not fail for it."""
 
     def __init__(self, coder: Coder, issues: Issues, limits: RunLimits) -> None:
         self._coder = coder
@@ -57,7 +57,7 @@ class Diagnosis:
         self._given: dict[int, tuple[str, str]] = {}
 
     async def of(self, held: Held, error: Blocked) -> str:
-        """What a person is told of the cause; empty for errors that say it themselves. Raises `Lost`."""
+        """Return the sentences that tell a person the cause; empty if the error says it itself. Raises `Lost`."""
         number, epoch = held.fence.key.number, held.fence.nonce
         if not error.diagnosable:
             return ""

@@ -1,4 +1,4 @@
-"""When people are wanted: an item was given up, a decision is asked for, or one has waited too long."""
+"""Messages that call for people: an item was given up, a decision is asked for, or one has waited too long."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Whom:
-    """Where the repository is seen, and who is mentioned in comments."""
+    """The repository's name and web page, and the logins to mention in comments."""
 
     repository: str
     page: str
@@ -41,7 +41,7 @@ class Whom:
 
 
 class Notifier:
-    """Tells people, each occasion once. Nothing that goes wrong here reaches an item."""
+    """Notifies people, once per occasion. No error here reaches an item."""
 
     def __init__(
         self, sink: Sink, replies: Replies, approvals: Approvals, whom: Whom, server_time: Callable[[], datetime]
@@ -53,16 +53,16 @@ class Notifier:
         self._server_time = server_time
 
     async def failed(self, held: Held, error: Blocked) -> None:
-        """An item was given to a person; its status comment says everything, this only calls for somebody."""
+        """Call for a person when an item was given up; its status comment has the details."""
         await self._call(held, error, held.fence.nonce)
 
     async def halted(self, held: Held, step: Step, before: str) -> None:
-        """It was given up in the epoch `before` (a nonce), by an agent that may have ended before it called anybody."""
+        """Call for a person if epoch `before` (a nonce) gave the item up: its agent may have ended before that."""
         if isinstance(step, Ended) and step.result is Result.FAILED and held.fence.stage in HALTED:
             await self._call(held, Unexplained(), before or held.fence.nonce)
 
     async def _call(self, held: Held, error: Blocked, gave_up: str) -> None:
-        """`gave_up` is the nonce of the epoch in which it was given up: the occasion's name on every machine."""
+        """`gave_up` is the nonce of the epoch in which it was given up: the occasion's id on every machine."""
         fence = held.fence
         number, epoch = fence.key.number, gave_up[:12]
         commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage))
@@ -71,7 +71,7 @@ class Notifier:
         await self._mention(number, f"failed-{epoch}", told)
 
     async def parked(self, held: Held, step: Step) -> None:
-        """A decision is asked for, if that is what the item has come to."""
+        """Ask people for the decision that the item now waits for, if it waits for one."""
         wanted = await self._wanted(held) if isinstance(step, Ended) and step.result is Result.PARKED else None
         if wanted is None:
             return
@@ -81,7 +81,7 @@ class Notifier:
         await self._mention(wanted.number, wanted.epoch, sentence)
 
     async def _wanted(self, held: Held) -> PendingDecision | None:
-        """What is not known is not told now: `watch` still escalates it."""
+        """Return the pending decision; None on an error, which is logged: `watch` escalates the decision later."""
         try:
             return await self._approvals.wanted(held.fence)
         except (Transient, Blocked) as error:
