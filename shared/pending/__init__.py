@@ -1,1 +1,1 @@
-"""Tests that wait in a repository for their code: where their markers stand, and how an issue names one."""
+"""Tests that wait in a repository for their code: the places of their markers, and the mark of an issue about one."""

@@ -1,7 +1,7 @@
 """Pending tests of jest, vitest and Playwright: `it.todo`, `test.fixme`, and `it.skip` with `spec:` (pure).
 
 A small scanner, no parser: it knows strings, comments, regular expressions and brackets, and leaves out
-whatever has a computed title.
+tests with a computed title.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from shared.pending.marked import Marked, is_spec
 
 BETWEEN = " > "
-"""What stands between the titles of nested blocks in a test's id, as in the runners' reports."""
+"""Separator of the titles of nested blocks in a test's id, as in the runners' reports."""
 
 _CALL = re.compile(r"(?<![\w$.])(?:it|test)\s*(?P<cut>\.\s*(?P<kind>todo|fixme|skip))\s*\(\s*")
 _BLOCK = re.compile(r"(?<![\w$.])(?:test\s*\.\s*)?describe\s*(?:\.\s*\w+\s*)*\(\s*")
@@ -20,12 +20,12 @@ _EACH = re.compile(r"(?<![\w$.])describe\s*(?:\.\s*\w+\s*)*\.\s*each\b")
 _TITLE = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\$]|\\.|\$(?!\{))*)`", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PLAIN = frozenset("'\"`\\/$")
-"""What an escaped character stands for itself."""
+"""Characters that stand for themselves when escaped."""
 
 _SPACE = re.compile(r"\s+|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"[\w$]+")
 _BEFORE_REGEX = frozenset("(,=:[!&|?{};+-*%<>~^\n")
-"""After these a slash begins a regular expression."""
+"""Characters after which a slash begins a regular expression."""
 
 _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 _WORDS_BEFORE_REGEX = frozenset({"return", "typeof", "case", "in", "of", "delete", "void", "throw", "await", "yield"})
@@ -33,7 +33,7 @@ _WORDS_BEFORE_REGEX = frozenset({"return", "typeof", "case", "in", "of", "delete
 
 @dataclass(slots=True)
 class _Reader:
-    """Where the scanner stands: the open brackets, the blocks around it, and the last comment with `spec:`."""
+    """The scanner's state: the open brackets, the blocks around it, and the last comment with `spec:`."""
 
     path: str
     text: str
@@ -45,7 +45,7 @@ class _Reader:
 
 
 def scan(path: str, content: bytes) -> tuple[Marked, ...]:
-    """The pending tests of a file; nothing of one that is not UTF-8."""
+    """Return the pending tests of a file; none if it is not UTF-8."""
     try:
         reader = _Reader(path, content.decode("utf-8"))
         at = 0
@@ -57,7 +57,7 @@ def scan(path: str, content: bytes) -> tuple[Marked, ...]:
 
 
 def _step(reader: _Reader, at: int) -> int:
-    """Read what stands at `at`; where to go on."""
+    """Read the token at `at`; return the offset after it."""
     text, here = reader.text, reader.text[at]
     if here in "'\"`":
         reader.last = here
@@ -95,7 +95,7 @@ def _word(reader: _Reader, at: int, word: re.Match[str]) -> int:
 
 
 def _note(reader: _Reader, call: re.Match[str], title: tuple[str, int]) -> None:
-    """A test that waits: what is cut is `.skip`, or the whole statement of a placeholder."""
+    """Record a pending test: cut `.skip`, or the whole statement if it is a placeholder without a body."""
     name, end = title
     around = [block for block, _ in reader.blocks]
     text, line = reader.text, reader.text.count("\n", 0, call.start()) + 1
@@ -118,13 +118,13 @@ def _note(reader: _Reader, call: re.Match[str], title: tuple[str, int]) -> None:
 
 
 def _same_line(text: str, at: int) -> str:
-    """The comment with `spec:` at the end of the line."""
+    """Return the comment with `spec:` at the end of the line; empty if there is none."""
     found = re.compile(r"[^\n]*?//\s*(spec:[^\r\n]*)", re.IGNORECASE).match(text, at)
     return found[1].strip() if found else ""
 
 
 def _statement(text: str, first: int, last: int) -> tuple[int, int]:
-    """A whole statement with its semicolon, and with its lines when nothing else stands on them."""
+    """Return the span of a statement with its semicolon, and with its lines if nothing else is on them."""
     ended = re.compile(r"[ \t]*;").match(text, last)
     last = ended.end() if ended else last
     start = text.rfind("\n", 0, first) + 1
@@ -133,7 +133,7 @@ def _statement(text: str, first: int, last: int) -> tuple[int, int]:
 
 
 def _title(text: str, at: int) -> tuple[str, int] | None:
-    """The literal title at `at`, and where it ends; None for one that is computed."""
+    """Return the literal title at `at` and its end; None for a computed title."""
     found = _TITLE.match(text, at)
     if found is None:
         return None
@@ -145,7 +145,7 @@ def _title(text: str, at: int) -> tuple[str, int] | None:
 
 
 def _slash(reader: _Reader, at: int) -> int:
-    """A comment, a regular expression or a division."""
+    """Skip a comment, a regular expression or a division; return the offset after it."""
     text = reader.text
     if text.startswith(("//", "/*"), at):
         end = _past(text, at, "\n" if text[at + 1] == "/" else "*/")
@@ -173,7 +173,7 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _after_string(text: str, at: int) -> int:
-    """Where the string at `at` ends; an unfinished one ends with its line, a template with the file."""
+    """Return the end of the string at `at`; an unfinished one ends with its line, a template with the file."""
     quote, at = text[at], at + 1
     while at < len(text):
         if text[at] == "\\":
@@ -188,7 +188,7 @@ def _after_string(text: str, at: int) -> int:
 
 
 def _after_hole(text: str, at: int) -> int:
-    """Where the expression in a template ends."""
+    """Return the end of the expression in a template."""
     depth = 1
     while at < len(text) and depth:
         if text[at] in "'\"`":

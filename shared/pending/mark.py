@@ -1,6 +1,6 @@
 """The last line of an issue about a pending test: hidden, signed, and bound to the text above it (pure).
 
-A person may edit the text and approve it again; the test that the line names stays the same.
+A person may edit the text and approve it again; the line still names the same test.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _PURPOSE = "pending"
 _LINE = re.compile(rf"^<!-- {NAME}/1 .* -->[ \t]*$", re.MULTILINE)
 
 TITLE = "[TDD] Implement "
-"""How the title of such an issue begins; the test's id follows."""
+"""Prefix of the title of such an issue; the test's id follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingMark:
-    """`test` as `Marked.test`, found on commit `base`; `edited`: the text is not the one that the engine wrote.
+    """`test` as `Marked.test`, found on commit `base`; `edited` is True if the text differs from the engine's.
 
-    `signed` says that a key of ours vouches for it; without keys nothing does, and its author has to.
+    `signed` is True if one of our keys signed the line; without keys it is False, and trust depends on the author.
     """
 
     test: str
@@ -36,14 +36,14 @@ class PendingMark:
 
 
 def write(content: str, test: str, base: str, keys: Keyring) -> str:
-    """`content` with the line below it."""
+    """Return `content` with the mark line below it."""
     content = _normal(keys.outgoing.text(content))
     fields = {"test": quote(test, safe="/:.,_-[]()"), "base": base, "body": _digest(content)}
     return f"{content}\n\n{keys.sign(_PURPOSE, 0, comment_signatures.render(NAME, fields))}"
 
 
 def read(body: str, keys: Keyring) -> PendingMark | None:
-    """What the line says; None when there is none, more than one, or one that none of our keys has signed."""
+    """Parse the mark line; None if there is none, more than one, or one that none of our keys has signed."""
     lines = _LINE.findall(body.replace("\r\n", "\n"))
     if len(lines) != 1:
         return None
@@ -59,7 +59,7 @@ def read(body: str, keys: Keyring) -> PendingMark | None:
 
 
 def is_pending(body: str) -> bool:
-    """Whether a body looks like one of an issue about a pending test, whoever wrote it."""
+    """Return whether a body has the mark line of an issue about a pending test, whoever wrote it."""
     return _LINE.search(body.replace("\r\n", "\n")) is not None
 
 
@@ -68,6 +68,6 @@ def _digest(content: str) -> str:
 
 
 def _normal(text: str) -> str:
-    """As GitHub's editor leaves it."""
+    """Normalize whitespace as GitHub's editor does."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).strip("\n")

@@ -1,16 +1,16 @@
-"""One pending test: its id, why it is pending, and which bytes are its marker."""
+"""One pending test: its id, the reason why it is pending, and the bytes of its marker."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SPEC = "spec:"
-"""What the reason of a marker begins with when it stands for a specification, in either case."""
+"""Prefix, in either case, of the reason of a marker that stands for a specification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A test that waits for its code. `test` is its id as runs report it, or that of a class: then of all its tests.
+    """A test that waits for its code. `test` is its id as runs report it, or the id of a class, for all its tests.
 
     `cuts` are the byte ranges of its markers in the file; `line` counts from 1. A `bare` one is a
     placeholder without a body: there is nothing to run when its statement is taken out.
@@ -24,5 +24,5 @@ class Marked:
 
 
 def is_spec(reason: str) -> bool:
-    """Whether a reason says that the code is still to be written."""
+    """Return whether a reason says that the code is still to be written."""
     return reason.strip().casefold().startswith(SPEC)

@@ -1,6 +1,6 @@
 """Pending tests of pytest: `skip` and `xfail` with a reason that begins with `spec:`, on functions and classes (pure).
 
-Files are read as syntax and never imported. What cannot be cut out line by line is not found.
+Files are parsed and never imported. Markers that cannot be cut out line by line are not found.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from shared.pending.marked import Marked, is_spec
 
 _LONE_CR = re.compile(rb"\r(?!\n)")
-"""Python takes it for a line end, tokenize does not."""
+"""Python treats it as a line end, tokenize does not."""
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -24,7 +24,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a file calls pytest, its `mark`, and markers that it has given a name of their own (name -> reason)."""
+    """A file's names for pytest, for `pytest.mark`, and for markers that it assigns to a name (name -> reason)."""
 
     pytest: set[str] = field(default_factory=set)
     mark: set[str] = field(default_factory=set)
@@ -33,7 +33,7 @@ class _Names:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """One file as syntax; `decorators` maps each line of a decorator to its first and last line."""
+    """One parsed file; `decorators` maps each line of a decorator to its first and last line."""
 
     path: str
     content: bytes
@@ -43,7 +43,7 @@ class _File:
 
 
 def scan(path: str, content: bytes) -> tuple[Marked, ...]:
-    """The pending tests of a file; nothing of one that cannot be read."""
+    """Return the pending tests of a file; none if it cannot be parsed."""
     tree = None if _LONE_CR.search(content) else _parsed(content)
     if tree is None:
         return ()
@@ -79,7 +79,7 @@ def _names(tree: ast.Module) -> _Names:
 
 
 def _reason(node: ast.expr, names: _Names) -> str:
-    """Why a decorator makes a test wait; empty when it does not, or not for its code."""
+    """Return the reason why a decorator makes a test wait for its code; empty if it does not."""
     if isinstance(node, ast.Name):
         return names.markers.get(node.id, "")
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -122,19 +122,19 @@ def _holds_tests(node: ast.stmt) -> bool:
 
 
 def _cuts(file: _File, node: _Definition, reasons: Mapping[int, str]) -> tuple[tuple[int, int], ...]:
-    """The whole lines of these decorators; nothing unless each of them has lines of its own."""
+    """Return the byte ranges of these decorators' lines; nothing unless each of them has lines of its own."""
     starts = _line_starts(file.content)
     spans = [file.decorators.get(node.decorator_list[index].lineno) for index in reasons]
     return tuple((starts[first - 1], starts[last]) for first, last in filter(None, spans)) if all(spans) else ()
 
 
 def _line_starts(content: bytes) -> list[int]:
-    """The offset of each line, and of the end."""
+    """Return the offset of each line, and of the end."""
     return [0, *(found.end() for found in re.finditer(rb"\n", content)), len(content)]
 
 
 def _decorator_lines(content: bytes) -> dict[int, tuple[int, int]]:
-    """Each line of a decorator -> the first and the last line of that decorator."""
+    """Map each line of a decorator to the first and the last line of that decorator."""
     found: dict[int, tuple[int, int]] = {}
     first: int | None = None
     fresh = True
@@ -152,7 +152,7 @@ def _decorator_lines(content: bytes) -> dict[int, tuple[int, int]]:
 def _only_marker_goes(
     file: _File, node: _Definition, reasons: Mapping[int, str], cuts: tuple[tuple[int, int], ...]
 ) -> bool:
-    """Whether the file without `cuts` is the same program without these decorators, and nothing else."""
+    """Return whether cutting `cuts` out of the file removes these decorators and changes nothing else."""
     after = file.content
     for start, end in sorted(cuts, reverse=True):
         after = after[:start] + after[end:]

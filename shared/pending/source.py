@@ -10,13 +10,13 @@ from shared.pending import javascript, python
 from shared.pending.marked import Marked
 
 FILE_BYTES = 1_000_000
-"""Larger files are not looked through."""
+"""Files with more bytes are not scanned."""
 
 ID_CHARS = 1_000
-"""A test with a longer name is left out, and one with characters that cannot be printed: it fits into no issue."""
+"""Tests with a longer id are left out, and so are ids with unprintable characters: they fit into no issue."""
 
 _HINT = re.compile(rb"spec:|\btodo\b|\bfixme\b", re.IGNORECASE)
-"""Without one of these words a file has no pending test, and is not read as syntax."""
+"""Words of which each pending test has one: files without them are not scanned."""
 
 _SCANNERS: Mapping[str, Callable[[str, bytes], tuple[Marked, ...]]] = {
     ".py": python.scan,
@@ -25,7 +25,7 @@ _SCANNERS: Mapping[str, Callable[[str, bytes], tuple[Marked, ...]]] = {
 
 
 def scan(path: str, content: bytes) -> tuple[Marked, ...]:
-    """The pending tests of a file in the order in which they stand there; never raises for its content.
+    """Return the pending tests of a file in the order of the text; never raises for its content.
 
     Tests that share a name are left out, because nobody could tell which one is meant.
     """
@@ -39,17 +39,17 @@ def scan(path: str, content: bytes) -> tuple[Marked, ...]:
 
 
 def find(path: str, content: bytes, test: str) -> Marked | None:
-    """The pending test of this id, if the file has it."""
+    """Return the pending test with this id, or None."""
     return next((one for one in scan(path, content) if one.test == test), None)
 
 
 def activated(content: bytes, marked: Marked) -> bytes:
-    """The file without the marker of one test; every other byte stays."""
+    """Return the file without the marker of one test; every other byte stays."""
     for start, end in sorted(marked.cuts, reverse=True):
         content = content[:start] + content[end:]
     return content
 
 
 def path_of(test: str) -> str:
-    """The file that a test id names."""
+    """Return the path of the file that a test id names."""
     return test.partition("::")[0]
