@@ -1,6 +1,6 @@
-"""What is a credential by its form: our own patterns, those of vendors' tokens, and what detect-secrets adds to them.
+"""Credentials recognised by their form: our own patterns, those of vendors' tokens, and those of detect-secrets.
 
-Only its patterns are used: no entropy, no keywords, no settings of its own, no request to a vendor.
+Of detect-secrets only the patterns are used: no entropy, no keywords, no settings of its own, no request to a vendor.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ PLUGINS = {
     "telegram_token": "TelegramBotTokenDetector",
     "twilio": "TwilioKeyDetector",
 }
-"""The detectors whose patterns ordinary code does not meet.
+"""Detectors of detect-secrets whose patterns do not match ordinary code.
 
 Left out for their noise: entropy, keywords, addresses, Basic Auth, Artifactory (`APCalculator`), Discord (dotted
-names), and private keys (a header alone is none). Left out for the time that a hostile text can make them take: npm,
+names), and private keys (a header alone is none). Left out because a hostile text can make them slow: npm,
 OpenAI and JSON Web Tokens, whose forms are among our own.
 """
 
 _KEY_BODY = re.compile(r"-----\s[^-]{40,}")
-"""A private key has at least so much below its header; code that looks for the header has not."""
+"""At least this much text follows the header of a real private key; code that only looks for the header has none."""
 
 _PLACEHOLDER = re.compile(r"example|dummy|placeholder|(?:x{6}|\*{3}|0{8}|1234567890|\.\.\.)", re.IGNORECASE)
-"""What documentation writes where a credential would stand."""
+"""Placeholders that documentation has in place of a credential."""
 
 
 class _Detector(Protocol):
@@ -53,14 +53,14 @@ class _Detector(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """One find: what people call such a thing, and the text itself, which no message may repeat."""
+    """A credential found in a text: its kind in words, and the credential itself, which no message may repeat."""
 
     kind: str
     value: str
 
 
 def credentials(text: str) -> Iterator[Credential]:
-    """Every credential in a text that is no placeholder; one may be found twice."""
+    """Yield every credential in a text, except placeholders; one may be found twice."""
     for kind, pattern in CREDENTIALS.items():
         yield from (Credential(kind, found[0]) for found in pattern.finditer(text) if _is_real(kind, found[0]))
     yield from (Credential(kind, value) for kind, value in vendor_tokens(text) if _is_real(kind, value))
@@ -79,7 +79,7 @@ def _is_real(kind: str, value: str) -> bool:
 
 @cache
 def _detectors() -> tuple[_Detector, ...]:
-    """Loaded when the first text leaves, without `requests`: 9 MiB with which detect-secrets would ask vendors."""
+    """Import the detectors on first use, without `requests`: 9 MiB that detect-secrets needs only to ask vendors."""
     with standing_in({"requests": ModuleType("requests")}):
         modules = {name: import_module(f"detect_secrets.plugins.{name}") for name in PLUGINS}
     return tuple(getattr(module, PLUGINS[name])() for name, module in modules.items())

@@ -1,6 +1,6 @@
-"""The one gate for text that leaves: every write to GitHub and everything that is signed or committed passes it.
+"""The filter for outgoing text: all writes to GitHub, and all that is signed or committed, pass it.
 
-What a model wrote is neutralised where it is composed; this filter is the second check, for what was forgotten there.
+A model's text is neutralised where a comment is composed; this filter is the second check, for what was missed there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TITLE_LIMIT = 256
 """Characters that GitHub accepts in a title."""
 
 LEARNED = 16
-"""So many tokens that came up while running are remembered; those of Apps change every hour."""
+"""Tokens learned at run time that are remembered; those of Apps change every hour."""
 
 _TITLES = frozenset({"title", "commit_title", "commit_message"})
 _BODIES = frozenset({"body"})
@@ -30,43 +30,43 @@ _ACK = re.compile(r"\s*ACK(?=:)")
 
 
 class Outgoing:
-    """Knows the secrets of one process, and lets no text pass that has one."""
+    """Knows the secrets of one process, and removes them from every text."""
 
     def __init__(self, secrets: Iterable[str] = (), mentions: Iterable[str] = ()) -> None:
-        """`mentions` are the logins that the configuration wants to be called; nobody else is mentioned."""
+        """`mentions` are the logins that the configuration wants to be mentioned; all other mentions are defused."""
         self._mentions = frozenset(login.casefold() for login in mentions)
         self._secrets = tuple(dict.fromkeys(secret.strip() for secret in secrets if secret.strip()))
         self._learned: deque[str] = deque(maxlen=LEARNED)
 
     def learn(self, secret: str) -> None:
-        """From now on this is a secret too."""
+        """Treat this text as a secret from now on."""
         if secret not in self._secrets and secret not in self._learned:
             self._learned.append(secret)
 
     def hide(self, text: str) -> str:
-        """`text` with `***` for every secret, in whatever form, and for everything that looks like a credential."""
+        """Replace every secret, in whatever form, and all that looks like a credential with `***`."""
         text = redact(text, self._known)
         for value in sorted({found.value for found in credentials(text)}, key=len, reverse=True):
             text = text.replace(value, REDACTED)
         return text
 
     def text(self, text: str) -> str:
-        """A body: without secrets, mentions and closing keywords, its own first line apart. Twice is as once."""
+        """Filter a body: secrets, mentions and closing keywords outside its own first line are defused. Idempotent."""
         return harmless(self.hide(text), closes=True, mentions=self._mentions)
 
     def title(self, text: str) -> str:
-        """A title, which may become the subject of a commit: as `text`, and no keyword closes anything."""
+        """Filter a title, which may become the subject of a commit: like `text`, and no keyword closes anything."""
         return harmless(self.hide(text))
 
     def leak(self, text: str) -> str | None:
-        """What kind of secret `text` would give away, for a message; None when there is none."""
+        """Return the kind of secret that `text` would give away, for a message; None if there is none."""
         if holds(text, self._known):
             return "a secret of this engine"
         found = next(credentials(text), None)
         return f"what looks like a credential ({found.kind})" if found else None
 
     def payload(self, value: Any, *, ack: bool = False) -> Any:
-        """The JSON value of a write as it may be sent; only with `ack` may a body be an ACK."""
+        """Return the JSON value of a write as it may be sent; a body may be an ACK only with `ack`."""
         match value:
             case str():
                 return self.hide(value)

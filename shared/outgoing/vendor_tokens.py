@@ -1,6 +1,6 @@
-"""Tokens that vendors give a form of their own, mostly a prefix, so that they are found wherever they stand.
+"""Patterns of vendors' tokens that have a form of their own, mostly a prefix, so that they are found anywhere.
 
-From what each vendor documents of its tokens. Left out is what only its surroundings tell from an ordinary value.
+Taken from each vendor's documentation. Left out are tokens that only their context tells from an ordinary value.
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "xAI key": (r"xai-[A-Za-z0-9]{70,}", "xai-"),
 }
 
-"""What people call it -> its form, and parts one of which each such token has: a text without them is not searched."""
+"""Kind in words -> pattern, and substrings one of which each such token has: texts without them are not searched."""
 
 _EXPRESSIONS = {kind: re.compile(rf"(?<![A-Za-z0-9_-])(?:{form})") for kind, (form, *_) in KINDS.items()}
 
 
 def vendor_tokens(text: str) -> Iterator[tuple[str, str]]:
-    """What people call each token that stands in a text, and the token."""
+    """Yield the kind and the text of each token in a text."""
     for kind, (_, *always) in KINDS.items():
         if any(part in text for part in always):
             yield from ((kind, found[0]) for found in _EXPRESSIONS[kind].finditer(text))
