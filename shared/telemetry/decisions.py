@@ -1,4 +1,4 @@
-"""The lock's decisions as log events (shown with `--verbose`): what was seen, by which clock, who won and why."""
+"""The lock's decisions as log events (shown with `--verbose`): each view of a lock, and the result of each claim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ log = structlog.get_logger()
 
 
 def seen(view: LockView) -> None:
-    """One look at a lock."""
+    """Log one view of a lock, with the server's time."""
     log.debug(
         "lock_seen",
         lock=view.key.ref,
@@ -26,7 +26,7 @@ def seen(view: LockView) -> None:
 
 
 def decided(view: LockView, lease: Lease | None) -> None:
-    """What came of a claim."""
+    """Log the result of a claim, and the reason if it was lost."""
     if lease is None:
         log.debug("claim_lost", lock=view.key.ref, reason="the fence had moved")
     else:

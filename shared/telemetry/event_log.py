@@ -1,4 +1,4 @@
-"""The trail of events: a bounded queue before one writer thread, so that telling never blocks or fails an issue."""
+"""The event log: a bounded queue before one writer thread, so that recording never blocks or fails an issue."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from shared.telemetry.events import Event, EventLog
 log = structlog.get_logger()
 
 ROOM = 10_000
-"""So many events wait for a database that does not answer; later ones are counted and given up."""
+"""Events that may wait for a database that does not answer; later ones are counted and dropped."""
 
 BATCH = 500
 """Events of one transaction."""
 
 PAUSE_SECONDS = 30.0
-"""After a failure the database is left alone for so long at most."""
+"""Seconds until the next attempt after a failure; closing ends the pause."""
 
 PRUNE_EVERY = timedelta(hours=24)
 
@@ -39,57 +39,57 @@ class Store(Protocol):
     """
 
     def append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
-        """Write all of `events` or none, and delete what is older; opens the database where that is needed."""
+        """Write all of `events` or none, and delete events older than `forget_before`; opens the database if needed."""
         ...
 
     def close(self) -> None:
-        """Let go of the database; the next `append` opens it again."""
+        """Release the database; the next `append` opens it again."""
         ...
 
 
 class NoTrail:
-    """Keeps nothing: for what has no state directory, as most tests."""
+    """An event log that keeps nothing: for code without a state directory, such as most tests."""
 
     dropped = 0
 
     def record(self, event: Event) -> None:
-        """Let it pass."""
+        """Ignore the event."""
 
     def close(self, seconds: float) -> None:
-        """There is nothing to write."""
+        """Do nothing: there is nothing to write."""
 
 
 class Copied:
-    """A trail whose events another one gets too; what becomes of them there is the other's own matter."""
+    """An event log that also copies its events to another one; failures there do not matter here."""
 
     def __init__(self, trail: EventLog, other: EventLog) -> None:
         self._trail, self._other = trail, other
 
     @property
     def dropped(self) -> int:
-        """How many events the first one gave up."""
+        """Number of events that the first log dropped."""
         return self._trail.dropped
 
     def record(self, event: Event) -> None:
-        """Give it to both."""
+        """Record the event in both."""
         self._trail.record(event)
         self._other.record(event)
 
     def close(self, seconds: float) -> None:
-        """Close both; each within so many seconds."""
+        """Close both; each within `seconds`."""
         self._trail.close(seconds)
         self._other.close(seconds)
 
 
 class Written:
-    """A trail in a database. A failure is said once; the events wait, as far as there is room, and are tried again."""
+    """An event log in a database. A failure is logged once; the events wait, as far as there is room, for a retry."""
 
     def __init__(
         self, store: Store, *, keep: timedelta, room: int = ROOM, pause: float = PAUSE_SECONDS, to: str = "trail"
     ) -> None:
         """Only the writer's own thread uses `store`; events older than `keep` are deleted once a day.
 
-        `to` is what the log calls the place to which they go.
+        `to` is the name of the destination in log lines.
         """
         self._to = to
         self._store, self._keep, self._room, self._pause = store, keep, room, pause
@@ -103,11 +103,11 @@ class Written:
 
     @property
     def dropped(self) -> int:
-        """How many events were given up so far."""
+        """Number of events dropped so far."""
         return self._dropped
 
     def record(self, event: Event) -> None:
-        """Queue one event; with no room left it is counted and given up."""
+        """Queue one event; if the queue is full, count and drop it."""
         with self._news:
             if len(self._waiting) >= self._room:
                 self._dropped += 1
@@ -124,7 +124,7 @@ class Written:
             self._news.notify()
 
     def close(self, seconds: float) -> None:
-        """Write what waits; what the database has not taken by then is given up."""
+        """Write the queued events; drop those that the database has not taken within `seconds`."""
         with self._news:
             thread, self._closing = self._thread, True
             self._news.notify_all()
@@ -145,7 +145,7 @@ class Written:
             self._thread = None
 
     def _next(self) -> list[Event]:
-        """What is to be written now, still queued; empty when everything is written and the trail is closed."""
+        """Wait for and return the next batch, still queued; empty if all is written and the log is closed."""
         with self._news:
             while not self._waiting and not self._closing:
                 self._news.wait()
@@ -172,7 +172,7 @@ class Written:
         return True
 
     def _done_with(self, batch: Sequence[Event]) -> int:
-        """How many of them still waited."""
+        """Take the batch off the queue; return how many of its events were still there."""
         with self._news:
             waited = min(len(batch), len(self._waiting))  # `close` may have given them up meanwhile
             for _ in range(waited):
@@ -180,14 +180,14 @@ class Written:
         return waited
 
     def _give_up(self, batch: Sequence[Event], why: str) -> None:
-        """Nothing after them has to wait for what nobody will ever take."""
+        """Drop a batch that the store will never take, so that later events need not wait for it."""
         count = self._done_with(batch)
         with self._news:
             self._dropped += count
         log.warning("events_refused", outcome="failed", to=self._to, count=count, error=why)
 
     def _rest(self) -> bool:
-        """Leave a failing database alone for a while; True when the trail was closed, so that there is no more try."""
+        """Pause after a failure; return True, at once, if the log was closed: then there is no retry."""
         with self._news:
             if not self._closing:
                 self._news.wait_for(lambda: self._closing, self._pause)

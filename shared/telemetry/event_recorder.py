@@ -1,4 +1,4 @@
-"""Who tells events: one recorder per repository, which knows at which item of it is being worked."""
+"""The recorder of events: one per repository, which knows the item that is being worked on."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from shared.workflow import HALTED, TERMINAL, Role, Stage
 log = structlog.get_logger()
 
 _IN_WORK: ContextVar[Held | None] = ContextVar("held_item", default=None)
-"""What the task at hand works on."""
+"""The lock of the item that the current task works on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """One agent process: its name, its clock, where its events go, and what hides its secrets in them."""
+    """The telemetry of one agent process: its name, role and clock, the destinations of events, the secrets filter."""
 
     agent: str
     role: Role
@@ -40,24 +40,24 @@ class Telemetry:
 
 
 class EventRecorder:
-    """Tells the events of one repository. Telling never blocks and never raises."""
+    """Records the events of one repository. Recording never blocks and never raises."""
 
     def __init__(self, telemetry: Telemetry, repository: str) -> None:
         self._telemetry = telemetry
         self.repository = repository
         self.server_time: Callable[[], datetime] | None = None
-        """GitHub's time, as soon as there is a client to ask; it may raise `Transient`."""
+        """GitHub's time, once there is a client to ask; it may raise `Transient`."""
         self._pace = Pace()
 
     @property
     def clock(self) -> Clock:
-        """The process's clock, for how long things take."""
+        """The process's clock, for measuring durations."""
         return self._telemetry.clock
 
     def tell(self, kind: EventKind, fence: Fence | None = None, *, number: int = 0, **data: object) -> None:
-        """Record one event of the item that `fence` is of; without one, of the item that is being worked on.
+        """Record one event of the item that `fence` belongs to; without it, of the item being worked on.
 
-        `number` is the thread that it is about, where that need not be the item itself.
+        `number` is the thread that the event is about, if that may differ from the item.
         """
         try:
             held = _IN_WORK.get()
@@ -70,7 +70,7 @@ class EventRecorder:
             log.exception("event_not_told", kind=str(kind))
 
     def look_at_pace(self) -> None:
-        """Tell, once for each, which phases in work take twice as long as they usually do."""
+        """Record, once for each, the phases in progress that already take twice as long as usual."""
         now = self._now()
         for slow in self._pace.slow(now):
             about = slow.event
@@ -125,14 +125,14 @@ class EventRecorder:
 
 
 def phase_of(fence: Fence) -> str:
-    """Where an item is, in one word: the phase, unless an end or an open question has made that history."""
+    """Return the item's phase in one word; its stage instead if it has ended or waits for an approval."""
     resting = TERMINAL | HALTED | {Stage.AWAITING_APPROVAL}
     return str(fence.stage) if fence.stage in resting or not fence.phase else fence.phase
 
 
 @contextmanager
 def working_on(held: Held) -> Iterator[None]:
-    """Inside the block, and in the tasks that it starts, events and log lines are of this item and this run."""
+    """Attribute events and log lines inside the block, and in tasks started there, to this item and this run."""
     token = _IN_WORK.set(held)
     try:
         with structlog.contextvars.bound_contextvars(run=held.fence.run):

@@ -1,4 +1,4 @@
-"""What happened, as frozen values: the kinds of events, one event, and the port that takes it (no I/O)."""
+"""Events as frozen values: their kinds, one event, a query, and the port that records them (no I/O)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.workflow import Role
 
 
 class EventKind(StrEnum):
-    """What an event tells. docs/observability.md lists the data of each."""
+    """The kind of an event. docs/observability.md lists the data of each."""
 
     CLAIM = "claim"
     ENDED = "ended"
@@ -35,9 +35,9 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened, at GitHub's time (an agent's own before GitHub has answered for the first time).
+    """One event, at GitHub's time (the agent's own before GitHub has answered for the first time).
 
-    `issue` and `pull` are numbers, 0 where there is none; `run` is the ACK of the lease under which it
+    `issue` and `pull` are numbers, 0 if there is none; `run` is the ACK of the lease under which it
     happened, empty outside of one. `uid` makes writing an event twice the same as writing it once.
     """
 
@@ -54,7 +54,7 @@ class Event:
     uid: str = field(default_factory=lambda: secrets.token_hex(12))
 
     def document(self) -> dict[str, Any]:
-        """The event as one JSON object."""
+        """Return the event as one JSON object."""
         return {
             "at": self.at.astimezone(UTC).isoformat(timespec="milliseconds"),
             "agent": self.agent,
@@ -71,25 +71,25 @@ class Event:
 
 
 class EventLog(Protocol):
-    """Where events go."""
+    """The destination of events."""
 
     def record(self, event: Event) -> None:
-        """Take one event over: at once, and without ever raising."""
+        """Record one event: at once, and without ever raising."""
         ...
 
     @property
     def dropped(self) -> int:
-        """How many events were given up so far, because they could not be written and there was no more room."""
+        """Number of events dropped so far, because they could not be written and the queue was full."""
         ...
 
     def close(self, seconds: float) -> None:
-        """Write what is still to be written, within so many seconds; later events begin again."""
+        """Write the queued events, within `seconds`; a later event starts the log again."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which events are asked for. Empty means all; `issue` includes the pull requests that belong to it."""
+    """A filter for events. Empty fields match all; `issue` includes the pull requests that belong to it."""
 
     repository: str = ""
     issue: int = 0
@@ -100,4 +100,4 @@ class Query:
     since: datetime | None = None
     until: datetime | None = None
     after: int = 0
-    """Only those that were written after the one of this place in the trail."""
+    """Place in the log after which events are wanted."""

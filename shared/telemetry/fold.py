@@ -1,4 +1,4 @@
-"""Events folded into figures: counters and durations by label, of which `/metrics` is printed (pure)."""
+"""Figures computed from events: counters and durations by label, from which `/metrics` is printed (pure)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from shared.workflow import Stage
 Labels = tuple[tuple[str, str], ...]
 
 SECONDS = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
-"""Upper ends of the classes of every duration."""
+"""Upper bounds, in seconds, of the histogram buckets of every duration."""
 
 MOST_SERIES = 500
-"""Values of one figure; whatever else comes is counted under `other`."""
+"""Label combinations per figure, at most; further ones are counted under `other`."""
 
 COUNTERS: Mapping[str, str] = {
     "workflow_started": "Runs that agents began: an item claimed.",
@@ -54,13 +54,13 @@ DURATIONS: Mapping[str, str] = {
 
 @dataclass(slots=True)
 class Durations:
-    """How many durations fell into each class of `SECONDS` (one more for longer ones), and their sum."""
+    """A histogram: the number of durations in each bucket of `SECONDS` (one more for longer ones), and their sum."""
 
     classes: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
     total: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more; clocks that disagree give no negative one."""
+        """Add one duration; negative ones, from clocks that disagree, count as 0."""
         seconds = max(0.0, seconds)
         self.classes[bisect_left(SECONDS, seconds)] += 1
         self.total += seconds
@@ -68,7 +68,7 @@ class Durations:
 
 @dataclass(slots=True)
 class _Open:
-    """A run that has not ended: since when, and in which phase since when."""
+    """A run that has not ended: its start, its current phase, and the start of that."""
 
     since: datetime
     phase: str
@@ -76,13 +76,13 @@ class _Open:
 
 
 class Tallies:
-    """What one process has counted since it started. Satisfies nothing but its own events: each process has its own."""
+    """The figures of one process since it started, from its own events only."""
 
     def __init__(self) -> None:
         self.counters: dict[str, dict[Labels, float]] = {name: {} for name in COUNTERS}
         self.durations: dict[str, dict[Labels, Durations]] = {name: {} for name in DURATIONS}
         self.tasks: dict[str, tuple[int, int]] = {}
-        """Role -> calls, and how many of them completed."""
+        """Role -> number of calls, and of those completed."""
         self._open: dict[tuple[str, str], _Open] = {}
         self._asked: dict[tuple[str, int, int, str], datetime] = {}
         self._folds: Mapping[EventKind, Callable[[Event, Mapping[str, Any]], None]] = {

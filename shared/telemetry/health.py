@@ -1,4 +1,4 @@
-"""`/metrics`, `/healthz` and `/readyz` of one process, over HTTP on loopback unless it is configured otherwise."""
+"""The endpoints `/metrics`, `/healthz` and `/readyz` of one process, over HTTP, on loopback by default."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from shared.workflow import Role
 log = structlog.get_logger()
 
 PORTS = 32
-"""From the configured port on, so many are tried: several agents of one machine are found in one range."""
+"""Ports that are tried, from the configured one on: several agents of one machine are found in one range."""
 
 GOODBYE_SECONDS = 1.0
 
 
 class Health:
-    """What is asked of a process from outside; it tells figures and sentences, no content of any issue."""
+    """The health endpoints of a process; they show figures and sentences, no content of any issue."""
 
     def __init__(self, agent: str, role: Role, tallies: Tallies, health: HealthState, trail: EventLog) -> None:
         self._about = agent, role, tallies, health, trail
@@ -34,7 +34,7 @@ class Health:
 
     @asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncIterator[int]:
-        """Answer while the block runs; gives the port. Raises `Misconfigured` where nothing can listen."""
+        """Serve while the block runs; yields the port. Raises `Misconfigured` if nothing can listen."""
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
         app.router.add_get("/healthz", _says(self._health.stuck, "alive", self._aside))
@@ -52,7 +52,7 @@ class Health:
                     await runner.cleanup()
 
     def _aside(self) -> str:
-        """A line for each repository that cannot be used: no reason to start anything again."""
+        """Return a line for each repository that cannot be used: no reason to restart the process."""
         return "".join(f"{name} is set aside: {why}\n" for name, why in self._health.aside.items())
 
     async def _metrics(self, request: web.Request) -> web.Response:
@@ -62,7 +62,7 @@ class Health:
 
 
 def listener(host: str, port: int) -> socket.socket:
-    """A socket on the first free port from `port` on, else on any; raises `Misconfigured` for another trouble."""
+    """Return a socket on the first free port from `port` on, else on any; raise `Misconfigured` on other errors."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in (*range(port, min(port + PORTS, 2**16)), 0):
         try:

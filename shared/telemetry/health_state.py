@@ -1,4 +1,4 @@
-"""Whether a process lives and can work, and the figures that are read when somebody asks."""
+"""The health of a process: its liveness and readiness, and the figures that are read on request."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from shared.clock import Clock
 from shared.github.limits import Budget
 
 STUCK_SECONDS = 900.0
-"""A loop that has not ticked for so long, beside three of its intervals, does not live."""
+"""Seconds without a tick, in addition to three intervals, after which a loop counts as stuck."""
 
 SILENT_SECONDS = 300.0
-"""GitHub has answered within so long, beside three intervals, or the agent is not ready."""
+"""Seconds without an answer from GitHub, in addition to three intervals, after which the agent is not ready."""
 
 
 @dataclass(slots=True)
 class Pulse:
-    """One loop: when (boot clock) it last ticked, and when GitHub last answered it."""
+    """The times (boot clock) of one loop's last tick and of GitHub's last answer to it."""
 
     interval_seconds: float
     ticked: float
@@ -26,46 +26,46 @@ class Pulse:
 
 @dataclass(slots=True)
 class HealthState:
-    """What one process shows of itself. Each loop joins when it has started, and leaves when it has ended."""
+    """The health of one process. Each loop joins when it has started, and leaves when it has ended."""
 
     clock: Clock
     pulses: dict[str, Pulse] = field(default_factory=dict)
     budgets: dict[str, Callable[[], Budget | None]] = field(default_factory=dict)
-    """Repository -> GitHub's hourly limit and what is left of it."""
+    """Repository -> GitHub's hourly limit and the remaining requests."""
     queues: dict[str, Callable[[], Mapping[str, int]]] = field(default_factory=dict)
-    """Repository -> how many open items stand at each stage."""
+    """Repository -> number of open items at each stage."""
     share: Callable[[], float] = lambda: 1.0
-    """The part of the account's write limits that the process uses."""
+    """The fraction of the account's write limits that the process uses."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Repository -> how GitHub has refused the token there, as long as it does."""
+    """Repository -> the kind of GitHub's refusal of the token there, while it lasts."""
     aside: dict[str, str] = field(default_factory=dict)
-    """Repository -> why it cannot be used now, in one sentence; it is tried again."""
+    """Repository -> the reason, in one sentence, why it cannot be used now; it is tried again."""
     refusing: dict[str, float] = field(default_factory=dict)
-    """Repository -> for how many seconds nothing is claimed, because its git server refuses fences."""
+    """Repository -> seconds for which nothing is claimed, because its git server refuses fences."""
     untraced: Callable[[], int] = lambda: 0
-    """How many events no trace will tell of, because the collector did not take them."""
+    """Number of events missing from traces, because the collector did not take them."""
 
     def join(self, repository: str, interval_seconds: float) -> None:
-        """A loop begins."""
+        """Register a loop that has started."""
         self.pulses[repository] = Pulse(interval_seconds, self.clock.boot())
 
     def left(self, repository: str) -> None:
-        """A loop has ended: that it ticks no more is no sign of anything."""
+        """Forget a loop that has ended, so that its missing ticks do not count."""
         self.refused.pop(repository, None)
         self.pulses.pop(repository, None)
 
     def ticked(self, repository: str) -> None:
-        """A tick begins."""
+        """Note that a loop begins a tick."""
         if repository in self.pulses:
             self.pulses[repository].ticked = self.clock.boot()
 
     def answered(self, repository: str) -> None:
-        """GitHub has said what there is."""
+        """Note that GitHub has answered a loop."""
         if repository in self.pulses:
             self.pulses[repository].answered = self.clock.boot()
 
     def stuck(self) -> str:
-        """Why the process does not live, in one sentence; empty when it does. One that still starts lives."""
+        """Return the reason, in one sentence, why the process counts as dead; empty if it lives or is starting."""
         now = self.clock.boot()
         for name, pulse in self.pulses.items():
             silent = now - pulse.ticked
@@ -74,7 +74,7 @@ class HealthState:
         return ""
 
     def unready(self) -> str:
-        """Why it cannot work now, in one sentence; empty when it can."""
+        """Return the reason, in one sentence, why the process cannot work now; empty if it can."""
         if not self.pulses:
             return "It is still starting."
         now = self.clock.boot()

@@ -1,6 +1,6 @@
-"""Logs are events with fields: one line each on standard error, JSON or for a terminal, redacted.
+"""Logs as events with fields: one line each on standard error, JSON or for a terminal, redacted.
 
-Event names are fixed lower-case words joined by underscores; what varies is a field. Logging never
+Event names are fixed lower-case words joined by underscores; variable parts are fields. Logging never
 ends the process: a line that cannot be written is dropped and counted.
 """
 
@@ -19,13 +19,13 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from shared.text.redaction import redact
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
-"""Written out, so that a title from GitHub can neither forge a line nor drive a terminal."""
+"""Control characters -> escapes, so that a title from GitHub can neither forge a line nor drive a terminal."""
 
 _IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 
 Told = Callable[[EventDict], bool]
-"""Hears of events in place of the log; a warning or an error that it does not tell (False) is logged."""
+"""Receives events instead of the log; a warning or error for which it returns False is logged nevertheless."""
 
 
 def configure(
@@ -35,7 +35,7 @@ def configure(
 
     `json` gives one JSON object per line, otherwise lines for a terminal. `verbose` adds debug
     events, `quiet` leaves all but warnings out. No value of `secrets`, in no common encoding,
-    reaches the output. All below critical goes to `told` first, where one is given. Libraries that
+    reaches the output. Events below critical go to `told` first, if it is given. Libraries that
     log through the standard library appear from WARNING on.
     """
     sink = _Sink()
@@ -68,7 +68,7 @@ def configure(
 
 
 def hide_also(secrets: Sequence[str]) -> None:
-    """More values that may not reach the output, beside those that `configure` was given."""
+    """Hide these values in the output too, in addition to those given to `configure`."""
     for one in structlog.get_config()["processors"]:
         if isinstance(one, _Redaction):
             one.hide(secrets)
@@ -113,7 +113,7 @@ class _Redaction:
         self.hide(secrets)
 
     def hide(self, secrets: Sequence[str]) -> None:
-        """Hide these too."""
+        """Hide these secrets too."""
         self._secrets = tuple(dict.fromkeys((*self._secrets, *filter(None, secrets))))
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
@@ -142,13 +142,13 @@ class _Redaction:
 
 
 class _Sink:
-    """Standard error as it is at the moment of writing; a failure to write is nobody's problem."""
+    """Standard error as it is at the moment of writing; a failure to write is only counted."""
 
     def __init__(self) -> None:
         self._dropped = 0
 
     def line(self, text: str) -> None:
-        """Write one line; when earlier ones were dropped, say so first."""
+        """Write one line; if earlier ones were dropped, say so first."""
         lost = f'{{"event": "log_lines_dropped", "count": {self._dropped}}}\n' if self._dropped else ""
         try:
             _write(f"{lost}{text}\n")
@@ -175,7 +175,7 @@ def _write(text: str) -> None:
 
 
 class _Libraries(logging.Handler):
-    """What libraries log through the standard library, in the same form."""
+    """Writes log records of libraries that use the standard library, in the same form."""
 
     def __init__(self, sink: _Sink) -> None:
         super().__init__(logging.WARNING)

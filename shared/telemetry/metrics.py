@@ -1,4 +1,4 @@
-"""`/metrics`: what was counted and what is so now, in Prometheus' text format, from a registry of its own."""
+"""The response of `/metrics`: counters and present state in Prometheus' text format, from a registry of its own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from shared.telemetry.health_state import HealthState
 from shared.workflow import Role
 
 PREFIX = "workflow_engine_"
-"""Begins every name; the names without it are those of version 0.1 and go with the next."""
+"""Prefix of every name; the names without it are those of version 0.1 and go with the next."""
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """All that a process knows of itself; satisfies prometheus_client's `Collector`."""
+    """All figures of a process; satisfies prometheus_client's `Collector`."""
 
     agent: str
     role: Role
@@ -31,13 +31,13 @@ class Figures:
     trail: EventLog
 
     def text(self) -> bytes:
-        """What `/metrics` answers."""
+        """Return the body of the response to `/metrics`."""
         registry = CollectorRegistry(auto_describe=False)
         registry.register(self)
         return generate_latest(registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Every family, also those that have no value yet; each under its old name, too."""
+        """Yield every family, also those that have no value yet; each under its old name, too."""
         for family in self._families():
             yield _prefixed(family)
             family.documentation = f"Old name of {new_name(family.name)}."
@@ -101,7 +101,7 @@ class Figures:
 
 
 def new_name(old: str) -> str:
-    """A figure's name with the engine's prefix, in which `workflow` stands once."""
+    """Return a figure's name with the engine's prefix, without a second `workflow`."""
     return PREFIX + old.removeprefix("workflow_")
 
 
@@ -126,7 +126,7 @@ def _histogram(name: str, help_text: str, series: dict[Labels, Durations]) -> Me
 
 
 def _classes(durations: Durations) -> Iterator[tuple[str, float]]:
-    """Classes as Prometheus wants them: each with all shorter ones."""
+    """Yield the buckets as Prometheus wants them: each includes all shorter ones."""
     so_far = 0
     for end, count in zip((*map(str, SECONDS), "+Inf"), durations.classes, strict=True):
         so_far += count
@@ -134,5 +134,5 @@ def _classes(durations: Durations) -> Iterator[tuple[str, float]]:
 
 
 def _names(series: Iterable[Labels]) -> list[str]:
-    """The names of the labels; every series of one figure has the same."""
+    """Return the names of the labels; every series of one figure has the same."""
     return [name for name, _ in next(iter(series), ())]

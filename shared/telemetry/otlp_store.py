@@ -1,4 +1,4 @@
-"""Traces to an OpenTelemetry collector by OTLP over HTTP, as a store behind the trail's own bounded queue (`otel`)."""
+"""A store that sends traces to an OpenTelemetry collector by OTLP over HTTP, behind the event log's queue (`otel`)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from shared.telemetry.events import Event
 from shared.telemetry.traces import Traces
 
 TIMEOUT_SECONDS = 5
-"""Of one try to send; the end of a process waits no longer."""
+"""Timeout of one attempt to send; the end of a process waits no longer."""
 
 _FOR_GOOD = re.compile(r"batch code: (400|413|422)\b|max_request_size|Failed to encode")
-"""What the library says of a batch that is at fault itself. Other refusals, as of a key, are for a person to end."""
+"""Messages of the library about a batch that is itself at fault. Other refusals, as of a key, need a person."""
 
 _LIBRARY = logging.getLogger("opentelemetry.exporter.otlp.proto.http.trace_exporter")
 
@@ -30,12 +30,12 @@ class NotTaken(EngineError):
 
 
 class OtlpStore:
-    """Satisfies the trail's `Store`; used by one thread. What was not taken is sent again with the next events."""
+    """Satisfies the event log's `Store`; used by one thread. Spans that were not taken go with the next events."""
 
     def __init__(
         self, url: str, headers: Mapping[str, str], resource: Mapping[str, str], hide: Callable[[str], str]
     ) -> None:
-        """`url` is the whole one; `resource` says who tells; `hide` goes over every text at last."""
+        """`url` is the full endpoint; `resource` identifies the sender; `hide` filters every text."""
         self._url, self._headers, self._traces = url, dict(headers), Traces(resource, hide)
         self._exporter: OTLPSpanExporter | None = None
         self._folded: set[str] = set()
@@ -43,9 +43,9 @@ class OtlpStore:
         self._ear = _Ear()
 
     def append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
-        """Send what has ended with these events; raises `NotTaken`, and then takes the same ones again.
+        """Send the spans that these events end; raises `NotTaken`, after which the same events may be passed again.
 
-        Raises `Hopeless` for what the collector will never take; then it is given up.
+        Raises `Hopeless`, and drops the batch, if the collector will never take it.
         """
         for event in events:
             if event.uid not in self._folded:
@@ -63,7 +63,7 @@ class OtlpStore:
         self._folded, self._unsent = set(), []
 
     def close(self) -> None:
-        """Let go of the connection; the next `append` opens another one."""
+        """Close the connection; the next `append` opens another one."""
         exporter, self._exporter = self._exporter, None
         if exporter is not None:
             exporter.shutdown()  # type: ignore[no-untyped-call]  # the library's
@@ -78,12 +78,12 @@ class OtlpStore:
 
 
 class _Ear(logging.Handler):
-    """Hears what the library says of a failure, which the trail says once instead of at every try."""
+    """Catches the library's messages about a failure: the event log reports it once, instead of at every attempt."""
 
     said = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the last sentence."""
+        """Keep the last message."""
         self.said = record.getMessage()
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""Events in PostgreSQL, for more than one machine; SQLAlchemy and asyncpg are loaded when this is used (`postgres`)."""
+"""A store in PostgreSQL, for more than one machine; only its users import SQLAlchemy and asyncpg (`postgres`)."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class PostgresStore:
     """One table, `events`, in the database that a URL names. Used by one thread, in which it has its own event loop."""
 
     def __init__(self, url: str) -> None:
-        """Raises `Misconfigured` for a URL of anything else."""
+        """Raises `Misconfigured` for a URL of another database."""
         self._url = address(url)
         self._runner: asyncio.Runner | None = None
         self._engine: AsyncEngine | None = None
         self._made = False
 
     def append(self, events: Sequence[Event], forget_before: datetime | None) -> None:
-        """Write all or none; raises what the driver raises."""
+        """Write all or none; raises the driver's errors."""
         self._run(self._append(events, forget_before))
 
     def read(self, query: Query, most: int) -> list[StoredEvent]:
-        """The first `most` events that fit."""
+        """Return the first `most` events that match."""
         return self._run(self._read(query, most))
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class PostgresStore:
 
 
 def address(url: str) -> URL:
-    """The URL with the driver that is used here; `sslmode`, as PostgreSQL's own tools spell it, is understood."""
+    """Return the URL with the driver used here; `sslmode`, as PostgreSQL's own tools spell it, is understood."""
     try:
         parsed = make_url(url)
     except ArgumentError:

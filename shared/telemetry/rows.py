@@ -1,4 +1,4 @@
-"""Events as rows: the one table that both databases hold, and the SQL that both understand (no I/O)."""
+"""Events as rows: the one table that both databases have, and the SQL that both understand (no I/O)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ INDEXES = (
 FORGET = "DELETE FROM events WHERE at < :before"
 
 Time = Callable[[datetime], object]
-"""How a database is given a time."""
+"""Converts a time to a database's parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """One event and its place in the trail."""
+    """One event and its place in the log."""
 
     place: int
     event: Event
 
 
 def table(place: str, time: str, document: str) -> str:
-    """The table, with a database's own words for a growing number, a time and a document."""
+    """Return the SQL that makes the table, with a database's types for an increasing number, a time and a document."""
     return (
         f"CREATE TABLE IF NOT EXISTS events (place {place}, uid TEXT NOT NULL UNIQUE, at {time} NOT NULL, "
         f"agent TEXT NOT NULL, role TEXT NOT NULL, repository TEXT NOT NULL, kind TEXT NOT NULL, "
@@ -44,20 +44,20 @@ def table(place: str, time: str, document: str) -> str:
 
 
 def insertion(document: str = ":data") -> str:
-    """Adds one event, unless it is there."""
+    """Return the SQL that adds one event, unless it is there."""
     values = ", ".join(document if name == "data" else f":{name}" for name in COLUMNS)
     return f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({values}) ON CONFLICT (uid) DO NOTHING"
 
 
 def values(event: Event, time: Time) -> dict[str, object]:
-    """What `insertion` is filled with; text that no database takes (NUL, half a character) is written out."""
+    """Return the parameters of `insertion`; characters that no database takes (NUL, surrogates) are escaped."""
     told = {name: getattr(event, name) for name in COLUMNS}
     texts = {name: _plain(str(value)) for name, value in told.items() if isinstance(value, str)}
     return {**told, **texts, "at": time(event.at), "data": json.dumps(plain(event.data))}
 
 
 def plain(value: Any, hide: Callable[[str], str] = lambda text: text) -> Any:
-    """A value that JSON and both databases can hold, each text of it as `hide` leaves it."""
+    """Return a value that JSON and both databases can store, with each text passed through `hide`."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
 
 
 def selection(query: Query, time: Time, most: int) -> tuple[str, dict[str, object]]:
-    """The SQL for a query and what it is filled with; rows come in the order in which they were written."""
+    """Return the SQL for a query and its parameters; rows come in the order in which they were written."""
     equal = {name: getattr(query, name) for name in ("repository", "run", "phase", "agent", "kind")}
     clauses = [f"{name} = :{name}" for name, value in equal.items() if value]
     filled: dict[str, object] = {name: value for name, value in equal.items() if value}
@@ -93,7 +93,7 @@ def selection(query: Query, time: Time, most: int) -> tuple[str, dict[str, objec
 
 
 def row(found: Mapping[str, Any]) -> StoredEvent:
-    """A row of `selection` as an event."""
+    """Return a row of `selection` as an event."""
     at, data = found["at"], found["data"]
     return StoredEvent(
         int(found["place"]),

@@ -1,4 +1,4 @@
-"""Which phases take much longer than usual: told once each, so that a silent stall is seen."""
+"""Detection of phases that take much longer than usual: reported once each, so that a silent stall is seen."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from shared.telemetry.events import Event, EventKind
 from shared.workflow import TERMINAL
 
 TIMES = 2.0
-"""A phase that takes so many times the average is slow."""
+"""Multiple of the average duration from which on a phase is slow."""
 
 LEAST_SAMPLES = 3
-"""Of fewer there is no average worth the name."""
+"""Samples needed for an average."""
 
 LEAST_SECONDS = 60.0
-"""What is over sooner is not slow, however quick it was before."""
+"""Seconds within which a phase is never slow, however quick it was before."""
 
 MOST_PHASES = 200
-"""So many averages are kept; there are about a dozen phases."""
+"""Averages that are kept, at most; there are about a dozen phases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A phase in work that takes too long: when it began, how long it usually takes, and its item's newest event."""
+    """A phase in progress that takes too long: its start, its usual duration, and its item's newest event."""
 
     since: datetime
     usual_seconds: float
@@ -38,14 +38,14 @@ class _Running:
 
 
 class Pace:
-    """The phases of one repository in one process, by its own events: which are in work, and how long each took."""
+    """The phases of one repository in one process, by its own events: those in progress, and past durations."""
 
     def __init__(self) -> None:
         self._running: dict[str, _Running] = {}
         self._took: dict[str, tuple[int, float]] = {}
 
     def record(self, event: Event) -> None:
-        """A run has begun, moved to another phase, or ended, be it one of another agent whose fence was ended here."""
+        """Note that a run has begun, changed its phase, or ended; also another agent's run whose fence ended here."""
         if event.kind not in {EventKind.CLAIM, EventKind.PHASE, EventKind.ENDED} or not event.run:
             return
         before = self._running.get(event.run)
@@ -58,7 +58,7 @@ class Pace:
             self._running[event.run] = _Running(event)
 
     def slow(self, now: datetime) -> Iterator[Slow]:
-        """Each phase that has become slow since it was last asked."""
+        """Yield each phase that has become slow since the last call."""
         for running in self._running.values():
             count, total = self._took.get(running.event.phase, (0, 0.0))
             if running.told or count < LEAST_SAMPLES:
@@ -69,7 +69,7 @@ class Pace:
                 yield Slow(running.event.at, usual, running.event)
 
     def _learn(self, phase: str, seconds: float, end: Event) -> None:
-        """What was cut short by a stop says nothing about how long the phase takes."""
+        """Add a duration to the phase's average, unless the phase was cut short by a stop."""
         if end.kind is EventKind.ENDED and end.data.get("status") in {"stopped", "lost", "withdrawn"}:
             return
         if phase in self._took or len(self._took) < MOST_PHASES:

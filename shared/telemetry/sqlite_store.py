@@ -1,4 +1,4 @@
-"""Events in a file of SQLite, into which all agents of one machine write."""
+"""A store in an SQLite file, into which all agents of one machine write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # else imported when used: an idle agent writes no event
     import sqlite3
 
 BUSY_SECONDS = 10.0
-"""How long a writer waits for another process's transaction."""
+"""Seconds that a writer waits for another process's transaction."""
 
 
 class SqliteStore:
@@ -39,7 +39,7 @@ class SqliteStore:
                 connection.execute(rows.FORGET, {"before": time(forget_before)})
 
     def read(self, query: Query, most: int) -> list[StoredEvent]:
-        """The first `most` events that fit; none where there is no file yet. Raises `sqlite3.Error`."""
+        """Return the first `most` events that match; none if there is no file yet. Raises `sqlite3.Error`."""
         if not self._path.exists():
             return []
         import sqlite3
@@ -53,7 +53,7 @@ class SqliteStore:
             return [rows.row(dict(found)) for found in connection.execute(sql, filled)]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._open is not None:
             connection, self._open = self._open, None
             connection.close()
@@ -76,7 +76,7 @@ class SqliteStore:
 
 
 def _into_wal(connection: sqlite3.Connection) -> None:
-    """Change to WAL mode, for which SQLite itself waits for nobody, whatever the time-out; raises `sqlite3.Error`."""
+    """Change to WAL mode, with retries of our own: SQLite ignores its timeout here. Raises `sqlite3.Error`."""
     import sqlite3
 
     tries = Retrying(
@@ -89,5 +89,5 @@ def _into_wal(connection: sqlite3.Connection) -> None:
 
 
 def time(moment: datetime) -> str:
-    """A time that sorts as text."""
+    """Return a time as text that sorts by time."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""Events folded into OpenTelemetry's spans: one trace for each run. Loaded only where traces are wanted (`otel`)."""
+"""OpenTelemetry spans made from events: one trace for each run. Imported only if traces are wanted (`otel`)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from shared.llm import cli_spec
 from shared.telemetry.events import Event, EventKind
 
 MOST_RUNS = 1000
-"""Runs whose end was not told are kept for so many; the oldest goes first."""
+"""Open runs that are kept, at most; beyond that the oldest is dropped."""
 
 _UNSETTLED = frozenset({"none", "running"})
-"""What CI says of a commit while it is waited for."""
+"""CI verdicts of a commit that mean that CI is still awaited."""
 
 _FAILED = frozenset({"failed", "lost"})
-"""Ends of a run that are errors; what a person or another agent goes on with is none."""
+"""Ends of a run that are errors; ends after which a person or another agent continues are none."""
 
 Value = str | bool | int | float | tuple[str, ...]
 
@@ -39,7 +39,7 @@ class _Run:
 
 
 class _Ended(SpanProcessor):
-    """Keeps what has ended."""
+    """Collects the spans that have ended."""
 
     def __init__(self) -> None:
         self.spans: list[ReadableSpan] = []
@@ -49,10 +49,10 @@ class _Ended(SpanProcessor):
 
 
 class Traces:
-    """The runs of one process as traces; used by one thread. Every text in them is as `hide` leaves it."""
+    """The runs of one process as traces; used by one thread. Every text in them is filtered by `hide`."""
 
     def __init__(self, resource: Mapping[str, str], hide: Callable[[str], str]) -> None:
-        """`resource` says who tells, by the names of OpenTelemetry's conventions."""
+        """`resource` identifies the sender, by the names of OpenTelemetry's conventions."""
         self._hide, self._ended = hide, _Ended()
         provider = TracerProvider(resource=self._hidden(Resource.create(dict(resource))), shutdown_on_exit=False)
         provider.add_span_processor(self._ended)
@@ -60,12 +60,12 @@ class Traces:
         self._open: dict[tuple[str, str], _Run] = {}
 
     def taken(self) -> list[ReadableSpan]:
-        """The spans that have ended since the last call."""
+        """Return the spans that have ended since the last call."""
         ended, self._ended.spans = self._ended.spans, []
         return ended
 
     def record(self, event: Event) -> None:
-        """Fold one event; what is of no run in work begins no trace."""
+        """Fold one event; events outside a run in progress begin no trace."""
         if event.kind is EventKind.CLAIM:
             self._begin(event)
             return
@@ -105,7 +105,7 @@ class Traces:
             run.phase_name, run.phase = event.phase, self._phase(run.root, event)
 
     def _call(self, run: _Run, event: Event) -> None:
-        """By https://opentelemetry.io/docs/specs/semconv/gen-ai/: input tokens are all, the cached ones too."""
+        """Add a call's span, by https://opentelemetry.io/docs/specs/semconv/gen-ai/: cached tokens are input tokens."""
         data = event.data
         cached, written = data.get("cached_tokens", 0), data.get("cache_write_tokens", 0)
         attributes = {
@@ -126,14 +126,14 @@ class Traces:
         self._lasted(run, event, f"invoke_agent {data.get('role', '')}".strip(), attributes, failed)
 
     def _lasted(self, run: _Run, event: Event, name: str, attributes: Mapping[str, object], failed: str = "") -> None:
-        """What is told at its end, with the seconds that it took."""
+        """Add a span for an event that is recorded at its end, with its duration in seconds."""
         seconds = max(0.0, float(event.data.get("seconds", 0.0)))
         parent, kind = set_span_in_context(run.phase), SpanKind.CLIENT if event.kind is EventKind.LLM_CALL else None
         span = self._span(name, event.at, attributes, parent, seconds=seconds, kind=kind)
         _close(span, event.at, self._hide(failed))
 
     def _checks(self, run: _Run, event: Event) -> None:
-        """The time from a look at a commit that CI has not judged to the look that shows what it says."""
+        """Span the time from the first look at a commit without a CI verdict to the look that shows one."""
         commit, verdict = str(event.data.get("commit", "")), str(event.data.get("verdict", ""))
         told = _named("ci", event.data)
         if verdict in _UNSETTLED:
@@ -165,7 +165,7 @@ class Traces:
         seconds: float = 0.0,
         kind: SpanKind | None = None,
     ) -> Span:
-        """Begun so many seconds before `at`; without `parent` the root of a trace of its own."""
+        """Start a span `seconds` before `at`; without `parent` it is the root of its own trace."""
         return self._tracer.start_span(
             self._hide(name),
             parent if parent is not None else Context(),
@@ -189,23 +189,23 @@ class Traces:
                 return self._hide(str(value))
 
     def _hidden(self, resource: Resource) -> Resource:
-        """The environment adds to it what it likes (`OTEL_RESOURCE_ATTRIBUTES`)."""
+        """Filter a resource, to which the environment may have added attributes (`OTEL_RESOURCE_ATTRIBUTES`)."""
         return Resource(self._attributes(resource.attributes))
 
 
 def _vendor(backend: str | None) -> str | None:
-    """A backend's vendor by the name that the conventions have for it."""
+    """Return a backend's vendor by the name that the conventions have for it."""
     spec = cli_spec(backend or "")
     return str(spec.vendor) if spec is not None else backend
 
 
 def _named(room: str, data: Mapping[str, Any]) -> dict[str, object]:
-    """Attributes of the engine's own, which the conventions have no name for."""
+    """Prefix attributes of the engine's own, for which the conventions have no name."""
     return {f"workflow.{room}.{name}" if room else f"workflow.{name}": value for name, value in data.items()}
 
 
 def _close(span: Span, at: datetime, failed: str = "") -> None:
-    """End a span; clocks that disagree end none before it began."""
+    """End a span, never before its start, even if clocks disagree."""
     if failed:
         span.set_status(Status(StatusCode.ERROR, failed))
     begun = getattr(span, "start_time", None)  # a span that is not sampled has none
