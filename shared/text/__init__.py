@@ -1,4 +1,4 @@
-"""Text from strangers and text for the outside: cleaning, defanging, cutting (pure).
+"""Cleaning of text from strangers, and neutralising and shortening of text to be posted (pure).
 
 Incoming: `visible` or `clean` for prose, `printable` for code and logs. Outgoing: `redact`, then
 `neutralise`.
@@ -61,11 +61,11 @@ _DATA_URI = re.compile(
 )
 
 _PASSES = 10
-"""Taking one hidden part out can uncover another; ordinary text needs two passes, the rest is bounded."""
+"""Passes of cleaning: removing one hidden part can uncover another. Ordinary text needs two, the rest is bounded."""
 
 
 def printable(text: str) -> str:
-    """Code, diffs and logs, safe to print and to show: invisible characters appear as `<U+202E>`.
+    """Make code, diffs and logs safe to print and to show: invisible characters appear as `<U+202E>`.
 
     Escape sequences and control characters (except newline and tab) are removed, lone surrogates
     become U+FFFD, line ends become newlines.
@@ -74,20 +74,20 @@ def printable(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Text for a terminal: without escape sequences, control characters (except newline and tab) and what is unseen."""
+    """Make text safe for a terminal: no escape sequences, control (except newline and tab) or invisible characters."""
     return _INVISIBLE.sub("", _without_controls(text))
 
 
 def visible(text: str) -> str:
-    """Markdown without what its reader does not see: as `printable`, and no invisible characters,
-    HTML comments (an unclosed one hides the rest), link definitions or folded sections.
+    """Remove the parts of Markdown that readers do not see: like `printable`, but without invisible characters,
+    HTML comments (an unclosed one hides the rest), link definitions and collapsed sections.
     """
     text = _INVISIBLE.sub("", _without_controls(text))
     return _DEFINITION.sub("", unfolded(_COMMENT.sub(" ", text)))
 
 
 def clean(text: str) -> str:
-    """Prose from strangers: as `visible`, and without alt texts, hidden attributes, link titles and data URIs."""
+    """Clean prose from strangers: as `visible`, and without alt texts, hidden attributes, link titles, data URIs."""
     for _ in range(_PASSES):
         before, text = text, _cleaned_once(text)
         if text == before:
@@ -112,7 +112,7 @@ _CLOSING = (
     ),
     rf"\1{JOINER}",
 )
-"""A keyword by which GitHub closes an issue, and what it becomes."""
+"""Closing keywords of GitHub, and the replacement that disables them."""
 
 _AS_OURS = (  # an ACK, a marker, a command, a closing keyword
     (re.compile(r"(?<!\w)ACK(?=:)"), rf"\g<0>{JOINER}"),
@@ -138,10 +138,10 @@ _LOUD = re.compile(
 
 
 def neutralise(text: str, hosts: Collection[str] = ("github.com",)) -> str:
-    """Model text that may be posted under our account: it cannot pass for ours, and does nothing.
+    """Make model text safe to post under our account: it cannot pass for ours, and has no effect.
 
     It never parses as an ACK, a marker, a command or a closing keyword, wherever it stands. Outside
-    what is code for certain, nobody is mentioned, no image is loaded, and only links to `hosts` work.
+    text that is code for certain, nobody is mentioned, no image is loaded, and only links to `hosts` work.
     """
     text = _INVISIBLE.sub("", _without_controls(text))
     for pattern, broken in _AS_OURS:
@@ -158,16 +158,16 @@ def neutralise(text: str, hosts: Collection[str] = ("github.com",)) -> str:
 
 
 def hosts(text: str) -> frozenset[str]:
-    """The hosts to which the links of a text lead, lower case; what is code for certain has none."""
+    """Return the hosts of a text's links, in lower case; links in text that is code for certain do not count."""
     shown = (part.text for part in parts(text) if not part.code)
     return frozenset(found["host"].casefold() for one in shown for found in _LOUD.finditer(one) if found["host"])
 
 
 def harmless(text: str, *, closes: bool = False, mentions: Collection[str] = ()) -> str:
-    """Whatever leaves, ours or not: outside code nobody is mentioned, and no issue is closed by a keyword.
+    """Disable mentions outside code and closing keywords anywhere, in any text to be posted, ours included.
 
-    With `closes` the first line may be `Closes #n`; the logins `mentions` (lower case) may be mentioned. Applied
-    twice it is as applied once.
+    With `closes` the first line may be `Closes #n`; the logins `mentions` (lower case) may be mentioned.
+    Idempotent.
     """
     own = _OWN_CLOSING.match(text) if closes else None
     head, body = (text[: own.end()], text[own.end() :]) if own else ("", text)
@@ -181,7 +181,7 @@ def harmless(text: str, *, closes: bool = False, mentions: Collection[str] = ())
 
 
 def excerpt(text: str, limit_bytes: int) -> str:
-    """At most `limit_bytes` of UTF-8: the end of `text`, at a line start, with a note of what is missing."""
+    """Return at most `limit_bytes` of UTF-8: the end of `text`, from a line start, with a note that text is missing."""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= limit_bytes:
         return raw.decode()
@@ -194,17 +194,17 @@ def excerpt(text: str, limit_bytes: int) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """One line of at most `limit` characters, without control or invisible characters."""
+    """Return `text` on one line of at most `limit` characters, without control or invisible characters."""
     line = " ".join(_INVISIBLE.sub("", _without_controls(text)).split())
     return line if len(line) <= limit else line[: max(limit - 1, 0)].rstrip() + "…"[:limit]
 
 
 LONG_WORD = 30
-"""A word of so many characters is shown in part rather than left out."""
+"""Characters from which on a word is shown in part rather than left out."""
 
 
 def last_words(text: str, limit: int) -> str:
-    """The end of a text as one line of at most `limit` characters; it begins with a whole word, unless that is long."""
+    """Return the end of a text as one line of at most `limit` characters, from a whole word on unless that is long."""
     line = " ".join(_INVISIBLE.sub("", _without_controls(text)).split())
     if len(line) <= limit:
         return line
@@ -214,6 +214,6 @@ def last_words(text: str, limit: int) -> str:
 
 
 def slug(text: str) -> str:
-    """A name for branches and files: `[a-z0-9-]`, 1 to 40 characters, never a leading `-`."""
+    """Return a name for branches and files: `[a-z0-9-]`, 1 to 40 characters, never a leading `-`."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-") or "untitled"

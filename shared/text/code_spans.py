@@ -1,6 +1,6 @@
-"""Which parts of a Markdown text are shown as code, whatever stands around them (pure).
+"""The parts of a Markdown text that are shown as code, whatever surrounds them (pure).
 
-Doubt counts as text: what is taken for code goes out unchanged, so a wrong guess would let a
+Doubt counts as text: code is posted unchanged, so a wrong guess would let a
 mention or an image work. See https://spec.commonmark.org/0.31.2/ and GitHub's tables on top of it.
 """
 
@@ -27,22 +27,22 @@ class Part:
 
 @dataclass(slots=True)
 class _Known:
-    """What the lines so far tell about the next one."""
+    """State of the scan after the lines so far."""
 
     html: bool = False
-    """The lines since the last blank one may be an HTML block: neither fences nor spans are code there."""
+    """True if the lines since the last blank one may be an HTML block: neither fences nor spans are code there."""
     open_span: bool = False
-    """A code span or a tag of the paragraph may not have ended."""
+    """True if a code span or a tag of the paragraph may still be open."""
     fences_lost: bool = False
-    """Nobody can say whether a fence is open."""
+    """True if it is unclear whether a fence is open."""
     raw: bool = False
-    """HTML may be open whose end we do not look for."""
+    """True if HTML may be open whose end is not looked for."""
 
 
 def parts(text: str) -> Iterator[Part]:
-    """`text` in pieces, in order; `code` for those that are code for certain.
+    """Yield `text` in pieces, in order; `code` is True for pieces that are code for certain.
 
-    A fence is one when both its delimiters stand at the start of a line; a span when it ends in its
+    A fence counts if both its delimiters are at the start of a line; a span if it ends in its
     line, and nothing before it in its paragraph can have taken one of its backticks.
     """
     rows = text.split("\n")
@@ -64,7 +64,7 @@ def parts(text: str) -> Iterator[Part]:
 
 
 def _fence(rows: Sequence[str], at: int, opened: re.Match[str], known: _Known) -> tuple[int, bool]:
-    """The line after the fence that opens at `at`, and whether it is one; knows less afterwards if that is unclear."""
+    """Return the line after the fence that opens at `at`, and whether it is code; set `fences_lost` if unclear."""
     marks, indent = opened["ticks"] or opened["tildes"], opened["indent"]
     closing = re.compile(rf"(?P<indent>[ \t]*){re.escape(marks)}{re.escape(marks[0])}*[ \t]*")
     for end in range(at + 1, len(rows)) if not known.html else ():
@@ -100,7 +100,7 @@ def _line(row: str, known: _Known) -> Iterator[Part]:
 
 
 def _without_comments(row: str) -> str:
-    """A line without the comments that end in it; whoever opens many and ends none is read once all the same."""
+    """Return a line without the comments that end in it; linear even with many comments that never end."""
     kept, at = [], 0
     while (start := row.find("<!--", at)) >= 0 and (end := row.find("-->", start + 4)) >= 0:
         kept.append(row[at:start])
@@ -109,7 +109,7 @@ def _without_comments(row: str) -> str:
 
 
 def _spans(row: str) -> list[re.Match[str]]:
-    """The code spans of a line; none when an escape or a table's cells could make others of them."""
+    """Return the code spans of a line; none if an escape or a table's cells could change them."""
     found = list(_SPAN.finditer(row))
     return [] if "\\`" in row or any("|" in span[0] for span in found) else found
 

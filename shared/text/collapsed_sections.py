@@ -1,4 +1,4 @@
-"""Sections that GitHub shows folded away: who approves a text need not have seen what they hold (pure)."""
+"""Removal of sections that GitHub shows collapsed: people who approve a text may not have read them (pure)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _OPEN = re.compile(r"(?:^|[\s/])open(?=[\s/=]|$)", re.IGNORECASE)
 
 
 def unfolded(text: str) -> str:
-    """`text` with a note in place of each `<details>` that is not `open`; one without an end hides the rest.
+    """Replace each `<details>` that is not `open` with a note; one without an end hides the rest.
 
-    What is code for certain shows its tags as they stand, and stays.
+    Text that is code for certain shows its tags as they are, and stays.
     """
     if "<details" not in text.lower():
         return text
     kept: list[str] = []
     sections: list[bool] = []
-    """Of each section around what follows, the innermost last: whether it is folded."""
+    """For each section around the current text, the innermost last: True if it is collapsed."""
     at = 0
     for found in _tags(text):
         hidden = any(sections)

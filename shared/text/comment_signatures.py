@@ -1,4 +1,4 @@
-"""How the engine recognises its own text: a hidden marker line and a MAC over the whole body.
+"""Signatures by which the engine recognises its own comments: a hidden marker line and a MAC over the whole body.
 
 The same account also posts text that a model wrote and text that a person wrote, so an author
 filter alone proves nothing. Only a body that carries a valid MAC is the engine's.
@@ -15,17 +15,17 @@ from enum import StrEnum
 from typing import Protocol
 
 UNSIGNED = "none"
-"""What stands in place of a MAC when no key is configured."""
+"""Placeholder for the MAC if no key is configured."""
 
 _MARK = re.compile(r"<!-- ([a-z-]+)/([0-9]{1,4})((?: [a-z0-9_]+=[^\s<>]*)*?) mac=([A-Za-z0-9._-]*) -->")
-"""A whole marker. One pattern finds, signs and verifies, so that these three mean the same one."""
+"""A whole marker. One pattern finds, signs and verifies, so that all three mean the same marker."""
 
 _UNSAFE = re.compile(r"[<>@#& ]")
-"""What would end a marker or one of its values, or be read by GitHub."""
+"""Characters that would end a marker or one of its values, or be interpreted by GitHub."""
 
 
 class CommentSignatures(StrEnum):
-    """What a body's MAC says."""
+    """The result of checking a body's MAC."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -34,19 +34,19 @@ class CommentSignatures(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One shared secret; `id` stands in every MAC so that keys can be rotated."""
+    """One shared secret; `id` is part of every MAC so that keys can be rotated."""
 
     id: str
     secret: bytes = field(repr=False)
 
     @classmethod
     def of(cls, secret: bytes) -> Key:
-        """A key whose id is derived from its secret (8 hex digits)."""
+        """Return a key whose id is derived from its secret (8 hex digits)."""
         return cls(hashlib.sha256(b"key-id:" + secret).hexdigest()[:8], secret)
 
 
 class Gate(Protocol):
-    """What makes text fit to leave: bodies as a whole, and what is only to be free of secrets."""
+    """A filter for outgoing text: `text` for whole bodies, `hide` only removes secrets."""
 
     def text(self, text: str) -> str: ...
 
@@ -54,7 +54,7 @@ class Gate(Protocol):
 
 
 class _Open:
-    """Lets everything pass: for who only reads."""
+    """A filter that changes nothing, for code that only reads."""
 
     def text(self, text: str) -> str:
         return text
@@ -69,18 +69,18 @@ class Keyring:
     repository_id: int
     keys: tuple[Key, ...] = ()
     outgoing: Gate = field(default_factory=_Open, compare=False)
-    """What every text passes before it is signed, because later changes would spoil its MAC."""
+    """The filter for texts before they are signed, because later changes would break the MAC."""
 
     def sign(self, purpose: str, number: int, body: str) -> str:
-        """`body` with the ` mac=` of its first marker filled in; raises `ValueError` when it has no marker.
+        """Return `body` with the ` mac=` of its first marker filled in; raise `ValueError` if it has no marker.
 
-        Text of others that stands above the marker has to be made harmless before.
+        Other people's text above the marker has to be made harmless before.
         """
         body = _with_mac(self.outgoing.text(body), "")
         return _with_mac(body, self._mac(self.keys[0], purpose, number, body) if self.keys else UNSIGNED)
 
     def verify(self, purpose: str, number: int, body: str) -> CommentSignatures:
-        """Whether `body` is exactly what `sign` returned for this purpose, repository and number."""
+        """Check that `body` is exactly what `sign` returned for this purpose, repository and number."""
         mark = _MARK.search(body)
         if mark is None:
             return CommentSignatures.INVALID
@@ -94,7 +94,7 @@ class Keyring:
         return CommentSignatures.VALID if hmac.compare_digest(expected, mac) else CommentSignatures.INVALID
 
     def refutes(self, purpose: str, number: int, body: str) -> bool:
-        """Whether one of these keys has signed another text than `body`: it was changed since, whoever wrote it."""
+        """Return whether `body` was changed after one of these keys signed it: a known key with a wrong MAC."""
         mark = _MARK.search(body)
         known = mark is not None and any(key.id == mark[4].partition(".")[0] for key in self.keys)
         return known and self.verify(purpose, number, body) is CommentSignatures.INVALID
@@ -114,9 +114,9 @@ class Mark:
 
 
 def render(name: str, fields: dict[str, str], *, version: int = 1) -> str:
-    """A marker line with an empty MAC, to be filled by `Keyring.sign`.
+    """Return a marker line with an empty MAC, to be filled by `Keyring.sign`.
 
-    Raises `ValueError` when a name or value would not be read back: values have no space, `<` or `>`.
+    Raises `ValueError` if a name or value could not be read back: values have no space, `<` or `>`.
     """
     marker = f"<!-- {name}/{version}{''.join(f' {key}={value}' for key, value in fields.items())} mac= -->"
     if find(marker) != Mark(name, version, {"mac": "", **fields}):
@@ -125,13 +125,13 @@ def render(name: str, fields: dict[str, str], *, version: int = 1) -> str:
 
 
 def spelled(content: object) -> str:
-    """`content` as JSON that can be a value of a marker: what must not stand in one is written as `\\u....`."""
+    """Return `content` as JSON that can be a value of a marker: forbidden characters are written as `\\u....`."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def find(body: str) -> Mark | None:
-    """The first marker of a body, or None."""
+    """Return the first marker of a body, or None."""
     found = _MARK.search(body)
     if found is None:
         return None
@@ -141,7 +141,7 @@ def find(body: str) -> Mark | None:
 
 
 def _with_mac(body: str, mac: str) -> str:
-    """`body`, normalised, with `mac` in its first marker."""
+    """Return `body`, normalised, with `mac` in its first marker."""
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     body = "\n".join(line.rstrip() for line in lines).strip("\n")
     found = _MARK.search(body)

@@ -1,6 +1,6 @@
-"""The lines of a Markdown text: fences, headings and list items, as far as a parser of ours needs them (pure).
+"""The lines of a Markdown text: fences, headings, list items and check boxes, as far as the engine needs them (pure).
 
-It follows CommonMark where a wrong answer would matter: what stands in a code fence is no
+It follows CommonMark where a wrong answer would matter: text in a code fence is no
 structure, and an unclosed fence runs to the end.
 """
 
@@ -19,7 +19,7 @@ _ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,3}[.)])[ \t]+(\[[ xX]\](?:[ \t]+|$))?
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line without its newline; `fenced` for the lines of a code fence and its two delimiters."""
+    """One line without its newline; `fenced` is True for the lines of a code fence and its two delimiters."""
 
     text: str
     fenced: bool = False
@@ -27,14 +27,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One list item as a single line; `boxed` when it has a check box, ticked or not."""
+    """One list item as a single line; `boxed` is True if it has a check box, ticked or not."""
 
     text: str
     boxed: bool
 
 
 def lines(text: str) -> Iterator[Line]:
-    """The lines of `text`, split at `\\n` only."""
+    """Yield the lines of `text`, split at `\\n` only."""
     closing = ""
     for line in text.split("\n"):
         fence = _FENCE.fullmatch(line)
@@ -48,14 +48,14 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def unticked(text: str) -> str:
-    """`text` with every check box empty: a tick says how far the work is, and asks for nothing else."""
+    """Return `text` with every check box empty: a tick only shows progress."""
     if "[x]" not in text and "[X]" not in text:
         return text
     return "\n".join(line.text if line.fenced else _TICKED.sub(r"\1[ ]", line.text) for line in lines(text))
 
 
 def ticked(text: str, which: Callable[[str], bool]) -> str:
-    """`text` with a tick in the empty check box of each list item of which `which` is true; it is given the line."""
+    """Return `text` with a tick in the empty check box of each list item for whose line `which` is true."""
 
     def shown(line: Line) -> str:
         return _UNTICKED.sub(r"\1[x]", line.text) if not line.fenced and which(line.text) else line.text
@@ -64,15 +64,15 @@ def ticked(text: str, which: Callable[[str], bool]) -> str:
 
 
 LOG_LINES = 20
-"""Lines of one block from which on it is folded away: a pasted log, seldom anything else."""
+"""Lines from which on a block is collapsed: then it is a pasted log, seldom anything else."""
 
 _STRUCTURE = re.compile(r"[ \t]*(?:[-*+>|#]|\d{1,9}[.)][ \t]|<)")
 
 
 def fold_logs(text: str) -> str:
-    """`text` with long code blocks, and long runs of bare lines, in a section that GitHub shows folded.
+    """Put long code blocks, and long runs of bare lines, into sections that GitHub shows collapsed.
 
-    Nothing is taken out. Lists, tables, quotes and HTML stay as they are.
+    No text is removed. Lists, tables, quotes and HTML stay as they are.
     """
     out: list[str] = []
     for block in _blocks(text):
@@ -81,7 +81,7 @@ def fold_logs(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[list[Line]]:
-    """Each code fence with its two delimiters, each run of bare lines, and every other line alone."""
+    """Yield each code fence with its two delimiters, each run of bare lines, and every other line alone."""
     block: list[Line] = []
     closing = ""
     for line in lines(text):
@@ -110,7 +110,7 @@ def _folded(block: list[Line]) -> list[str]:
 
 
 def open_fence(text: str) -> str:
-    """The delimiter that would close a fence left open at the end of `text`; empty when none is."""
+    """Return the delimiter that would close a fence left open at the end of `text`; empty if none is."""
     closing = ""
     for line in text.split("\n"):
         fence = _FENCE.fullmatch(line)
@@ -127,7 +127,7 @@ def _closes(fence: re.Match[str], opened: str) -> bool:
 
 
 def heading(line: Line) -> tuple[int, str] | None:
-    """Level and title of an ATX heading; None for any other line and inside a fence."""
+    """Return level and title of an ATX heading; None for any other line and inside a fence."""
     found = None if line.fenced else _HEADING.fullmatch(line.text)
     if found is None:
         return None
@@ -135,7 +135,7 @@ def heading(line: Line) -> tuple[int, str] | None:
 
 
 def items(content: Iterable[Line]) -> list[Item]:
-    """The outermost list items; nested lists and continued lines belong to the item above them."""
+    """Return the outermost list items; nested lists and continued lines belong to the item above them."""
     found: list[tuple[bool, list[str]]] = []
     outermost: int | None = None
     attached = False

@@ -8,8 +8,8 @@ A file begins with front matter:
     code: [diff]                            # of these: code, logs and other output from strangers
     ---
 
-and shows each variable as `{{ name }}`. What comes from strangers stands alone on its line and is
-put into a marked block that it cannot close.
+and shows each variable as `{{ name }}`. A variable with text from strangers is alone on its line and is
+put into a marked block that the text cannot close.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PLACEHOLDER = re.compile(r"\{\{ ([a-z][a-z0-9_]*) \}\}")
 _LISTS = ("variables", "prose", "code")
 _NOTHING = "(none)"
 _DRAWS = 8
-"""Delimiters that are tried before giving up; with a real source of randomness the first one fits."""
+"""Delimiters drawn before giving up; with a real source of randomness the first one fits."""
 
 
 class PromptError(EngineError):
@@ -40,7 +40,7 @@ class PromptError(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class Untrusted:
-    """Prose that somebody else wrote. A prompt's front matter can say so as well, then `str` is enough."""
+    """Prose from a stranger. A prompt's front matter can declare it as well, then `str` is enough."""
 
     text: str
 
@@ -66,15 +66,15 @@ class Prompts:
     delimiter: Callable[[], str] = _random_delimiter
 
     def names(self) -> tuple[str, ...]:
-        """The prompts that there are, sorted."""
+        """Return the names of all prompts, sorted."""
         return tuple(sorted(path.stem for path in self.directory.glob("*.md")))
 
     def variables(self, name: str) -> tuple[str, ...]:
-        """The variables that prompt `name` must be given."""
+        """Return the variables that prompt `name` must be given."""
         return _read(self.directory, name).variables
 
     def render(self, name: str, **variables: str | Untrusted) -> str:
-        """The text of prompt `name`; an empty value shows as `(none)`.
+        """Return the text of prompt `name`; an empty value shows as `(none)`.
 
         Raises `PromptError` for a missing and an unused variable, and for a file whose front matter
         and text differ.

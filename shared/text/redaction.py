@@ -1,4 +1,4 @@
-"""Redaction of secrets: exact values and their encodings, and what looks like a credential (pure)."""
+"""Redaction of secrets: exact values and their encodings, and text that looks like a credential (pure)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
 REDACTED = "***"
-"""What stands in place of a secret."""
+"""Replacement for a secret."""
 
 FRAGMENT = 12
-"""Characters of a secret in a row that already give it away: a few cut off would defeat a scanner."""
+"""Consecutive characters of a secret that already give it away: cutting a few off would defeat a scanner."""
 
 _SHORTEST = 4
-"""Values below this length are no secrets; replacing them would shred ordinary text."""
+"""Shortest value that counts as a secret; replacing shorter ones would shred ordinary text."""
 
 _SHORTEST_ENCODED = 8
 
@@ -35,20 +35,20 @@ CREDENTIALS: Mapping[str, re.Pattern[str]] = {
         "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     }.items()
 }
-"""What is a credential by its form alone: what people call it, and how to find it."""
+"""Credentials recognised by their form alone: the kind in words -> the pattern."""
 
 _IN_ADDRESS = re.compile(r"(?<=://)[^\s/@?#\"'<>]+(?=@)")
 """User name and password in a URL."""
 
 _GAPS = re.compile("[\\s\"'`+\\\\,\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff]+")
-"""What a secret is split with: line ends, quotes, joining operators, characters that nobody sees."""
+"""Characters that may split a secret: line ends, quotes, joining operators, invisible characters."""
 
 _NO_HEX = re.compile(r"\\x|\\u00|0x|&#x|[^0-9A-Fa-f]+")
-"""What stands between the digits of a hex dump."""
+"""Separators of the digits in a hex dump."""
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """`text` with every secret and everything that looks like a credential replaced by `***`.
+    """Replace every secret and everything that looks like a credential with `***`.
 
     A secret is found as it is, reversed, in base64 (at any alignment, either alphabet), base32, hex
     (also as a dump), percent and JSON escapes, split over lines or strings, and in any 12 characters
@@ -62,7 +62,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 
 def holds(text: str, secrets: Iterable[str]) -> bool:
-    """Whether `redact` would find one of these very secrets in `text`."""
+    """Return whether `redact` would find one of these very secrets in `text`."""
     return next(_spans(text, secrets), None) is not None
 
 
@@ -88,11 +88,11 @@ def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
 
 
 _Block = tuple[str, str, int]
-"""Some characters of a form, the whole form, and where in it they stand."""
+"""A block of a form of a secret, the whole form, and the block's offset in it."""
 
 
 def _squeezed(text: str, squeezed: str, gaps: re.Pattern[str], blocks: tuple[_Block, ...]) -> Iterator[tuple[int, int]]:
-    """Where `squeezed`, which is `text` without its gaps, has a block, with all around it that belongs to its form."""
+    """Yield the spans of `text` in which `squeezed`, the text without gaps, has a block; each grown along its form."""
     where: list[int] = []
     for block, form, at in blocks:
         if block in squeezed:
@@ -103,7 +103,7 @@ def _squeezed(text: str, squeezed: str, gaps: re.Pattern[str], blocks: tuple[_Bl
 
 
 def _grown(text: str, span: tuple[int, int], form: str, at: int) -> tuple[int, int]:
-    """A match of `form[at:...]` at `span`, as far as the form goes on in both directions."""
+    """Extend a match of `form[at:...]` at `span` as far as the form continues in both directions."""
     left, right = span
     shift = left - at
     while left > max(shift, 0) and text[left - 1] == form[left - 1 - shift]:
@@ -114,7 +114,7 @@ def _grown(text: str, span: tuple[int, int], form: str, at: int) -> tuple[int, i
 
 
 def _kept(text: str, gaps: re.Pattern[str]) -> list[int]:
-    """For each character of the squeezed text its place in `text`."""
+    """Return the offset in `text` of each character of the squeezed text."""
     kept: list[int] = []
     done = 0
     for gap in gaps.finditer(text):
@@ -149,7 +149,7 @@ def _encoded(secret: str) -> set[str]:
 
 @lru_cache(maxsize=256)
 def _gapless(secret: str) -> tuple[_Block, ...]:
-    """The blocks of a secret's forms, themselves without what counts as a gap; none of a short secret."""
+    """Return the blocks of a secret's forms, each form without gaps; none for a short secret."""
     if len(secret) < _SHORTEST_ENCODED:
         return ()
     forms = {_GAPS.sub("", form) for form in {secret, secret[::-1]} | _encoded(secret)}
@@ -164,14 +164,14 @@ def _dumps(secret: str) -> tuple[_Block, ...]:
 
 
 def _blocks(forms: Iterable[str], size: int) -> Iterator[_Block]:
-    """Blocks lie side by side, so that any run of twice their length has one."""
+    """Yield adjacent blocks of `size`, so that any run of twice that length contains one."""
     for form in forms:
         for at in range(0, max(len(form) - size, 0) + 1, size):
             yield form[at : at + size], form, at
 
 
 def _aligned(raw: bytes, encode: Callable[[bytes], bytes], offsets: int, bits: int) -> Iterator[str]:
-    """The characters that `raw` alone decides, wherever it starts in a longer encoded text."""
+    """Yield the characters that `raw` alone decides, wherever it starts in a longer encoded text."""
     for offset in range(offsets):
         encoded = encode(bytes(offset) + raw).decode()
         core = encoded[-(-offset * 8 // bits) : (offset + len(raw)) * 8 // bits]
