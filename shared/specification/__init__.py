@@ -1,4 +1,4 @@
-"""The specification issue: what is to be built, read from and written to an issue's body.
+"""The specification issue: the work to be done, read from and written to an issue's body.
 
 A body that a person wrote is as good as one that the planner wrote; only `authentic` tells them
 apart. The format is in `docs/specifications.md`.

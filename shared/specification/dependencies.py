@@ -1,4 +1,4 @@
-"""Which issues one waits for, by its text and by GitHub's own relationships (pure)."""
+"""The issues that an issue waits for, by its text and by GitHub's own relationships (pure)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from shared.specification import read
 
 
 def written(issue: Issue) -> tuple[int, ...]:
-    """The numbers that its text says it depends on, but the issue itself and its story, which ends only after it."""
+    """Return the numbers that the issue's text depends on, except itself and its story, which ends only after it."""
     own = _own(issue)
     return tuple(number for number in read(issue.body).depends_on if number not in own)
 
 
 def holding(issue: Issue, blockers: Iterable[Blocker]) -> tuple[Blocker, ...]:
-    """The open ones of GitHub's relationships, with the same exceptions."""
+    """Return the open blockers by GitHub's relationships, with the same exceptions."""
     own = _own(issue)
     return tuple(one for one in blockers if one.open and (one.repository or one.number not in own))
 

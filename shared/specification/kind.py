@@ -1,4 +1,4 @@
-"""The kinds of work that a specification can ask for, and the line that says which."""
+"""The kinds of work that a specification can ask for, and the line that names one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class SpecificationKind(StrEnum):
-    """What is to be done: only a feature needs new tests that fail before it, the others say what holds instead."""
+    """The kind of work. Only a feature needs new tests that fail without it; the other kinds define their own proof."""
 
     FEATURE = "feature"
     REFACTORING = "refactoring"
@@ -20,7 +20,7 @@ class SpecificationKind(StrEnum):
 
 
 LOUD_LINE = re.compile(r"^((?:[-*+][ \t]+)?[*_]{0,2}kind[*_]{0,2}[ \t]*)(\\*:)", re.IGNORECASE)
-"""How a line begins that says a kind, or seems to; a backslash before the colon makes it text."""
+"""Start of a line that names a kind, or seems to; a backslash before the colon makes it plain text."""
 
 _LINE = re.compile(r"(?:[-*+][ \t]+)?[*_]{0,2}kind[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*(\S.{0,39})", re.IGNORECASE)
 _WORDS = 2
@@ -28,19 +28,19 @@ _WORDS = 2
 
 
 def word_of(line: str) -> str:
-    """The word that a line `Kind: refactoring` says, in small letters; empty for any other line."""
+    """Return the word of a line like `Kind: refactoring`, in lower case; empty for any other line."""
     found = _LINE.fullmatch(line.rstrip())
     word = found[1].strip(" \t*_`.;").casefold() if found else ""
     return word if len(word.split()) <= _WORDS else ""
 
 
 def says_kind(line: str) -> bool:
-    """Whether a line says one of the kinds and nothing else."""
+    """Return whether a line names one of the kinds and nothing else."""
     return word_of(line) in list(SpecificationKind)
 
 
 def kind_of(words: Iterable[str], remarks: list[str]) -> SpecificationKind:
-    """The first of `words` that is a kind; what is none, or another one, becomes a remark."""
+    """Return the first of `words` that is a kind, else FEATURE; unknown and further kinds become remarks."""
     found: SpecificationKind | None = None
     for word in dict.fromkeys(words):
         if word not in list(SpecificationKind):

@@ -1,4 +1,4 @@
-"""What the text of a specification issue looks like, for its reader and its writer alike.
+"""The text format of a specification issue, shared by its reader and its writer.
 
 Text that would be taken for structure is written with a backslash, as Markdown does it, so that
 reading what was written gives back the same.
@@ -17,7 +17,7 @@ from shared.text.markdown import lines, unticked
 
 MARK = "engine-spec"
 PURPOSE = "spec"
-"""What the MAC of a specification is made for; its number is the story's."""
+"""Purpose of the MAC of a specification; its number is the story's."""
 
 
 class Part(StrEnum):
@@ -58,18 +58,18 @@ _QUIET = tuple(re.compile(pattern.pattern.replace(r"(\\*", r"\\(\\*", 1), patter
 
 
 def part_of(title: str) -> Part | None:
-    """Which section a heading opens."""
+    """Return the section that a heading opens, or None."""
     title = title.strip("*_: \t").casefold()
     return next((part for part, pattern in _HEADINGS.items() if pattern.fullmatch(title)), None)
 
 
 def escape(content: str) -> str:
-    """`content` with nothing in it that `read` would take for structure."""
+    """Escape everything in `content` that `read` would take for structure."""
     return "\n".join(line.text if line.fenced else _each(_LOUD, r"\1\\\2", line.text) for line in lines(content))
 
 
 def unescape(content: str) -> str:
-    """What `escape` was given."""
+    """Undo `escape`."""
     return "\n".join(line.text if line.fenced else _each(_QUIET, r"\1\2", line.text) for line in lines(content))
 
 
@@ -85,19 +85,19 @@ _TRAILER = re.compile(
 
 
 def trailer_of(body: str) -> tuple[str, Trailer] | None:
-    """The text above the engine's last line, and that line; None when the last line is none of ours."""
+    """Return the text above the engine's last line, and that line parsed; None if the last line is none of ours."""
     content, _, last = _normal(body).rpartition("\n")
     found = _TRAILER.fullmatch(last)
     return (content, Trailer(int(found[1]), found[2], found[3], found[4])) if found else None
 
 
 def content_sha256(content: str) -> str:
-    """What `body=` in the trailer says: the hash of the text above it."""
+    """Return the hash of the text above the trailer, its `body=`."""
     return _sha256(_normal(content))
 
 
 def body_sha256(title: str, body: str) -> str:
-    """The hash that an approval is bound to, over title and body.
+    """Return the hash of title and body to which an approval is bound.
 
     Line ends, trailing space and empty lines at either end do not count: GitHub's editor changes them.
     Nor do ticks in check boxes, and the engine's own counter in the title.
@@ -109,7 +109,7 @@ _COUNTER = re.compile(r"(?<!\s)\s*+\| attempt \d{1,3}/\d{1,3}\s*$")
 
 
 def plain_title(title: str) -> str:
-    """A title without the counter of tries that the worker may show there."""
+    """Return a title without the counter of attempts that the worker may show there."""
     return _COUNTER.sub("", title).strip()
 
 

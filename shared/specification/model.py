@@ -1,4 +1,4 @@
-"""A specification as a value in normal form: the constructor brings every text into it."""
+"""A specification as a value in normal form: the constructor normalizes every text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ITEM_LIMIT = 500
 CRITERIA_LIMIT = 50
 LIST_LIMIT = 200
 NUMBER_LIMIT = 10**9
-"""Issue numbers are below this."""
+"""Upper bound, exclusive, of issue numbers."""
 
 IMPLIED_ID = "AC1"
 
@@ -33,7 +33,7 @@ _BOX = re.compile(r"^(?:\[[ xX]\](?:\s+|$))+")
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One acceptance criterion on one line; `implied` when the body names none and is its own criterion."""
+    """One acceptance criterion on one line; `implied` is True if the body lists none and is itself the criterion."""
 
     id: str
     text: str
@@ -47,7 +47,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What this one specification overrides; None keeps the configured value."""
+    """Settings that this specification overrides; None keeps the configured value."""
 
     max_attempts: int | None = None
     timeout_minutes: int | None = None
@@ -76,12 +76,12 @@ class Trailer:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """What is to be built. Two are equal when they ask for the same, whoever wrote them.
+    """The work to be done. Two specifications are equal if they ask for the same, whoever wrote them.
 
     `goal` is Markdown without hidden parts and with closed fences, every other text is one line.
-    There is always a criterion. `remarks` are sentences about what `read` cut or ignored.
+    There is always a criterion. `remarks` are sentences about text that `read` cut or ignored.
     Raises `ValueError` for more entries or longer texts than the limits above, for two criteria
-    with one id, and for numbers that are no issue numbers.
+    with one id, and for invalid issue numbers.
     """
 
     goal: str
@@ -97,7 +97,7 @@ class Specification:
     trailer: Trailer | None = field(default=None, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
     unread: tuple[str, ...] = field(default=(), compare=False)
-    """The lines that name an issue in a way that `read` does not understand: nothing waits for it."""
+    """Lines that name an issue in a way that `read` does not understand: nothing waits for that issue."""
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
@@ -115,9 +115,10 @@ class Specification:
         return files_of((*self.files, *self.may_change))
 
     def allows(self, path: str, name: str) -> bool:
-        """Whether the test `name` of the file `path` may go or be skipped by this specification's word.
+        """Return whether this specification allows the test `name` of the file `path` to be removed or skipped.
 
-        "Tests that may change" lists its file or the test, or that section, the goal or a criterion names it.
+        It does if "Tests that may change" lists the file or the test, or that section, the goal or a criterion names
+        the test.
         """
         texts = (self.goal, *(one.text for one in self.criteria if not one.implied), *self.may_change)
         return permission.lists(self.may_change, path, name) or permission.names(texts, path, name)
@@ -140,24 +141,24 @@ class Specification:
 
 
 def files_of(paths: Iterable[str]) -> frozenset[str]:
-    """The files behind entries of a list; one for a single test (`tests/test_a.py::test_b`) names its file."""
+    """Return the files of a list's entries; an entry for one test (`tests/test_a.py::test_b`) names its file."""
     return frozenset(path.removeprefix("./").partition("::")[0] for path in paths)
 
 
 def prose(text: str) -> str:
-    """Markdown in normal form: cleaned, no trailing space, no empty line at either end, fences closed."""
+    """Normalize Markdown: cleaned, no trailing space, no empty line at either end, fences closed."""
     text = "\n".join(line.rstrip() for line in clean(text).split("\n")).strip("\n")
     fence = open_fence(text)
     return f"{text}\n{fence}" if fence else text
 
 
 def line_of(text: str, limit: int) -> str:
-    """One cleaned line of at most `limit` characters."""
+    """Return `text` cleaned, on one line of at most `limit` characters."""
     return clean(" ".join(clean(text).split())[:limit]).strip()
 
 
 def path_of(text: str) -> str:
-    """A path in normal form: one line without back quotes."""
+    """Normalize a path: one line without back quotes."""
     return line_of(text.replace("`", " "), ITEM_LIMIT)
 
 

@@ -1,4 +1,4 @@
-"""What a body sets for itself: `<!-- workflow: ... -->` and `@tdd-...` lines; arbitrary text never raises."""
+"""Settings in a body: `<!-- workflow: ... -->` and `@tdd-...` lines; arbitrary text never raises."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SIZE = "size"
 _NAMES = tuple(one.name for one in fields(Settings))
 
 _WISHES = 20
-"""Settings that are looked at in one body."""
+"""Settings per body that are read, at most."""
 
 
 def overrides(body: str, shown: list[Line], remarks: list[str]) -> tuple[SpecificationKind, Settings]:
-    """The kind and the settings of a body, of which `shown` are the visible lines; what is ignored is in `remarks`.
+    """Return the kind and the settings of a body with the visible lines `shown`; ignored ones are told in `remarks`.
 
     A visible line goes before the hidden comment.
     """
@@ -63,7 +63,7 @@ def _read(name: str, value: str) -> Any:
 
 
 def _wishes(body: str, shown: list[Line]) -> Iterator[tuple[str, str]]:
-    """What is asked for in `<!-- workflow: ... -->` and by `@tdd-...` lines, in code fences not."""
+    """Yield name and value of each setting in `<!-- workflow: ... -->` and `@tdd-...` lines, except in code fences."""
     unfenced = "\n".join(line.text for line in lines(body.replace("\r\n", "\n")) if not line.fenced)
     for comment in _COMMENT.findall(unfenced):
         workflow = _WORKFLOW.fullmatch(comment)

@@ -1,6 +1,6 @@
-"""Which existing tests a specification gives up: those that it lists, and those that its text names.
+"""The existing tests that a specification allows to change: those that it lists, and those that its text names.
 
-A word of a sentence is no name. `test_search` is one wherever it stands; a title such as "returns no user" is one only
+An ordinary word of a sentence is no name. `test_search` is one anywhere; a title such as "returns no user" only
 in back quotes or quotation marks, because criteria are written in the same words as titles.
 """
 
@@ -14,17 +14,17 @@ from shared.text.markdown import lines
 _PARTS = re.compile(r"::| > |(?<=\w)[.#](?=\w)")
 _CASE = re.compile(r"(?<=\S)\[")
 _SYMBOL = re.compile(r"\w*(?:_|\d|[a-z][A-Z])\w*")
-"""What is no word of a language: it has an underscore, a digit, or a capital in the middle."""
+"""An identifier rather than an ordinary word: it has an underscore, a digit, or a capital in the middle."""
 
 _QUOTED = re.compile(
     r"(?<!`)`++([^`]++)`+|\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|“([^“”]+)”|‘([^‘’]+)’|«([^«»]+)»|„([^„“”]+)[“”]"
 )
 _BEFORE, _AFTER = r"(?<![\w/:.-])", r"(?![\w/:[-]|\.\w)"
-"""What stands beside a name, so that it is not a part of another one or of a path."""
+"""Lookarounds of a name, so that it is not a part of another name or of a path."""
 
 
 def lists(entries: Collection[str], path: str, name: str) -> bool:
-    """Whether `entries` hold the file `path`, the test `name` in it, or a class or block around that."""
+    """Return whether `entries` hold the file `path`, the test `name` in it, or a class or block around that."""
     plain = _without_case(name)
     around = {plain[: found.start()] for found in _PARTS.finditer(plain)}
     wanted = {path, *(f"{path}::{one}" for one in {name, plain, *around})}
@@ -32,7 +32,7 @@ def lists(entries: Collection[str], path: str, name: str) -> bool:
 
 
 def names(texts: Iterable[str], path: str, name: str) -> bool:
-    """Whether one of `texts` names the test `name` of the file `path`; what stands in a code fence does not count."""
+    """Return whether one of `texts` names the test `name` of the file `path`; code fences do not count."""
     spellings = set(_spellings(path, name))
     bare = [one for one in spellings if any(map(_SYMBOL.fullmatch, _PARTS.split(one)[-1:]))]
     pattern = re.compile(f"{_BEFORE}(?:{'|'.join(map(re.escape, bare))}){_AFTER}") if bare else None
@@ -40,13 +40,15 @@ def names(texts: Iterable[str], path: str, name: str) -> bool:
 
 
 def _without_case(name: str) -> str:
-    """A test's name without the case in brackets that its last line may end with."""
+    """Return a test's name without the parameters in brackets that its last line may end with."""
     found = _CASE.search(name, name.rfind("\n") + 1) if name.endswith("]") else None
     return name if found is None else name[: found.start()]
 
 
 def _spellings(path: str, name: str) -> Iterator[str]:
-    """The name as reported, without its case, and the last part of that, alone and with its file."""
+    """Yield the name with and without its parameters, the latter also joined by `.` and `::`, and with its file.
+
+    The last part of the name comes alone as well."""
     plain = _without_case(name)
     *outer, last = _PARTS.split(plain)
     for one in (name, plain, *([".".join([*outer, last]), "::".join([*outer, last])] if outer else [])):

@@ -1,4 +1,4 @@
-"""Reading a specification from any issue body, whoever wrote it; arbitrary text never raises."""
+"""The parser of specifications: reads any issue body, whoever wrote it; arbitrary text never raises."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Sections = dict[Part, list[Line]]
 
 
 def read(body: str) -> Specification:
-    """The specification that `body` spells; what it cut or ignored is in `remarks`."""
+    """Parse the specification in `body`; text that was cut or ignored is told in `remarks`."""
     remarks: list[str] = []
     if len(body) > model.BODY_LIMIT:
         remarks.append(f"Only the first {model.BODY_LIMIT:,} of {len(body):,} characters are read.")
@@ -62,12 +62,12 @@ def read(body: str) -> Specification:
 
 
 def touched(body: str) -> frozenset[str]:
-    """The files that a body names as its own; a body without such a heading costs next to nothing."""
+    """Return the files that a body names as its own; a body without such a heading costs next to nothing."""
     return read(body).touched if _NAMES_FILES.search(body) else frozenset()
 
 
 def _is_apart(line: Line) -> bool:
-    """Whether a line says something of its own and belongs to no section."""
+    """Return whether a line is a setting or relation of its own and belongs to no section."""
     if line.fenced:
         return False
     is_setting = RELATION_LINE.fullmatch(line.text) or TDD_LINE.fullmatch(line.text)
@@ -85,7 +85,7 @@ def _relations(shown: list[Line]) -> dict[str, dict[int, None]]:
 
 
 def _unread(shown: list[Line]) -> Iterator[str]:
-    """Lines that name an issue beside what is understood; what stands in code is quoted and names none."""
+    """Yield lines that name an issue in no form that is understood; code spans are quotations and name none."""
     for line in shown:
         left = "" if line.fenced else RELATION.sub(" ", _CODE.sub(" ", line.text))
         if NAMES_AN_ISSUE.search(left):
@@ -93,7 +93,7 @@ def _unread(shown: list[Line]) -> Iterator[str]:
 
 
 def _sections(shown: Iterable[Line]) -> Sections:
-    """The lines of each section; what stands in none, other headings included, belongs to the goal."""
+    """Return the lines of each section; lines outside them, other headings included, belong to the goal."""
     sections: Sections = {part: [] for part in Part}
     current, depth = Part.GOAL, 0
     for line in shown:
@@ -130,7 +130,7 @@ def _criterion(item: Item) -> tuple[str, str]:
 
 
 def _plain(item: Item) -> str:
-    """An item's text; what would be structure at the start of a line is none in an item."""
+    """Return an item's text unescaped; patterns for the start of a line do not apply in an item."""
     return unescape(f"- {item.text}").removeprefix("- ")
 
 
@@ -150,7 +150,7 @@ def _goal(content: list[Line], remarks: list[str]) -> str:
 
 
 def _paths(content: list[Line]) -> Iterator[str]:
-    """Every path in code style of an item, else its first word."""
+    """Yield every path in code style of an item, else its first word."""
     for item in items(content):
         text = _plain(item)
         yield from _CODE.findall(text) or text.split()[:1]

@@ -1,4 +1,4 @@
-"""Ticks in the check boxes of acceptance criteria; they say how far the work is and are no edit of the text (pure)."""
+"""Ticks in the check boxes of acceptance criteria; they show progress and are no edit of the text (pure)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BOXED = re.compile(r"(?:[ \t]|>)*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(?:(?:\*
 
 
 def tick(body: str, proved: Collection[str]) -> str:
-    """`body` with a tick at each criterion whose id is among `proved`."""
+    """Return `body` with a tick at each criterion whose id is among `proved`."""
     wanted = {one.id: one.text for one in read(body).criteria if one.id in proved and not one.implied}
 
     def is_proved(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Writing a specification issue's body, and telling whether a body is still what the engine wrote."""
+"""Writing a specification issue's body, and checking whether a body is still the one that the engine wrote."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.text.markdown import unticked
 
 LINKED = frozenset({"github.com"})
-"""The hosts that every specification may link to."""
+"""Hosts that every specification may link to."""
 
 
 class Provenance(StrEnum):
-    """Who stands behind a body: EDITED was the engine's and is not any more, so a person approves it once."""
+    """The origin of a body; EDITED was written by the engine and changed since, so a person has to approve it once."""
 
     HAND_WRITTEN = "hand-written"
     ENGINE = "engine"
@@ -38,7 +38,7 @@ def write(
     plan_sha: str,
     links: Collection[str] = LINKED,
 ) -> str:
-    """The body of a specification issue, signed for the story `parent`; links to the hosts `links` work in it.
+    """Return the body of a specification issue, signed for the story `parent`; only links to the hosts `links` work.
 
     `key` names the specification in its plan (`12-2`), `plan_sha` is the plan's hash in hex, of
     which 8 digits are written. Raises `TooLong` above GitHub's 65,536 characters.
@@ -54,12 +54,12 @@ def write(
 
 
 def content(specification: Specification, links: Collection[str] = LINKED) -> str:
-    """The text of a body above its last line; reading it gives the same specification."""
+    """Return the text of a body above its last line; reading it gives the same specification."""
     return "\n\n".join(_blocks(specification, links))
 
 
 def authentic(body: str, keys: Keyring) -> Provenance:
-    """Whether `body` is exactly what `write` made with one of `keys`, but for ticks in its check boxes."""
+    """Return the origin of `body`: ENGINE if `write` made it with one of `keys`; ticked check boxes do not matter."""
     found = _authentic(body, keys)
     return _authentic(unticked(body), keys) if found is Provenance.EDITED else found
 
@@ -100,7 +100,7 @@ def _blocks(specification: Specification, links: Collection[str]) -> Iterator[st
 
 
 def _harmless(text: str, links: Collection[str]) -> str:
-    """Text that is neither structure nor ours, and does nothing; reading takes off what is added here."""
+    """Escape structure and neutralise text, so that it does nothing on GitHub; reading undoes the escapes."""
     return neutralise(escape(text), links)
 
 
