@@ -1,6 +1,6 @@
-"""Stages, the moves between them and who may make them: the only place a stage is defined.
+"""The stages, the moves between them and the roles that make them: the only place a stage is defined.
 
-`TRANSITIONS` is the whole truth; the diagrams in README and docs are printed from it.
+`TRANSITIONS` is the only source; the diagrams in README and docs are printed from it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from shared.errors import Blocked
 
 
 class Track(StrEnum):
-    """What kind of thing moves."""
+    """The kind of item that moves."""
 
     STORY = "story"
     SPECIFICATION = "specification"
@@ -21,7 +21,7 @@ class Track(StrEnum):
 
 
 class Role(StrEnum):
-    """Who makes a move. Agents are planner, worker and reviewer."""
+    """The maker of a move. Agents are planner, worker and reviewer."""
 
     PLANNER = "planner"
     WORKER = "worker"
@@ -34,7 +34,7 @@ AGENTS = frozenset({Role.PLANNER, Role.WORKER, Role.REVIEWER})
 
 
 class Stage(StrEnum):
-    """Where an item stands. The value is the label without its prefix."""
+    """The stage of an item. The value is the label without its prefix."""
 
     NEW = "new"
     PLANNING = "planning"
@@ -59,11 +59,11 @@ UNLABELLED = frozenset({Stage.NEW, Stage.DONE, Stage.WITHDRAWN})
 TERMINAL = frozenset({Stage.DONE, Stage.WITHDRAWN})
 
 HALTED = frozenset({Stage.CI_FAILED, Stage.FAILED})
-"""Stages from which only a person leads on."""
+"""Stages that only a person can leave."""
 
 
 class Event(StrEnum):
-    """What happened, in the past tense."""
+    """The event that causes a move, in the past tense."""
 
     CREATED = "created"
     CLAIMED = "claimed"
@@ -95,7 +95,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where an event leads and who causes it."""
+    """The stage to which an event leads, and the role that causes it."""
 
     to: Stage
     by: Role
@@ -171,9 +171,9 @@ def _pull_request() -> Iterator[tuple[Stage, Event, Stage, Role]]:
 
 
 def _building(handed_to: Stage) -> Iterator[tuple[Stage, Event, Stage, Role]]:
-    """The worker's loop between code and CI, the same for an issue and a fix round.
+    """Yield the worker's moves between code and CI, the same for an issue and a fix round.
 
-    The engine's own tests run at `implementing`: what fails there is tried again without a move, and costs no label.
+    The engine's own tests run at `implementing`: a failure there is tried again without a move, and costs no label.
     """
     worker = Role.WORKER
     yield Stage.IMPLEMENTING, Event.TESTS_PASSED, Stage.TESTING, worker
@@ -203,7 +203,7 @@ TRANSITIONS: dict[tuple[Track, Stage, Event], Move] = _table()
 
 
 def move(track: Track, stage: Stage, event: Event) -> Move:
-    """Where `event` leads from `stage`; raises `IllegalMove` when the table has no such row."""
+    """Return the move that `event` makes from `stage`; raise `IllegalMove` if the table has no such row."""
     found = TRANSITIONS.get((track, stage, event))
     if found is None:
         raise IllegalMove(track, stage, event)
@@ -215,16 +215,16 @@ HANDED_OVER: Mapping[Role, frozenset[Stage]] = {
     Role.WORKER: frozenset({Stage.REVIEWING}),
     Role.REVIEWER: frozenset({Stage.CHANGES_REQUESTED}),
 }
-"""Stages at which another kind of agent leads on: who has come there has only words and labels left to set."""
+"""Stages that the next kind of agent leaves: the agent that has reached one has only texts and labels left to write."""
 
 
 def works_at(kind: Role, stage: Stage) -> bool:
-    """Whether an agent of a kind may have more to do; else its item was handed over, ended, or rests for a person."""
+    """Return whether an agent of this kind may have more to do: not if handed over, ended, or waiting for a person."""
     return stage not in TERMINAL | HALTED | HANDED_OVER[kind]
 
 
 def owner(track: Track, stage: Stage) -> Role | None:
-    """The one agent that works on items in `stage`; None where only a person or GitHub leads on."""
+    """Return the one agent that works on items in `stage`; None if only a person or GitHub makes the next move."""
     owners = {m.by for (t, s, _), m in TRANSITIONS.items() if t is track and s is stage and m.by in AGENTS}
     if len(owners) > 1:
         raise AssertionError(f"{track} at {stage} has owners {sorted(owners)}")
@@ -232,6 +232,6 @@ def owner(track: Track, stage: Stage) -> Role | None:
 
 
 def stages(track: Track) -> tuple[Stage, ...]:
-    """The stages of one track, in the order in which they are defined."""
+    """Return the stages of one track, in the order in which they are defined."""
     used = {s for t, s, _ in TRANSITIONS if t is track} | {m.to for (t, _, _), m in TRANSITIONS.items() if t is track}
     return tuple(s for s in Stage if s in used)

@@ -1,4 +1,4 @@
-"""Prints the states from the table in `shared.workflow`: pure, for README and docs."""
+"""Diagrams of the stages, printed from the table in `shared.workflow` for README and docs (pure)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _HANDED_OVER = (
     (Track.STORY, Stage.SPECIFIED, Track.SPECIFICATION, Stage.READY, "creates"),
     (Track.SPECIFICATION, Stage.TESTING, Track.PULL_REQUEST, Stage.REVIEWING, "opens"),
 )
-"""How one track leads to the next: from where, to where, by which verb."""
+"""Links from one track to the next: from where, to where, by which verb."""
 
 _HALTED = frozenset({Stage.FAILED, Stage.CI_FAILED})
 
 
 def overview() -> str:
-    """Markdown: one Mermaid flowchart of the three tracks with the moves of agents; failures and people left out."""
+    """Return Markdown: one Mermaid flowchart of the three tracks with agents' moves, without failures and people."""
     lines = ["```mermaid", "flowchart LR"]
     for track in Track:
         lines += [f'    subgraph {_inside(track)} ["{_TITLES[track]}"]', "        direction LR"]
@@ -34,13 +34,13 @@ def overview() -> str:
 
 
 def diagrams() -> str:
-    """Markdown: one Mermaid state diagram per track; each edge says what happened and who moves."""
+    """Return Markdown: one Mermaid state diagram per track; each edge shows the event and the role that moves."""
     drawn = (f"**{_TITLES[track]}**\n\n```mermaid\n{diagram(track)}```\n" for track in Track)
     return "\n".join((*drawn, WITHDRAWAL + "\n"))
 
 
 def diagram(track: Track) -> str:
-    """The Mermaid `stateDiagram-v2` of one track; moves between the same stages share an edge."""
+    """Return the Mermaid `stateDiagram-v2` of one track; moves between the same stages share an edge."""
     lines = ["stateDiagram-v2", "    direction LR"]
     lines += [f'    state "{s}" as {_id(s)}' for s in stages(track) if _id(s) != s and s is not Stage.WITHDRAWN]
     lines += [f"    {_node(a)} --> {_node(b)}: {text}" for (a, b), text in _edges(track).items()]
@@ -48,7 +48,7 @@ def diagram(track: Track) -> str:
 
 
 def stage_table(names: Labels) -> str:
-    """Markdown: every stage of every track with its label and who leads on from it."""
+    """Return Markdown: every stage of every track with its label and the role that makes the next move."""
     lines = ["| track | stage | label | who leads on |", "|---|---|---|---|"]
     for track in Track:
         for stage in stages(track):
@@ -69,7 +69,7 @@ def _leads_on(track: Track, stage: Stage) -> str:
 
 
 def _moves(track: Track) -> dict[tuple[Stage, Stage], str]:
-    """Who makes each move of the overview; what leads onto a later track stands for its beginning."""
+    """Return the roles of each move in the overview; the first moves of later tracks are drawn as links instead."""
     movers: dict[tuple[Stage, Stage], dict[str, None]] = {}
     for (t, stage, event), move in TRANSITIONS.items():
         left_out = {stage, move.to} & _HALTED or move.by is Role.PERSON or event is Event.WITHDREW
@@ -84,7 +84,7 @@ def _box(track: Track, stage: Stage) -> str:
 
 
 def _inside(track: Track, stage: Stage | None = None) -> str:
-    """A name in the overview, where three tracks stand in one picture."""
+    """Return a node's name in the overview, which shows three tracks in one picture."""
     return f"{track}-{stage or 'track'}".replace("-", "_").replace(" ", "_")
 
 
@@ -108,5 +108,5 @@ def _name(role: Role) -> str:
 
 
 def _id(stage: Stage) -> str:
-    """Mermaid's names have no hyphens."""
+    """Return a stage's name for Mermaid, which allows no hyphens."""
     return stage.replace("-", "_")

@@ -1,4 +1,4 @@
-"""How stages and flags are spelled as labels, and what the labels of one item say (pure)."""
+"""The spelling of stages and flags as labels, and their parsing from the labels of one item (pure)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.workflow import UNLABELLED, Stage
 
 
 class Flag(StrEnum):
-    """What is said beside the stage."""
+    """A mark beside the stage."""
 
     MANUAL_INTERVENTION = "manual-intervention"
     HAD_CONFLICT = "had-conflict"
@@ -27,20 +27,20 @@ OF_AN_END = (
     Flag.BUDGET_EXCEEDED,
     Flag.PROBLEMATIC_TEST,
 )
-"""The flags of work that was given up, which go when a person has it go on, by a command or by a label."""
+"""Flags of work that was given up; they are removed when a person has it continue, by a command or by a label."""
 
 
 def overcome(of_issue: frozenset[Flag]) -> tuple[Flag, ...]:
-    """The flags that go from an issue and its pull request when a person has the work go on.
+    """Return the flags to remove from an issue and its pull request when a person has the work continue.
 
-    `had-conflict` stands on an issue only if nobody could resolve the conflict: it is the person who did. On a pull
-    request alone it asks to look at what a coder has resolved, and stays.
+    `had-conflict` is on an issue only if the conflict could not be resolved: then the person did it. On a pull
+    request alone it asks for a review of the coder's resolution, and stays.
     """
     return (*OF_AN_END, Flag.HAD_CONFLICT) if Flag.HAD_CONFLICT in of_issue else OF_AN_END
 
 
 HOLDING_OF_ISSUE = frozenset(Flag) - {Flag.PROBLEMATIC_TEST}
-"""Flags of an issue with which its pull request is not merged; on the pull request itself every flag has that effect.
+"""Flags of an issue that keep its pull request from being merged; on the pull request itself every flag does.
 
 The worker itself flags a problematic test and goes on: the pull request says what was left out, and its review judges
 the criterion.
@@ -49,7 +49,7 @@ the criterion.
 
 @dataclass(frozen=True, slots=True)
 class StageLabels:
-    """What the stage labels of one item say, folded once at the edge."""
+    """The stages and flags that the labels of one item show, folded once at the edge."""
 
     stages: frozenset[Stage]
     flags: frozenset[Flag]
@@ -57,7 +57,7 @@ class StageLabels:
 
     @property
     def stage(self) -> Stage | None:
-        """The one stage; NEW when there is none; None when several disagree (a fault to repair)."""
+        """The one stage; NEW if there is none; None if several disagree (a fault to repair)."""
         if len(self.stages) > 1:
             return None
         return next(iter(self.stages), Stage.NEW)
@@ -72,7 +72,7 @@ class Labels:
     story: str = "story"
 
     def of(self, what: Stage | Flag) -> str:
-        """The label that shows a stage or flag."""
+        """Return the label that shows a stage or flag."""
         if isinstance(what, Flag):
             return self.flag_prefix + what
         if what in UNLABELLED:
@@ -80,7 +80,7 @@ class Labels:
         return self.status_prefix + what
 
     def ours(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """Those of raw label names that show a stage or a flag, as they are spelled there: flags first."""
+        """Return those of `labels` that show a stage or a flag, as they are spelled there: flags first."""
         flags, stages = ({self.of(one).casefold() for one in kind} for kind in (Flag, set(Stage) - UNLABELLED))
         names = sorted(labels)
         return (*(n for n in names if n.casefold() in flags), *(n for n in names if n.casefold() in stages))
