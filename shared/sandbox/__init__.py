@@ -1,1 +1,1 @@
-"""Running what strangers wrote: the wrapper of tests and coding CLIs, what it shows them, and what they may take."""
+"""Running untrusted code: the wrapper of tests and coding CLIs, its view of the machine, and its limits."""

@@ -1,4 +1,4 @@
-"""The sandbox's arguments for bubblewrap: all namespaces, and only what is named of the file system.
+"""The sandbox's arguments for bubblewrap: all namespaces, and only the listed parts of the file system.
 
 Nothing of the machine is there unless it is listed: no home, no state directory, no sockets of other
 programs, no process of anybody else.
@@ -16,29 +16,29 @@ from shared.sandbox.limits import PROCESSES
 from shared.sandbox.view import FileSystemView, Outlet, real
 
 TEMPORARY_BYTES = 2**30
-"""How much /tmp holds; it is memory, and goes with the command."""
+"""Bytes that /tmp may hold; it is memory, and vanishes with the command."""
 
 SHARED_MEMORY_BYTES = 2**28
-"""How much /dev/shm holds."""
+"""Bytes that /dev/shm may hold."""
 
 _FLAGS = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
 _NESTING = ("--cap-add", "CAP_SETFCAP")
-"""Without it root could not make a user namespace in there, as other accounts can and the sandbox of Codex has to."""
+"""Needed by root to make a user namespace in the sandbox, as other accounts can and Codex's own sandbox has to."""
 
 _BOUNDED = f'ulimit -u {PROCESSES} 2>/dev/null || ulimit -p {PROCESSES}; exec "$@"'
-"""The limit counts in this sandbox alone, since it has a user namespace of its own; shells spell it differently."""
+"""The limit counts only this sandbox, which has a user namespace of its own; shells spell it differently."""
 
 _OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
-"""Files whose owner root may write them without any capability, `core_pattern` among them.
+"""Files that root, as their owner, may write without any capability, `core_pattern` among them.
 
 They are covered for root only: a command can start no sandbox of its own below a /proc that is covered.
 """
 
 _NAMES_OF_KEYS = ("/proc/keys", "/proc/key-users")
-"""Lists of what every key of the account is called; covered for root only, too."""
+"""Lists of the names of all keys of the account; covered for root only, too."""
 
 _SOCKET = "/run/model.sock"
-"""Where the socket of an outlet is in there: a path of more than 107 characters could not be connected to."""
+"""Path of an outlet's socket in the sandbox: paths of more than 107 characters could not be connected to."""
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 _ETC = (
@@ -50,14 +50,14 @@ _ETC = (
     *("php/*/cli", "php/*/mods-available", "php/conf.d", "php/php.ini", "php.d", "php.ini"),
     *("php[0-9]*/conf.d", "php[0-9]*/php.ini"),
 )
-"""Patterns of what programs and toolchains look for in /etc; it holds no secret.
+"""Patterns of the files in /etc that programs and toolchains read; none holds a secret.
 
-`ssl/private`, `shadow`, Maven's `settings.xml` and the pools of PHP's servers may hold one and are not among it.
+`ssl/private`, `shadow`, Maven's `settings.xml` and the pools of PHP's servers may hold one and are left out.
 """
 
 
 def arguments(command: Sequence[str], view: FileSystemView) -> Iterator[str]:
-    """The whole argv that runs `command` in the sandbox."""
+    """Yield the whole argv that runs `command` in the sandbox."""
     yield from ("bwrap", *_FLAGS)
     if os.geteuid() == 0:
         yield from _NESTING
@@ -89,7 +89,7 @@ def _system() -> Iterator[str]:
 
 
 def _shown(view: FileSystemView) -> Iterator[str]:
-    """Parents before what lies in them, and what is hidden in something readable hidden again."""
+    """Yield the binds of the view: parents before their entries, and hidden paths below readable ones hidden again."""
     readable = [path for path in (*view.readable, Path(sys.prefix), Path(sys.base_prefix)) if path.exists()]
     named = _named(readable)
     for path in named:
@@ -112,7 +112,7 @@ def _shown(view: FileSystemView) -> Iterator[str]:
 
 
 def _named(paths: Sequence[Path]) -> list[Path]:
-    """Each path as it is called and as it really is: programs and the kernel do not ask for the same."""
+    """Return each path as given and with links resolved: programs ask for the one, the kernel for the other."""
     both = {*real(paths), *(path.absolute() for path in paths)}
     return sorted(both, key=lambda path: (len(path.parts), path))
 

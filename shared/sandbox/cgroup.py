@@ -1,7 +1,7 @@
-"""Limits that the kernel itself holds: a cgroup (v2) for each command, where this process was given a subtree.
+"""Limits that the kernel itself enforces: a cgroup (v2) for each command, if this process was given a subtree.
 
 systemd gives one with `Delegate=`, a container with a writable /sys/fs/cgroup. The agent moves into a leaf of it,
-because a cgroup with limits for its children has no processes of its own. Memory in a cgroup is all memory: of files
+because a cgroup with limits for its children has no processes of its own. A cgroup counts all memory: of files
 without a name, of file systems in memory, of System V, in flight between sockets. Swap is off, so that it bounds.
 https://docs.kernel.org/admin-guide/cgroup-v2.html, https://systemd.io/CGROUP_DELEGATION/
 """
@@ -21,12 +21,12 @@ AGENT = "agent"
 """The leaf that the agents of a subtree live in; systemd's `DelegateSubgroup=` may make it."""
 
 NEEDED = ("memory", "pids")
-"""Controllers without which a cgroup would bound nothing; CPU time is counted in every one."""
+"""Controllers without which a cgroup would bound nothing; CPU time is counted in every cgroup."""
 
 _BOX = "box-"
 _NUMBERS = itertools.count()
 _PLACED = 'echo $$ > "$0" && exec "$@"'
-"""The command enters the cgroup itself before it becomes the sandbox; where that is refused it does not run."""
+"""The command enters the cgroup before it becomes the sandbox; if that is refused it does not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Delegated:
 
     root: Path
     left: list[Path] = field(default_factory=list, compare=False)
-    """Boxes that were not empty yet when they were closed."""
+    """Boxes that were not yet empty when they were closed."""
 
     def box(self, limits: ProcessLimits) -> Box:
-        """A cgroup for one command, with the limits that the kernel holds; raises `OSError` where that is refused.
+        """Make a cgroup for one command, with the limits that the kernel enforces; raise `OSError` if that is refused.
 
-        The processes are in a cgroup below it: whoever makes a namespace of cgroups in there sees no limit to raise.
+        The processes are in a cgroup below it: in a cgroup namespace of their own they see no limit to raise.
         """
         self.left[:] = [path for path in self.left if not _removed(path)]
         outer = self.root / f"{_BOX}{os.getpid()}-{next(_NUMBERS)}"
@@ -73,11 +73,11 @@ class Box:
     left: list[Path] = field(default_factory=list, compare=False)
 
     def argv(self, command: Sequence[str]) -> tuple[str, ...]:
-        """`command`, run in here."""
+        """Return the argv that runs `command` in this cgroup."""
         return ("/bin/sh", "-c", _PLACED, str(self.inner / "cgroup.procs"), *command)
 
     def passed(self) -> str | None:
-        """The limit that the kernel has held, or the CPU time that is used up, for people."""
+        """Return the limit that the kernel has enforced, or that CPU time exceeds, for people; None if none."""
         most = self.limits
         memory = _numbers(self.outer / "memory.events")
         usage = Usage(
@@ -88,18 +88,18 @@ class Box:
         return passed(usage, most)
 
     def end(self) -> None:
-        """Kill whatever is in it, at once; raises nothing. A kernel before 5.14 cannot."""
+        """Kill all its processes at once; raises nothing. Kernels before 5.14 cannot do that."""
         with suppress(OSError):
             _set(self.outer / "cgroup.kill", "1")
 
     def close(self) -> None:
-        """Remove it; raises nothing. One that is not empty yet goes when the next one is made."""
+        """Remove it; raises nothing. A cgroup that is not empty yet is removed when the next one is made."""
         if not _removed(self.outer):
             self.left.append(self.outer)
 
 
 def delegated(process: Path = Path("/proc/self")) -> Delegated | str:
-    """The subtree that this process was given, which is only looked at; or, as a sentence, why there is none."""
+    """Return the subtree that this process was given, without changing it; or a sentence why there is none."""
     place = own(_text(process / "cgroup"), _text(process / "mountinfo"))
     if place is None:
         return "This machine has no cgroup v2."
@@ -115,7 +115,7 @@ def delegated(process: Path = Path("/proc/self")) -> Delegated | str:
 
 
 def taken(process: Path = Path("/proc/self")) -> Delegated | str:
-    """The same, made ready for boxes: this process moves to a leaf of it. Raises nothing."""
+    """Like `delegated`, but make the subtree ready for boxes: this process moves to a leaf of it. Raises nothing."""
     found = delegated(process)
     if isinstance(found, str):
         return found
@@ -133,14 +133,14 @@ def taken(process: Path = Path("/proc/self")) -> Delegated | str:
 
 
 def told(found: Delegated | str) -> str:
-    """Which limits hold how, for people, from what `delegated` or `taken` has found."""
+    """Return a sentence for people on how limits are enforced, by the result of `delegated` or `taken`."""
     if isinstance(found, str):
         return f"Limits hold by a watchdog that looks five times a second: {found[0].lower()}{found[1:]}"
     return "Limits of memory and processes hold by a cgroup of the kernel, without gaps."
 
 
 def own(groups: str, mounts: str) -> Path | None:
-    """Where the cgroup (v2) of a process is, by its `/proc/<pid>/cgroup` and `mountinfo`; None when it has none."""
+    """Return the path of a process's cgroup (v2), by its `/proc/<pid>/cgroup` and `mountinfo`; None if it has none."""
     path = next((line.removeprefix("0::") for line in groups.splitlines() if line.startswith("0::/")), None)
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
@@ -167,7 +167,7 @@ def _removed(outer: Path) -> bool:
 
 
 def _set(file: Path, value: str) -> None:
-    """One write, as the kernel wants it, into a file that is there."""
+    """Write a value into an existing file in one write, as the kernel wants it."""
     descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(descriptor, value.encode())
@@ -176,7 +176,7 @@ def _set(file: Path, value: str) -> None:
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    """A file of lines `name number`; nothing when it is not there."""
+    """Parse a file of lines `name number`; empty if there is no such file."""
     pairs = (line.split() for line in _text(file).splitlines())
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 

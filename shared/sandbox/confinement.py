@@ -1,4 +1,4 @@
-"""How commands of strangers are run on this machine: one wrapper, what it shows, and the limits that hold."""
+"""The confinement of untrusted commands on this machine: one wrapper, the view that it gives, and the limits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from shared.sandbox.watch import Watch
 from shared.sandbox.wrap import Isolation, Wrap
 
 BEHIND = ("nice", "-n", "5")
-"""What the command is run behind, so that heartbeats and the watchdog go before thousands of its processes."""
+"""Prefix of wrapped commands, so that heartbeats and the watchdog run before thousands of their processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """`readable` are toolchains and what else a command needs; `hidden` what it must not see in there.
+    """`readable` are toolchains and other paths that a command needs; `hidden` are paths that it must not see.
 
-    With `groups` the kernel itself holds the limits.
+    With `groups` the kernel itself enforces the limits.
     """
 
     wrap: Wrap = field(default_factory=lambda: Wrap(Isolation.TREE_BY_GROUP))
@@ -34,28 +34,28 @@ class Confinement:
     groups: Delegated | None = None
 
     def argv(self, command: Sequence[str], writable: Sequence[Path], *, network: bool = False) -> tuple[str, ...]:
-        """`command`, wrapped; it may write to `writable` and, without `network`, talk to its own loopback alone.
+        """Wrap `command`; it may write to `writable` and, without `network`, connect to its own loopback alone.
 
-        Only the sealed wrapper can close the network.
+        Only the sandbox (`SANDBOX`) can close the network.
         """
         behind = () if self.wrap.kind is Isolation.TREE_BY_GROUP else BEHIND
         return (*behind, *self.wrap.argv(command, FileSystemView(writable, self.readable, self.hidden, network)))
 
     def watch(self, writable: Sequence[Path]) -> Watch:
-        """A watchdog for one command, which is to be started as its `argv` says."""
+        """Return a watchdog for one command, which has to be started with the watchdog's `argv`."""
         return Watch(self.limits, writable, self.groups)
 
     def temporary(self, own: Path) -> Path:
-        """The directory for what is thrown away: the sealed /tmp, which has a size, or else `own`."""
+        """Return the directory for temporary files: the sandbox's /tmp, which has a size limit, or else `own`."""
         return Path("/tmp") if self.wrap.kind is Isolation.SANDBOX else own
 
     async def hand_over(self, directories: Sequence[Path]) -> None:
-        """Give directories to the account that the command runs as, when it has one of its own."""
+        """Give directories to the account that the command runs as, if it has one of its own."""
         if self.wrap.account is not None:
             await to_thread.run_sync(_chown, directories, self.wrap.account)
 
     async def take_back(self, directories: Sequence[Path]) -> None:
-        """Make them ours again, so that no later command can change them."""
+        """Make directories ours again, so that no later command can change them."""
         if self.wrap.account is not None:
             await to_thread.run_sync(_chown, directories, (os.getuid(), os.getgid()))
 

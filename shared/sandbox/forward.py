@@ -1,6 +1,6 @@
-"""Runs a command in a sandbox without network and carries one port of its loopback to a unix socket.
+"""Script that runs a command in a sandbox without network and forwards one port of its loopback to a unix socket.
 
-A script of its own, of the standard library alone: it starts inside the sandbox, as
+It uses the standard library alone, because it starts inside the sandbox, as
 `python forward.py PORT SOCKET -- COMMAND ...`, and ends with the command's exit code.
 """
 
@@ -17,7 +17,7 @@ CHUNK_BYTES = 65536
 
 
 def main(arguments: list[str]) -> int:
-    """Listen, then run the command; its exit code, or 128 + n when signal n ended it."""
+    """Listen, then run the command; return its exit code, or 128 + n if signal n ended it."""
     port, path, _, *command = arguments
     listener = socket.create_server(("127.0.0.1", int(port)))
     child = os.fork()

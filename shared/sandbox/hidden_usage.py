@@ -1,7 +1,7 @@
-"""What processes hold that no directory shows: nameless memory, files that are removed, file systems of their own.
+"""Memory and disk that processes hold but no directory shows: nameless memory, deleted files, their own file systems.
 
-It is read from `/proc` of the processes alone, without any right that their account does not have. What they have
-hidden from their own account (a process that is not dumpable) stays unseen; there a cgroup counts (`cgroup`).
+It is read from `/proc` of the processes alone, without any right that their account does not have. A process that is
+not dumpable is hidden from its own account and stays unseen; there a cgroup counts (`cgroup`).
 https://man7.org/linux/man-pages/man5/proc.5.html
 """
 
@@ -17,13 +17,13 @@ from pathlib import Path
 from shared.sandbox.system_calls import LARGEST_SEGMENT, SEGMENTS
 
 OWN_SEGMENTS_BYTES = LARGEST_SEGMENT * SEGMENTS
-"""As much shared memory of System V as one namespace can hold in a sandbox."""
+"""Bytes of System V shared memory that one namespace can hold in a sandbox, at most."""
 
 _IN_MEMORY = ("tmpfs", "ramfs")
-"""File systems that an ordinary account can mount in a user namespace of its own, and that are memory."""
+"""File systems in memory that an ordinary account can mount in a user namespace of its own."""
 
 _NAMELESS = ("/memfd:", "/dev/zero", "/SYSV")
-"""What the kernel calls files that are memory."""
+"""Prefixes of the kernel's names for files that are memory."""
 
 _DELETED = " (deleted)"
 _ESCAPED = re.compile(r"\\([0-7]{3})")
@@ -31,7 +31,7 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """In bytes; `unseen` are file systems whose usage nobody can ask for."""
+    """Hidden usage: bytes and number of files; `unseen` are devices of file systems whose usage cannot be read."""
 
     memory_bytes: int = 0
     disk_bytes: int = 0
@@ -41,7 +41,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One line of `mountinfo`: the device as `major:minor`, where it is, and what it is."""
+    """One line of `mountinfo`: the device as `major:minor`, the mount point, and the file system's type."""
 
     device: str
     place: str
@@ -50,7 +50,9 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """One line of `maps` of a file that has no name: device and number, how far it is mapped, its addresses."""
+    """One line of `maps` for a deleted file: device and inode, the end of the mapped part, and its addresses.
+
+    `memory` is True if the file is memory."""
 
     identity: tuple[int, int]
     end: int
@@ -60,7 +62,7 @@ class Mapping:
 
 @dataclass(slots=True)
 class _Found:
-    """What was met so far, by device and number, so that nothing is counted twice."""
+    """Sizes found so far, by device and inode, so that nothing is counted twice."""
 
     memory: dict[tuple[int, int], int] = field(default_factory=dict)
     disk: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -68,7 +70,7 @@ class _Found:
 
 
 def held(pids: Sequence[int]) -> Held:
-    """What these processes hold besides their resident memory and what lies in directories; raises nothing."""
+    """Return the usage of these processes besides resident memory and files in directories; raises nothing."""
     found = _Found()
     ours = {mount.device for mount in _mounts("self")}
     spaces: set[str] = set()
@@ -93,7 +95,7 @@ def held(pids: Sequence[int]) -> Held:
 
 
 def mounts(text: str) -> Iterator[Mount]:
-    """The lines of a `mountinfo`."""
+    """Yield the parsed lines of a `mountinfo`."""
     for line in text.splitlines():
         before, _, after = line.partition(" - ")
         fields = before.split()
@@ -103,7 +105,7 @@ def mounts(text: str) -> Iterator[Mount]:
 
 
 def mappings(text: str) -> Iterator[Mapping]:
-    """The lines of a `maps` that are of shared memory without a name, or of a file that is removed."""
+    """Yield the lines of a `maps` that are shared memory without a name, or a deleted file."""
     for line in text.splitlines():
         fields = line.split(maxsplit=5)
         if len(fields) < 6 or not fields[5].endswith(_DELETED):
@@ -117,7 +119,7 @@ def mappings(text: str) -> Iterator[Mapping]:
 
 
 def _own(pids: Iterable[int], kind: str) -> Iterator[str]:
-    """The namespaces of a kind that are not this process's."""
+    """Yield the namespaces of a kind that are not this process's."""
     ours = _link(f"/proc/self/ns/{kind}")
     for pid in pids:
         if (space := _link(f"/proc/{pid}/ns/{kind}")) and space != ours:
@@ -134,7 +136,7 @@ def _file_systems(pid: int, ours: set[str], found: _Found) -> None:
 
 
 def _usage(pid: int, mount: Mount) -> tuple[int, int] | None:
-    """Bytes and files; None when another one lies on top of it, or when it counts nothing, as ramfs."""
+    """Return bytes and files; None if another mount covers it, or if it has no count, such as ramfs."""
     place = f"/proc/{pid}/root{mount.place}"
     try:
         if os.lstat(place).st_dev != _number(mount.device):
@@ -163,7 +165,7 @@ def _descriptors(pid: int, in_memory: set[int], found: _Found) -> None:
 
 
 def _mapped(pid: int, in_memory: set[int], found: _Found) -> None:
-    """What is mapped and has no descriptor any more: its size, where it may be asked for, or else how far it goes."""
+    """Count mapped files without a descriptor: by their size, if readable, else by the end of the mapped part."""
     for mapping in mappings(_text(f"/proc/{pid}/maps")):
         one = mapping.identity
         if one in found.memory or one in found.disk or one[0] in in_memory:

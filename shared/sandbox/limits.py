@@ -1,4 +1,4 @@
-"""How much one command of strangers may take of this machine, and which limit it has passed: pure."""
+"""The limits of one untrusted command, and the check which limit its usage exceeds (pure)."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 GIB = 2**30
 
 PROCESSES = 1024
-"""Processes and threads that the kernel itself allows in one sandbox; of root it counts none."""
+"""Processes and threads that the kernel itself allows in one sandbox; root's are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What all processes of one command may take together; seconds and bytes."""
+    """Limits of all processes of one command together: processes, files, seconds, bytes."""
 
     memory_bytes: int = 4 * GIB
     processes: int = 512
     disk_bytes: int = 10 * GIB
-    """What may lie in its directories and in its /tmp."""
+    """Bytes in its directories and in its /tmp."""
     files: int = 500_000
     cpu_seconds: float = 4 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What they take now."""
+    """The present usage of all processes of one command."""
 
     memory_bytes: int = 0
     processes: int = 0
@@ -34,9 +34,9 @@ class Usage:
 
 
 def passed(usage: Usage, limits: ProcessLimits) -> str | None:
-    """The limit that is passed, for people, as in `memory (more than 4.0 GiB)`; None when there is none.
+    """Return the exceeded limit for people, as in `memory (more than 4.0 GiB)`; None if there is none.
 
-    Disk goes before memory, because a full /tmp is both, and the first says where to look.
+    Disk goes before memory, because a full /tmp exceeds both, and disk is the more helpful answer.
     """
     if usage.processes > limits.processes:
         return f"processes (more than {limits.processes:,})"

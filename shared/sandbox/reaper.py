@@ -1,7 +1,7 @@
-"""Runs a command as another account and, when it is over, ends everything that it has started.
+"""Script that runs a command as another account and, when it has ended, kills everything that it has started.
 
-A script of its own, of the standard library alone: `python reaper.py UID GID PROCESSES -- COMMAND ...`.
-Whatever the command leaves behind, in whatever session, becomes this process's child (Linux calls it
+It uses the standard library alone: `python reaper.py UID GID PROCESSES -- COMMAND ...`.
+Every process that the command leaves behind, in whatever session, becomes this process's child (Linux calls it
 a subreaper); the command cannot end this process, which belongs to another account.
 """
 
@@ -24,7 +24,7 @@ class Ended(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    """The command's exit code, or 128 + n when signal n ended it or us."""
+    """Run the command; return its exit code, or 128 + n if signal n ended it or us."""
     uid, gid, processes, _, *command = arguments
     control(PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGTERM, _stop)
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
 
 
 def control(option: int, *values: int) -> None:
-    """One `prctl(2)`; raises OSError when the kernel refuses it."""
+    """Call `prctl(2)`; raise `OSError` if the kernel refuses it."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(option, *(ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4])) != 0:
         number = ctypes.get_errno()
@@ -79,7 +79,7 @@ def _outlive(child: int) -> int:
 
 
 def _end_all() -> None:
-    """Until we have no child: what is ended leaves its own children to us."""
+    """Kill descendants until no child is left: a killed process leaves its own children to us."""
     with suppress(ChildProcessError):
         while True:
             for pid in _descendants():

@@ -1,4 +1,4 @@
-"""Whether a sandbox starts on this machine, and which setting keeps it from starting: tried, not guessed."""
+"""The check that a sandbox starts on this machine, and the setting that prevents it: tried, not guessed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ACCOUNT = "coder"
 """The account of the image that children run as in mode `container`."""
 
 TRY_SECONDS = 30.0
-"""How long starting nothing may take."""
+"""Timeout, in seconds, for running `true` in a wrapper."""
 
 PR_SET_DUMPABLE = 4
 
@@ -36,10 +36,10 @@ _NOT_OFFERED = (
 
 
 async def wrapper(mode: str, environment: Mapping[str, str], work: Path) -> Wrap:
-    """The wrapper of tests for a mode, tried; raises `Misconfigured` with the setting to change.
+    """Return the wrapper of tests for a mode, after trying it; raise `Misconfigured` with the setting to change.
 
     `environment` needs a PATH; `work` is the directory of the work trees. A coding CLI in mode `none`
-    is held together all the same, see `wrap.probe`.
+    still has its process tree held together, see `wrap.probe`.
     """
     match mode:
         case "bubblewrap":
@@ -54,12 +54,12 @@ async def wrapper(mode: str, environment: Mapping[str, str], work: Path) -> Wrap
 
 
 async def for_backends(wrap: Wrap, environment: Mapping[str, str]) -> Wrap:
-    """The same for coding CLIs: where tests have no sandbox, at least what holds their processes together."""
+    """Return the wrapper for coding CLIs: that of tests, or without a sandbox one that holds their process tree."""
     return await probe(environment) if wrap.kind is Isolation.TREE_BY_GROUP else wrap
 
 
 async def tried(wrap: Wrap, environment: Mapping[str, str]) -> Finished | str:
-    """How `true` ended in it (a text: why it does not run)."""
+    """Run `true` in a wrapper; return the result, or the reason why it does not run."""
     argv = wrap.argv(("true",), FileSystemView((), network=False))
     try:
         with anyio.fail_after(TRY_SECONDS):
@@ -71,7 +71,7 @@ async def tried(wrap: Wrap, environment: Mapping[str, str]) -> Finished | str:
 
 
 def diagnosis(answer: Finished | str) -> tuple[str, str] | None:
-    """Why bubblewrap does not start, and the setting to change, a sentence each; None when it does start."""
+    """Return why bubblewrap does not start and the setting to change, a sentence each; None if it starts."""
     if isinstance(answer, str):
         return f"bwrap does not run: {answer}.", "Install bubblewrap (Debian: apt install bubblewrap)."
     if answer.code == 0:
@@ -81,7 +81,7 @@ def diagnosis(answer: Finished | str) -> tuple[str, str] | None:
 
 
 def _setting(said: str) -> str:
-    """Which setting of the machine or the container keeps bubblewrap from starting."""
+    """Return the setting of the machine or the container that keeps bubblewrap from starting."""
     if "/proc" in said or "mount proc" in said:
         return (
             "/proc is masked. Docker: --security-opt systempaths=unconfined; Kubernetes: securityContext.procMount: "
@@ -118,7 +118,7 @@ async def _account(environment: Mapping[str, str], work: Path) -> Wrap:
 
 
 async def reaches(wrap: Wrap, environment: Mapping[str, str], work: Path) -> bool:
-    """Whether the account of `wrap` can write to a directory of its own below `work`."""
+    """Return whether the account of `wrap` can write to a directory of its own below `work`."""
     await to_thread.run_sync(lambda: work.mkdir(parents=True, exist_ok=True))
     with tempfile.TemporaryDirectory(prefix="try-", dir=work) as place:
         if wrap.account is not None:
@@ -128,9 +128,9 @@ async def reaches(wrap: Wrap, environment: Mapping[str, str], work: Path) -> boo
 
 
 def conceal() -> None:
-    """Keep this process's memory and environment from others of the same account (Linux); children are not affected.
+    """Hide this process's memory and environment from others of the same account (Linux); children are not affected.
 
-    Keys of the session that started it stay behind, too: no child inherits a keyring with something in it.
+    Keys of the session that started it become unreachable, too: no child inherits a keyring with something in it.
     """
     system_calls.join_keyring()
     if sys.platform == "linux":

@@ -1,6 +1,6 @@
-"""Runs a command that some system calls are refused: those for the kernel's keys, and large shared memory.
+"""Script that runs a command without certain system calls: those for the kernel's keys, and large shared memory.
 
-A script of its own, of the standard library alone: `python system_calls.py COMMAND ...`. A session keyring goes with
+It uses the standard library alone: `python system_calls.py COMMAND ...`. A session keyring goes with
 the process, through namespaces and to other accounts; the keyrings of an account go with its number. So the command
 gets a new session keyring, and then the three system calls that reach keys are answered as a kernel without keyrings
 answers them (ENOSYS), for it and all its children. Segments of System V are in no directory and belong to no process,
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 RESTRICTED = (sys.executable, "-I", "-S", __file__)
-"""What a command is run behind that is to be restricted so."""
+"""Prefix of a command that is to be restricted so."""
 
 _JOIN_SESSION_KEYRING = 1
 _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _SECCOMP_MODE_FILTER = 22, 38, 2
@@ -29,13 +29,13 @@ LARGEST_SEGMENT = 2**16
 """Bytes of one segment of shared memory of System V; PostgreSQL, for one, takes 56."""
 
 SEGMENTS = 4096
-"""How many of them the kernel allows in one namespace (SHMMNI)."""
+"""Segments that the kernel allows in one namespace (SHMMNI)."""
 
 
 class _Calls(NamedTuple):
-    """One way to call the kernel: AUDIT_ARCH_* of linux/audit.h, and the numbers of the calls that are looked at.
+    """One system call ABI: AUDIT_ARCH_* of linux/audit.h, and the numbers of the filtered calls.
 
-    `keys` are add_key, request_key and keyctl; `shmget` may also be made through `ipc`, which is 0 where there is none.
+    `keys` are add_key, request_key and keyctl; `shmget` may also be made through `ipc`, which is 0 if there is none.
     """
 
     architecture: int
@@ -58,7 +58,7 @@ _CALLS = {
     "ppc64le": (_Calls(0xC0000015, (269, 270, 271), 395, 117),),
     "s390x": (_Calls(0x80000016, (278, 279, 280), 395, 117),),
 }
-"""By machine, its own way to call the kernel first."""
+"""Machine -> its system call ABIs, the native one first."""
 
 _X32 = 0x40000000
 """The bit of the calls of x32 programs, which share a number and an architecture with x86_64."""
@@ -70,7 +70,7 @@ _SHMGET_OF_IPC = 23
 
 
 def join_keyring() -> bool:
-    """Join a new session keyring with nothing in it, for this process and its children; False where that is refused.
+    """Join a new, empty session keyring, for this process and its children; return False if that is refused.
 
     A kernel or container without keyctl(2) refuses it, and then children have no way to a keyring either.
     """
@@ -82,7 +82,7 @@ def join_keyring() -> bool:
 
 
 def restrict() -> bool:
-    """Restrict this process and its children for good; False where the kernel has no seccomp filters."""
+    """Restrict this process and its children for good; return False if the kernel has no seccomp filters."""
     join_keyring()
     calls = _CALLS.get(platform.machine())
     if sys.platform != "linux" or calls is None:
@@ -98,7 +98,7 @@ def restrict() -> bool:
 
 
 def _filter(calls: tuple[_Calls, ...]) -> Iterator[bytes]:
-    """The steps of a classic BPF program; a jump counts the steps that it leaves out, when equal and when not."""
+    """Yield the instructions of a classic BPF program; jumps give the numbers to skip if equal and if not."""
     for one in calls:
         keys, segments = list(_of_keys(one)), list(_of_segments(one))
         block = [_step(_LOAD, _NUMBER_AT), _step(_AND, ~_X32 & 0xFFFFFFFF), *keys, *segments, _step(_RETURN, _ALLOW)]
@@ -115,7 +115,7 @@ def _of_keys(calls: _Calls) -> Iterator[bytes]:
 
 
 def _of_segments(calls: _Calls) -> Iterator[bytes]:
-    """The size is the second value of the call itself, and the third one of `ipc`, whose first says which call."""
+    """Yield the check of shmget's size: its second argument, or the third of `ipc`, whose first selects the call."""
     direct = list(_bounded(1))
     yield _step(_EQUAL, calls.shmget, unequal=len(direct))
     yield from direct
@@ -127,7 +127,7 @@ def _of_segments(calls: _Calls) -> Iterator[bytes]:
 
 
 def _bounded(place: int) -> Iterator[bytes]:
-    """Refuse the call whose value at `place`, of 64 bits, is too large, and allow all others."""
+    """Refuse the call if its argument at `place`, of 64 bits, is too large, and allow all others."""
     yield _step(_LOAD, _value(place, upper=True))
     yield _step(_EQUAL, 0, unequal=2)
     yield _step(_LOAD, _value(place))
@@ -137,7 +137,7 @@ def _bounded(place: int) -> Iterator[bytes]:
 
 
 def _value(place: int, *, upper: bool = False) -> int:
-    """Where half of a value of a call lies in what the filter sees."""
+    """Return the offset of one half of a call's argument in the filter's data."""
     return _VALUES_AT + 8 * place + 4 * (upper == (sys.byteorder == "little"))
 
 
@@ -146,7 +146,7 @@ def _step(code: int, value: int, *, equal: int = 0, unequal: int = 0) -> bytes:
 
 
 def main(command: list[str]) -> int:
-    """Restrict itself, and become the command; its exit code when there is no such command."""
+    """Restrict this process, and become the command; return an exit code only if the command cannot be run."""
     restrict()
     try:
         os.execvp(command[0], command)

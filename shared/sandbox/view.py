@@ -1,4 +1,4 @@
-"""What a wrapped command sees of the file system and the network: plain values."""
+"""A wrapped command's view of the file system and the network: plain values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
-    """The one way out of a command without network: what it says to `port` of its loopback reaches `socket`."""
+    """The only way out of a command without network: connections to `port` of its loopback reach `socket`."""
 
     port: int
     socket: Path
@@ -18,11 +18,11 @@ class Outlet:
 
 @dataclass(frozen=True, slots=True)
 class FileSystemView:
-    """What a call sees of the file system: everything read-only, but `hidden` empty and `writable` writable.
+    """A command's view of the file system: everything read-only, but `hidden` empty and `writable` writable.
 
-    `hidden` are directories and files; `readable` is shown even where a parent of it is hidden. The
-    sealed wrapper shows nothing besides `readable`, `writable` and the system's own programs. Without
-    `network` there is loopback only, and what `outlet` lets through.
+    `hidden` are directories and files; `readable` is shown even below a hidden directory. The
+    sandbox (`SANDBOX`) shows only `readable`, `writable` and the system's own programs. Without
+    `network` there is loopback only, and the connections of `outlet`.
     """
 
     writable: Sequence[Path]
@@ -33,5 +33,5 @@ class FileSystemView:
 
 
 def real(paths: Iterable[Path]) -> list[Path]:
-    """Links followed, parents before what lies in them."""
+    """Return the paths with links resolved, parents before their entries."""
     return sorted({Path(os.path.realpath(path)) for path in paths}, key=lambda path: len(path.parts))

@@ -1,6 +1,6 @@
-"""The watchdog of one command: looks at all its processes and directories, and ends it above a limit.
+"""The watchdog of one command: measures all its processes and directories, and reports the first exceeded limit.
 
-It needs neither root nor a cgroup. Where there is a cgroup (`cgroup.Box`), the kernel itself holds memory and
+It needs neither root nor a cgroup. With a cgroup (`cgroup.Box`), the kernel itself enforces limits of memory and
 processes between two looks, and its count of CPU time misses nothing.
 """
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     import psutil
 
 LOOK_SECONDS = 0.2
-"""Between two looks at processes."""
+"""Seconds between two looks at processes."""
 
 LAST_SECONDS = 1.0
-"""How long is waited for what the kernel kills at once."""
+"""Seconds to wait for processes that the kernel kills at once."""
 
 DISK_LOOKS = 10
-"""So many looks at processes for one at the directories, which takes longer."""
+"""Looks at processes for each look at the directories, which takes longer."""
 
 _TOO_DEEP = "files (directories nested too deep to be counted)"
 _UNSEEN = "memory (a file system of its own that cannot be measured)"
 
 
 class Watch:
-    """Waits for a child within `limits`; `directories` are what it may write to, `groups` makes cgroups for it."""
+    """Waits for a child within `limits`; `directories` are the ones it may write to, `groups` makes cgroups for it."""
 
     def __init__(self, limits: ProcessLimits, directories: Sequence[Path], groups: Delegated | None = None) -> None:
         self.limits = limits
@@ -52,11 +52,11 @@ class Watch:
         self._cpu = _Cpu()
 
     def argv(self, command: Sequence[str]) -> tuple[str, ...]:
-        """`command`, placed in the cgroup of this watch where there is one."""
+        """Return the argv that runs `command` in the cgroup of this watch, if it has one."""
         return tuple(command) if self._box is None else self._box.argv(command)
 
     async def over(self, child: Process) -> str | None:
-        """Wait for its end: None; or for the first limit that it passes, which is returned: then it still runs."""
+        """Wait for the child's end and return None; or return the first limit that it exceeds, while it still runs."""
         try:
             return await self._over(child)
         finally:
@@ -75,7 +75,7 @@ class Watch:
                 return limit
 
     async def _last(self) -> str | None:
-        """What the kernel has held, or what it has left on the disk; its processes are gone."""
+        """Return a limit that the kernel enforced, or that files left on the disk exceed; the processes are gone."""
         size, files = await to_thread.run_sync(self._weigh)
         refused = None if self._box is None else self._box.passed()
         return refused or self._depth() or passed(Usage(disk_bytes=size, files=files), self.limits)
@@ -94,7 +94,7 @@ class Watch:
         return refused or self._unmeasured(others) or self._depth() or passed(usage, self.limits)
 
     def _unmeasured(self, others: Held) -> str | None:
-        """A file system that two looks in a row could not ask: one alone may be a sandbox that is being set up."""
+        """Report a file system that two looks in a row could not measure: once may be a sandbox being set up."""
         again = others.unseen & self._unseen
         self._unseen = others.unseen
         return _UNSEEN if again else None
@@ -103,7 +103,7 @@ class Watch:
         return _TOO_DEEP if self._too_deep else None
 
     def _weigh(self) -> tuple[int, int]:
-        """Bytes and files in the directories; looking ends where the limit is passed."""
+        """Return bytes and files in the directories; counting stops at the limit."""
         size = files = 0
         for entry in self._entries():
             files += 1
@@ -121,13 +121,13 @@ class Watch:
 
 
 class _Cpu:
-    """CPU time of processes, those that nobody has waited for included as far as a look has met them."""
+    """CPU time of processes, including ended ones that nobody has waited for, if a look has met them."""
 
     def __init__(self) -> None:
         self._own: dict[tuple[int, float], float] = {}
 
     def taken(self, tree: Sequence[psutil.Process]) -> float:
-        """Seconds up to now: what the living and those that they waited for took, or all that were ever met."""
+        """Return seconds up to now: of the living and their waited-for children, or of all ever met if more."""
         import psutil
 
         living = 0.0
@@ -140,7 +140,7 @@ class _Cpu:
 
 
 def _tree(pid: int) -> Iterator[psutil.Process]:
-    """The leader, its descendants, and orphans of its process group."""
+    """Yield the leader, its descendants, and orphans of its process group."""
     import psutil  # only where tests run: an idle agent does not need it
 
     with suppress(psutil.NoSuchProcess):

@@ -24,11 +24,11 @@ from shared.sandbox.view import FileSystemView, real
 log = structlog.get_logger()
 
 _MASKED = (Path("/tmp"), Path("/var/tmp"))
-"""Directories that a call sees empty, and its own."""
+"""Directories of which a command sees an empty copy of its own."""
 
 
 class Isolation(StrEnum):
-    """What holds the process tree together; the first two also keep it away from everything else."""
+    """The mechanism that holds the process tree together; the first two also keep it away from everything else."""
 
     SANDBOX = "sandbox"
     ACCOUNT = "account"
@@ -49,7 +49,7 @@ class Wrap:
     account: tuple[int, int] | None = None
 
     def argv(self, command: Sequence[str], view: FileSystemView) -> tuple[str, ...]:
-        """`command`, wrapped. TERM ends it, of `unshare` KILL alone; `ACCOUNT` has to be ended by TERM."""
+        """Wrap `command`. TERM ends it, but `unshare` only KILL; `ACCOUNT` has to be ended by TERM."""
         match self.kind:
             case Isolation.SANDBOX:
                 return tuple(bubblewrap_sandbox.arguments(command, view))
@@ -72,12 +72,12 @@ class Wrap:
 
 
 _SETPRIV = next((path for path in ("/usr/bin/setpriv", "/bin/setpriv") if os.access(path, os.X_OK)), "")
-"""Of util-linux, so there on Linux alone."""
+"""Part of util-linux, so only Linux has it."""
 
 _WITH_PARENT = (_SETPRIV or "setpriv", "--pdeathsig", "KILL", "--")
-"""What would outlive a killed daemon; with this the kernel ends it, and of `unshare` all that it has started.
+"""Prefix of commands that would outlive a killed daemon: the kernel ends them with it, and with `unshare` their tree.
 
-A test run that nobody reads any more waits for ever: opening its report, a named pipe, takes a reader.
+A test run whose reader is gone would wait for ever: opening its report, a named pipe, takes a reader.
 """
 
 _WAYS = (
@@ -88,7 +88,7 @@ _WAYS = (
 
 
 async def probe(environment: Mapping[str, str], *, ways: Iterable[Wrap] = _WAYS) -> Wrap:
-    """The first way that works on this machine; `GROUP`, with a warning, when none does.
+    """Return the first way that works on this machine; `TREE_BY_GROUP`, with a warning, if none does.
 
     `environment` needs a PATH.
     """
