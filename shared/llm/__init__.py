@@ -19,11 +19,11 @@ BACKENDS = {
     "mini": "shared.llm.mini",
     "scripted": "shared.llm.scripted",
 }
-"""The module whose `SPEC` describes each backend, by the word that stands for it in the configuration."""
+"""Name of each backend in the configuration -> the module whose `SPEC` describes it."""
 
 
 def _spec(name: str) -> BackendSpec:
-    """The backend called `name`; raises `Misconfigured`, naming what exists, when there is none."""
+    """Return the backend called `name`; raise `Misconfigured`, listing those that exist, if there is none."""
     if name not in BACKENDS:
         existing = ", ".join(sorted(BACKENDS))
         raise Misconfigured(f"There is no backend '{name}' in this version; llm_backend can be: {existing}.")
@@ -32,20 +32,20 @@ def _spec(name: str) -> BackendSpec:
 
 
 def coder(name: str, setup: Setup) -> Coder:
-    """The backend called `name`; raises `Misconfigured` when there is none or `setup` lacks what it needs."""
+    """Build the backend called `name`; raise `Misconfigured` if there is none or `setup` lacks what it needs."""
     return _spec(name).build(setup)
 
 
 def cli_spec(name: str) -> CliSpec | None:
-    """What is known of the program of the backend `name`; None for one without, or for no backend."""
+    """Return the description of the backend's program; None for a backend without one, or for no backend."""
     return _spec(name).cli if name in BACKENDS else None
 
 
 def cli_backends() -> Mapping[str, CliSpec]:
-    """All backends that are programs, in the order in which they are taken where a person has several."""
+    """Return all backends that are programs, in the order of preference if a person has several."""
     return {name: found for name in BACKENDS if (found := cli_spec(name)) is not None}
 
 
 def secrets(environment: Mapping[str, str]) -> list[str]:
-    """The keys and logins of every backend, which no log may show."""
+    """Return the keys and logins of every backend, which no log may show."""
     return [secret for spec in cli_backends().values() for secret in spec.secrets(environment)]

@@ -1,4 +1,4 @@
-"""One entry of a scenario as a value: which requests it is meant for, and what it does."""
+"""One entry of a scenario as a value: the requests that it is for, and its effect."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """One entry; a counter of None stands for `any`. `answer` is JSON text, `where` its place in the file.
+    """One entry; a counter of None stands for `any`. `answer` is JSON text, `where` the entry's place in the file.
 
-    `fails` is what happens the first `times` times, or, when `times` is None, always.
+    `fails` is the ending of the first `times` calls, or of all calls if `times` is None.
     """
 
     call: CoderCall
@@ -41,7 +41,7 @@ class ScriptedAnswer:
     times: int | None = None
 
     def matches(self, request: Request) -> bool:
-        """Whether this entry is meant for `request`."""
+        """Return whether this entry is for `request`."""
         return (
             self.call is request.call
             and self.part.casefold() in request.title.casefold()
@@ -52,12 +52,12 @@ class ScriptedAnswer:
 
     @property
     def precision(self) -> tuple[bool, int]:
-        """How narrowly it is meant; the narrowest entry answers."""
+        """Sort key for how narrowly the entry matches; the narrowest entry answers."""
         return bool(self.part), sum(counter is not None for counter in (self.attempt, self.round, self.retry))
 
     @property
     def subject(self) -> tuple[object, ...]:
-        """Two entries with one subject are meant for the same calls."""
+        """Key of the calls that the entry is for: two entries with equal keys are for the same calls."""
         return self.call, self.part.casefold(), self.attempt, self.round, self.retry
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The shape of a coding backend: what one file says, so that nothing else has to know which backends there are."""
+"""The description of a coding backend, given by one file, so that no other code has to know which backends exist."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Environment = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a backend needs that is a command-line program; `prices` are for one that reports no cost itself.
+    """The inputs of a backend that is a command-line program; `prices` are for one that reports no cost itself.
 
     `model` is the one of every call that names none; None leaves it to the program.
     """
@@ -33,9 +33,9 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """`scenario` is the scripted backend's file, `used` the directory that notes its given answers.
+    """The inputs of any backend: `scenario` is the scripted backend's file, `used` the directory of given answers.
 
-    `program` is what a backend runs that is a program.
+    `program` is set for a backend that runs a program.
     """
 
     clock: Clock
@@ -46,9 +46,9 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """The vendor's official package of the CLI, for Python, so that no Node is needed, or else for npm.
+    """The vendor's official package of the CLI: a Python one, so that no Node is needed, or else an npm one.
 
-    `version` is the one that was tried, `directory` what has to be kept of it, `program` the executable in there.
+    `version` is the one that was tested, `directory` the part of the package to keep, `program` the executable in it.
     `needs` are other packages that it does not run without, each with its version; those that it names itself are
     left out.
     """
@@ -63,7 +63,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a backend is examined with before anything is paid; `environment` is a person's whole one."""
+    """The inputs for examining a backend before anything is paid; `environment` is a person's whole one."""
 
     program: Path
     environment: Environment
@@ -73,7 +73,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What was found; `step` is what a person can do about it, empty when it is as it should be."""
+    """The result of an examination; `step` is a person's next step, empty if everything is in order."""
 
     sentence: str
     step: str = ""
@@ -83,8 +83,8 @@ class Probed:
 class LoginFile:
     """A login that the program keeps in a file and renews in use: each call has a copy of it.
 
-    `variable` names the directory of the file for the program. `recover` brings back what a killed daemon's call
-    had renewed, `lent` is the copy in use, `refusal` says why the file could not be renewed where it lies.
+    `variable` names the directory of the file for the program. `recover` restores the login that a killed daemon's call
+    had renewed, `lent` is the copy in use, `refusal` says why the file could not be renewed at its place.
     """
 
     variable: str
@@ -97,7 +97,7 @@ class LoginFile:
 
 
 def by_option(program: Path) -> tuple[str, ...]:
-    """What most programs are asked for their version by."""
+    """Return the command line that prints the version of most programs."""
     return (str(program), "--version")
 
 
@@ -105,12 +105,12 @@ def by_option(program: Path) -> tuple[str, ...]:
 class CliSpec:
     """A backend that is a vendor's command-line program.
 
-    `keys` are the variables with a key or login in the order in which they are taken, `url` the one that names
-    another server. `key_shape` shows people what a key looks like; `beginnings` tells by how a pasted one begins
-    which variable it belongs to, and `subscription` how to go without a key. `not_enforced` is what follows from
-    a login, which passes by the model proxy. `endpoint` raises `MissingCredentials` naming what to set.
-    One that `needs_model` has no model of its own: the configuration names it. `asked` is what tells the version of
-    an installed one; it raises `Misconfigured` for what cannot be this program.
+    `keys` are the variables with a key or login in the order in which they are tried, `url` the one that names
+    another server. `key_shape` shows people what a key looks like; `beginnings` maps the prefix of a pasted key to
+    the variable it belongs to, and `subscription` tells how to go without a key. `not_enforced` tells what a login,
+    which bypasses the model proxy, leaves unenforced. `endpoint` raises `MissingCredentials` naming what to set.
+    If `needs_model` is set, the backend has no default model: the configuration names it. `asked` returns the command
+    that prints an installed program's version; it raises `Misconfigured` for a path that cannot be this program.
     """
 
     vendor: Vendor
@@ -130,22 +130,22 @@ class CliSpec:
     asked: Callable[[Path], tuple[str, ...]] = by_option
 
     def named(self, environment: Environment) -> bool:
-        """Whether a key or a login stands in the environment itself."""
+        """Return whether the environment itself has a key or a login."""
         return any(environment.get(name, "").strip() for name in self.keys)
 
     def secrets(self, environment: Environment) -> list[str]:
-        """The values that no log may show."""
+        """Return the values that no log may show."""
         kept = self.login.secrets(self.login.place(environment)) if self.login else ()
         return [*(environment[name] for name in self.keys if environment.get(name, "").strip()), *kept]
 
     def by_login(self, own: Endpoint) -> Endpoints:
-        """The endpoints of a subscription's login."""
+        """Return the endpoints of a subscription's login."""
         return Fixed(own) if own.file is None or self.login is None else self.login.lease(own, own.file)
 
 
 @dataclass(frozen=True, slots=True)
 class BackendSpec:
-    """One coding backend; `build` raises `Misconfigured` when the set-up lacks what it needs."""
+    """One coding backend; `build` raises `Misconfigured` if the set-up lacks what it needs."""
 
     build: Callable[[Setup], Coder]
     cli: CliSpec | None = None

@@ -1,4 +1,4 @@
-"""When a run of a backend may begin: not while it is paused after five failures in a row, and only so many at once."""
+"""A circuit breaker and a limit of concurrency for a backend: five failures in a row pause it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shared.llm.port import NOT_RUN, Coder, Ending, Request, RunOutcome
 log = structlog.get_logger()
 
 FAILURES = 5
-"""So many in a row open the breaker."""
+"""Failures in a row that open the breaker."""
 
 PAUSE_SECONDS = 60.0
-"""How long nothing is asked; then one run probes, and the others wait for what it finds."""
+"""Seconds until a single run may probe the backend; the others wait for its result."""
 
 PROBE_SECONDS = 15.0
-"""How soon the others look again while the probe runs."""
+"""Seconds until the others look again while the probe runs."""
 
 OF_BACKEND = frozenset(
     {
@@ -35,7 +35,7 @@ OF_BACKEND = frozenset(
         Ending.UNKNOWN,
     }
 )
-"""Endings that say something about the backend; every other one shows that it answers."""
+"""Endings that show a problem of the backend; every other one shows that it answers."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Breaker:
     probing: bool = False
 
     def pause(self, now: float) -> float | None:
-        """For how long nothing may be asked; None when a run may begin, which then may be the probe."""
+        """Return the seconds for which no run may start; None if one may start, which then may be the probe."""
         if self.opened_until is None:
             return None
         if now < self.opened_until:
@@ -58,21 +58,21 @@ class Breaker:
         return None
 
     def note(self, *, failed: bool, now: float) -> None:
-        """How a run ended."""
+        """Count the end of a run; open the breaker after `FAILURES` in a row."""
         self.probing = False
         self.failures = self.failures + 1 if failed else 0
         self.opened_until = now + PAUSE_SECONDS if self.failures >= FAILURES else None
 
     def abandon(self) -> None:
-        """A run was cut off by us: it has shown nothing, and the next one may probe."""
+        """Note that we cancelled a run: it has shown nothing, and the next one may probe."""
         self.probing = False
 
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """Another coder behind a breaker; while it is open a run ends at once, at no cost, with the time to try again.
+    """Another coder behind a breaker; while that is open a run ends at once, at no cost, with the time to try again.
 
-    A run that may begin waits for its turn in `limiter`, which all items of a process share.
+    A run that may start waits for its turn in `limiter`, which all items of a process share.
     """
 
     coder: Coder
@@ -83,7 +83,7 @@ class CircuitBreaker:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The coder's name in the configuration."""
         return self.coder.name
 
     async def run(self, request: Request) -> RunOutcome:
@@ -104,7 +104,7 @@ class CircuitBreaker:
         return outcome
 
     def _tell(self) -> None:
-        """One line in the log when it opens, one when it closes."""
+        """Log once when the breaker opens, and once when it closes."""
         opened = self.breaker.opened_until is not None
         if opened and not self._told:
             log.warning("backend_paused", backend=self.name, failures=self.breaker.failures, seconds=PAUSE_SECONDS)

@@ -49,13 +49,13 @@ _NEEDED = (
     *("--setting-sources", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"),
     *("--tools", "--json-schema", "--max-budget-usd", "--include-partial-messages"),
 )
-"""What a version has to know so that it can be bounded and kept apart from the repository."""
+"""Options that a version must have so that it can be limited and isolated from the repository."""
 
 _CONTINUING = ("--session-id", "--resume")
-"""What a version has to know so that its sessions can be continued."""
+"""Options that a version must have so that its sessions can be continued."""
 
 _ISOLATING = ("--restricted", "--safe-mode")
-"""The newer word goes before the older one; one that knows neither is isolated by `_NEEDED` alone."""
+"""The newer option goes before the older one; a version without both is isolated by `_NEEDED` alone."""
 
 ENVIRONMENT: Mapping[str, str] = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -79,7 +79,7 @@ ENVIRONMENT: Mapping[str, str] = {
 
 @dataclass(slots=True)
 class Claude:
-    """The dialect of one `claude` program; `environment` is what it is probed with."""
+    """The dialect of one `claude` program; `environment` is the one in which it is probed."""
 
     program: Path
     environment: Mapping[str, str]
@@ -89,7 +89,7 @@ class Claude:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The backend's name in the configuration."""
         return "claude"
 
     @property
@@ -98,7 +98,7 @@ class Claude:
         return COMPANY
 
     async def ready(self) -> None:
-        """Find out the version and what it knows, once. Raises `Misconfigured` naming what is missing."""
+        """Determine, once, the version and its options. Raises `Misconfigured` naming missing ones."""
         if self.version:
             return
         version = await self._says("--version")
@@ -117,7 +117,7 @@ class Claude:
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> ClaudeSession:
-        """A new call; `ready` was awaited before."""
+        """Return the session of a new call; await `ready` before."""
         return ClaudeSession(self, request, endpoint, call)
 
     async def _says(self, argument: str) -> str:
@@ -137,22 +137,22 @@ class ClaudeSession:
         self._resumed = False
 
     def resume(self, found: FoundSession) -> None:
-        """Go on with a session: its file lies where the program looks for it."""
+        """Continue a session: write its file to the place where the program looks for it."""
         directories.write(self._call.home.joinpath(*found.place), found.content)
         self._session, self._resumed = found.id, True
 
     def command(self) -> Command:
-        """argv, environment, and the prompt on standard input."""
+        """Return argv and environment, with the prompt on standard input."""
         prompt = prompt_of(self._request, "Claude Code", PROMPT_BYTES)
         argv = (str(self._cli.program), *self._arguments())
         return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
 
     def take(self, event: Event) -> None:
-        """One event."""
+        """Process one event."""
         self._transcript.take(event)
 
     def outcome(self, ran: Ran) -> RunOutcome:
-        """The verdict on a run that ended by itself."""
+        """Return the outcome of a run that ended by itself."""
         transcript = self._transcript
         usage = transcript.spent
         found = verdict(transcript, structured=self._request.schema is not None)
@@ -168,15 +168,15 @@ class ClaudeSession:
         return RunOutcome(found.ending, found.text, answer, usage, found.retry_at, found.notes)
 
     def spent(self) -> RunOutcome:
-        """What is known of a run that we ended."""
+        """Return the text and usage known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
 
     def reused(self) -> int:
-        """Tokens that its first request read from the vendor's cache."""
+        """Return the tokens that its first request read from the vendor's cache."""
         return self._transcript.first_cached
 
     def left(self) -> FoundSession | None:
-        """The session in the call's home, which its tools could write: as one plain file, at its place."""
+        """Return the session from the call's home, if it is one plain file at its place: tools could write there."""
         if not self._session:
             return None
         steps = (*_PLACE, re.compile(re.escape(f"{self._session}.jsonl")))
@@ -187,7 +187,7 @@ class ClaudeSession:
         return FoundSession(self._session, file.steps, content, self._transcript.context, {}) if content else None
 
     def close(self) -> None:
-        """It leaves nothing in the tree."""
+        """Do nothing: it leaves nothing in the tree."""
 
     def _arguments(self) -> Iterator[str]:
         limits, request = self._request.limits, self._request
@@ -227,7 +227,7 @@ class ClaudeSession:
 _FORGOTTEN = "--no-session-persistence"
 
 _PLACE = (re.compile(r"\.claude"), re.compile(r"projects"), re.compile(r"[A-Za-z0-9-]{1,255}"))
-"""Where below its home the program keeps the sessions of a directory, which the last name stands for."""
+"""Path below its home of the program's sessions of one directory; the last name stands for that directory."""
 
 
 def _argument(text: str) -> str:
@@ -237,7 +237,7 @@ def _argument(text: str) -> str:
 
 
 def build(setup: Setup) -> CliCoder:
-    """The backend for the program that was found; raises `Misconfigured` without one."""
+    """Build the backend for the program that was found; raise `Misconfigured` without one."""
     if setup.program is None:
         raise Misconfigured(
             "The claude backend needs the Claude Code program: run `workflow-engine install-cli claude`."
@@ -248,7 +248,7 @@ def build(setup: Setup) -> CliCoder:
 
 
 def anthropic(environment: Environment) -> Endpoint:
-    """Anthropic's endpoint: by a key, else by a subscription's token; raises `MissingCredentials`."""
+    """Return Anthropic's endpoint: by a key, else by a subscription's token; raise `MissingCredentials`."""
     url = environment.get(URL, "").strip().rstrip("/") or None
     for name in (KEY, LOGIN):
         if token := environment.get(name, "").strip():
@@ -260,7 +260,7 @@ def anthropic(environment: Environment) -> Endpoint:
 
 
 async def examined(probe: Probe) -> Probed:
-    """What the adapter itself asks before its first call."""
+    """Run the check that the adapter makes before its first call."""
     claude = Claude(probe.program, {**probe.children, "HOME": probe.environment.get("HOME", "/")})
     await claude.ready()
     if "--restricted" not in claude.flags:
@@ -286,4 +286,4 @@ SPEC = BackendSpec(
         examine=examined,
     ),
 )
-"""All that the rest of the engine knows of this backend."""
+"""The description of this backend for the rest of the engine."""

@@ -1,4 +1,4 @@
-"""What Claude Code says of a run, as it streams, and what a run has led to (pure).
+"""The events of a Claude Code run, as they stream, and the result derived from them (pure).
 
 `--output-format stream-json` prints one event per line; unknown kinds and keys are ignored, because
 they differ between versions. The `result` event is neither always there nor always the last line.
@@ -19,14 +19,14 @@ from shared.llm.prices import MOST_TOKENS
 from shared.retry_times import since_1970
 
 SOURCE = "claude"
-"""Who says what a run has cost: the CLI itself, from its own list of prices."""
+"""Source of a run's cost: the CLI itself, from its own list of prices."""
 
 _SUBTYPES = {
     "error_max_turns": Ending.MAX_TURNS,
     "error_max_budget_usd": Ending.MAX_BUDGET,
     "error_max_structured_output_retries": Ending.MALFORMED,
 }
-"""The results that are errors of the run and not of a request."""
+"""Results that are errors of the run and not of a request."""
 
 _ERRORS = {
     "authentication_failed": Ending.AUTH,
@@ -52,7 +52,7 @@ _RESET = re.compile(r"limit reached\|(\d{9,11})")
 
 @dataclass(slots=True)
 class Transcript:
-    """The few facts of a run that decide, however much it says."""
+    """The few facts of a run that decide its result; its size does not depend on the output."""
 
     result: Event | None = None
     model: str = ""
@@ -63,14 +63,14 @@ class Transcript:
     resets_at: datetime | None = None
     text: str = ""
     usage: Usage = field(default_factory=Usage)
-    """Of the requests so far, for a run that does not live to its result."""
+    """Usage of the requests so far, for a run that is ended before its result."""
     first_cached: int = 0
-    """What its first request read from the vendor's cache."""
+    """Tokens that its first request read from the vendor's cache."""
     context: int = 0
-    """How long the session is by its newest request and answer."""
+    """Length of the session in tokens, by its newest request and answer."""
 
     def take(self, event: Event) -> None:
-        """Note what one event says."""
+        """Record the facts of one event."""
         match event:
             case {"type": "result"}:
                 self.result = event
@@ -120,7 +120,7 @@ class Transcript:
 
     @property
     def spent(self) -> Usage:
-        """Tokens and money of the run: the result's where there is one, else what was seen, at no known price."""
+        """Tokens and cost of the run: from its result if there is one, else the tokens seen, without a cost."""
         if self.result is None:
             return self.usage
         cost = money(self.result.get("total_cost_usd"))
@@ -138,10 +138,10 @@ class Transcript:
 
 
 def uncounted(session: bytes) -> bytes:
-    """A session's file without the sums of its runs, so that a run that continues it is counted by itself.
+    """Remove the cost sums of a session's runs from its file, so that a run that continues it is counted by itself.
 
-    2.1.330 keeps them there and goes on from them, 2.1.202 does not. Its tools can write them: what this program does
-    not read as JSON is left out, too, because that one may. Empty for what is no session.
+    2.1.330 keeps them there and continues them, 2.1.202 does not. Its tools can write the file: lines that are not
+    JSON for Python are removed, too, because the CLI may read them. Empty if it is no session.
     """
     lines = session.split(b"\n")
     if max(map(len, lines)) > LINE_CAP:
@@ -159,7 +159,7 @@ def _is_told(line: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ClaudeResult:
-    """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
+    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
 
     ending: Ending
     text: str
@@ -169,7 +169,7 @@ class ClaudeResult:
 
 
 def verdict(transcript: Transcript, *, structured: bool) -> ClaudeResult | None:
-    """What the run has led to; None when it ended without a result, so that only its exit and stderr are left."""
+    """Return the run's result; None if it ended without one, so that only its exit code and stderr are left."""
     result = transcript.result
     if result is None:
         return None
@@ -192,7 +192,7 @@ def verdict(transcript: Transcript, *, structured: bool) -> ClaudeResult | None:
 
 
 def _failed(transcript: Transcript, result: Event, text: str) -> ClaudeResult:
-    """A request that failed for good: by its status first, then by the CLI's word for it."""
+    """Classify a request that failed for good: by its status first, then by the CLI's word for it."""
     status = result.get("api_error_status")
     status = status if isinstance(status, int) else None
     reset = _RESET.search(text)
@@ -220,7 +220,7 @@ def _of_status(status: int | None) -> Ending | None:
 
 
 def _denials(result: Event) -> tuple[str, ...]:
-    """A run goes on after a tool call was denied; that it was says why something may be missing."""
+    """Note denied tool calls: the run went on without them, so something may be missing."""
     tools = [str(one.get("tool_name", "?")) for one in _list(result.get("permission_denials")) if isinstance(one, dict)]
     return (f"denied tool calls: {', '.join(sorted(set(tools)))}",) if tools else ()
 

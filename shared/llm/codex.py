@@ -2,7 +2,7 @@
 
 Arguments are measured on 0.163 and 0.169. Nothing of the target repository configures it: a project
 that nobody declared trusted is not read for settings, hooks or servers, and instruction files and
-skills are switched off. There is no limit of turns or money of its own: the deadline and the model
+skills are switched off. It has no limit of turns or money of its own: the deadline and the model
 proxy bound a run.
 """
 
@@ -67,7 +67,7 @@ _NEEDED = (
     *("--json", "--output-schema", "--output-last-message", "--skip-git-repo-check", "--sandbox", "--cd"),
     *("--ignore-user-config", "--ignore-rules", "--strict-config", "--disable"),
 )
-"""What a version has to know so that it can be bounded and kept apart from the repository."""
+"""Options that a version must have so that it can be limited and isolated from the repository."""
 
 _DISABLED = (
     *("plugins", "apps", "hooks", "multi_agent", "goals", "tool_suggest", "image_generation"),
@@ -76,7 +76,7 @@ _DISABLED = (
 """Features that a run has no use for; the last one waits for a network without end."""
 
 _KEPT_BY_CODEX = (".git", ".agents", ".codex", ".aws")
-"""What Codex itself makes read-only in a tree: where one is missing it mounts an empty directory."""
+"""Paths that Codex itself makes read-only in a tree: for a missing one it mounts an empty directory."""
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Codex:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The backend's name in the configuration."""
         return "codex"
 
     @property
@@ -103,7 +103,7 @@ class Codex:
         return COMPANY
 
     async def ready(self) -> None:
-        """Find out the version, what it knows and whether its sandbox starts, once. Raises `Misconfigured`."""
+        """Determine, once, the version, its options and whether its sandbox starts. Raises `Misconfigured`."""
         if self.version:
             return
         async with opened(self.launcher.calls) as call:
@@ -126,7 +126,7 @@ class Codex:
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> CodexSession:
-        """A new call; `ready` was awaited before."""
+        """Return the session of a new call; await `ready` before."""
         return CodexSession(self, request, endpoint, call)
 
     async def _says(self, call: CallDirectory, *arguments: str) -> str:
@@ -151,12 +151,12 @@ class CodexSession:
         self._resumed: FoundSession | None = None
 
     def resume(self, found: FoundSession) -> None:
-        """Go on with a session: its file lies where the program looks for it."""
+        """Continue a session: write its file to the place where the program looks for it."""
         directories.write(self._call.home.joinpath(*found.place), found.content)
         self._resumed = found
 
     def command(self) -> Command:
-        """argv, environment, and the prompt on standard input."""
+        """Return argv and environment, with the prompt on standard input."""
         prompt = self._request.prompt
         if not prompt.strip():
             raise Impossible("The prompt is empty.")
@@ -175,11 +175,11 @@ class CodexSession:
         return Command(argv, self._environment(), self._tree, prompt.encode("utf-8", "replace"))
 
     def take(self, event: Event) -> None:
-        """One event."""
+        """Process one event."""
         self._transcript.take(event)
 
     def outcome(self, ran: Ran) -> RunOutcome:
-        """The verdict on a run that ended by itself."""
+        """Return the outcome of a run that ended by itself."""
         spent = self._usage()
         if ran.signalled:
             return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=spent)
@@ -198,17 +198,17 @@ class CodexSession:
         return None if seconds is None else later(now, seconds)
 
     def spent(self) -> RunOutcome:
-        """What is known of a run that we ended."""
+        """Return the text and usage known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._usage())
 
     def reused(self) -> int:
-        """Tokens that its first request read from the vendor's cache, as far as the program has kept a record of it."""
+        """Return the tokens that its first request read from the vendor's cache, by its record; 0 without one."""
         record = recorded(self._home)
         requests = () if record is None else record.requests[int(self._before.get(REQUESTS, 0)) :]
         return requests[0].cached if requests else 0
 
     def left(self) -> FoundSession | None:
-        """The session in the call's home: as one plain file, at its place."""
+        """Return the session from the call's home, if it is one plain file at its place."""
         thread = self._transcript.thread
         if not self._cli.resumes or not _THREAD.fullmatch(thread):
             return None
@@ -221,7 +221,7 @@ class CodexSession:
         return FoundSession(thread, file.steps, file.content, last.prompt + last.output, sums)
 
     def close(self) -> None:
-        """Bring a renewed login back, and take away the empty directories that a killed sandbox leaves in the tree."""
+        """Save a renewed login, and remove the empty directories that a killed sandbox leaves in the tree."""
         if self._endpoint.file is not None:
             codex_login.bring_back(self._home, self._endpoint.file)
         for place in (*_KEPT_BY_CODEX, *self._protected) if self._request.call.edits else ():
@@ -241,7 +241,7 @@ class CodexSession:
         return self._call.path / "last.txt"
 
     def _environment(self) -> dict[str, str]:
-        """With a login, a copy of it in the home; otherwise the call's token."""
+        """Return the variables for the call: its token, or with a login a home that gets a copy of it."""
         environment = {codex_login.HOME: str(self._home)}
         if self._endpoint.file is None:
             return {**environment, KEY: self._endpoint.token}
@@ -280,11 +280,11 @@ class CodexSession:
 _THREAD = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _PLACE = tuple(map(re.compile, (r"\.codex", "sessions", r"\d{4}", r"\d\d", r"\d\d")))
-"""Where below the call's home the program keeps its sessions, by the day on which each began."""
+"""Path below the call's home of the program's sessions, by the day on which each began."""
 
 
 def _places(patterns: Sequence[str]) -> tuple[str, ...]:
-    """The directories and files that `patterns` stand for; raises `Impossible` for a kind that Codex cannot protect."""
+    """Return the directories and files of `patterns`; raise `Impossible` for a pattern that Codex cannot protect."""
     found = tuple(pattern.removesuffix("/**").removesuffix("/") for pattern in patterns)
     if any(set(place) & set("*?[") or not place for place in found):
         raise Impossible(f"Codex can protect directories and files, but not {', '.join(patterns)}.")
@@ -292,7 +292,7 @@ def _places(patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def build(setup: Setup) -> CliCoder:
-    """The backend for the program that was found; raises `Misconfigured` without one."""
+    """Build the backend for the program that was found; raise `Misconfigured` without one."""
     if setup.program is None:
         raise Misconfigured("The codex backend needs the Codex program: run `workflow-engine install-cli codex`.")
     program = setup.program
@@ -302,15 +302,16 @@ def build(setup: Setup) -> CliCoder:
 
 
 def dialect(program: Path, launcher: Launcher, prices: Prices, *, login: Path | None = None) -> Codex:
-    """How the program that was found is talked to; raises `Misconfigured` when it is a script without its program."""
+    """Return the dialect for the program that was found; raise `Misconfigured` for a script without it."""
     own = native(program)
     return Codex(own, replace(launcher, readable=(*launcher.readable, *package(own))), prices, login)
 
 
 def openai(environment: Environment) -> Endpoint:
-    """OpenAI's endpoint: by a key, else by what `codex login` left, as Codex reads it; raises `MissingCredentials`.
+    """Return OpenAI's endpoint: by a key, else by the login of `codex login`, as Codex reads it.
 
-    A ChatGPT login goes to ChatGPT alone: another address is obeyed on this machine only, else `Misconfigured`.
+    Raises `MissingCredentials`. A ChatGPT login goes to ChatGPT alone: another address is obeyed only if it is on this
+    machine, else `Misconfigured` is raised.
     """
     url = environment.get(URL, "").strip().rstrip("/").removesuffix("/v1") or None
     for name in KEYS:
@@ -334,7 +335,7 @@ def openai(environment: Environment) -> Endpoint:
 
 
 async def examined(probe: Probe) -> Probed:
-    """What the adapter asks before its first call; its sandbox is started once, around nothing."""
+    """Run the check that the adapter makes before its first call; it starts the sandbox once, around nothing."""
     login = None
     with suppress(MissingCredentials, Misconfigured):  # told of where the key is looked for
         login = openai(probe.environment).file
@@ -371,4 +372,4 @@ SPEC = BackendSpec(
         ),
     ),
 )
-"""All that the rest of the engine knows of this backend."""
+"""The description of this backend for the rest of the engine."""

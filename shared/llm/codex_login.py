@@ -1,8 +1,8 @@
-"""A ChatGPT login of Codex (`codex login`): what its file says, and how it is lent to one call at a time.
+"""The ChatGPT login of Codex (`codex login`): the reading of its file, and its lease to one call at a time.
 
 ChatGPT's refresh tokens can be used once: two copies in use at a time would renew the same one, and the
-vendor then ends the login. So calls that use it go one after the other, on the whole machine, and what a call
-renews is kept, however it ends. https://developers.openai.com/codex/auth/ci-cd-auth
+vendor then ends the login. So calls that use it go one after the other, on the whole machine, and a login that a call
+renews is kept, however the call ends. https://developers.openai.com/codex/auth/ci-cd-auth
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from shared.llm.port import Request
 log = structlog.get_logger()
 
 HOME = "CODEX_HOME"
-"""The variable that names the directory of what Codex keeps."""
+"""The variable that names Codex's directory."""
 
 NAME = "auth.json"
-"""What Codex calls the file, in its CODEX_HOME."""
+"""Name of the login file in CODEX_HOME."""
 
 LARGEST = 2**20
-"""Bytes; a login has a few thousand."""
+"""Bytes of a login that are read; a real one has a few thousand."""
 
 _BY_KEY = {"apikey": True, "chatgpt": False, "chatgptAuthTokens": False}
-"""What `auth_mode` says; Codex refuses a file with another word."""
+"""Value of `auth_mode` -> whether it means a key; Codex refuses a file with another value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What one file says. `by_key`: Codex would sign in with `key`, and otherwise with ChatGPT's tokens.
+    """The content of a login file. If `by_key`, Codex signs in with `key`, otherwise with ChatGPT's tokens.
 
     A file may hold both: `codex login` leaves a key beside the tokens of some accounts.
     """
@@ -58,24 +58,24 @@ class Login:
 
 
 def place(environment: Mapping[str, str]) -> Path:
-    """Where Codex keeps the login of this account."""
+    """Return the path of the Codex login of this account."""
     home = environment.get(HOME, "").strip()
     return (Path(home) if home else Path(environment.get("HOME", "").strip() or "/") / ".codex") / NAME
 
 
 def hidden(file: Path) -> tuple[str, ...]:
-    """What the login in `file` consists of, which no log may show."""
+    """Return the secrets of the login in `file`, which no log may show."""
     login = read(file) or Login()
     return tuple(filter(None, (login.key, login.access, login.renewal)))
 
 
 def read(file: Path) -> Login | None:
-    """The login in `file`; None without one, also when it is just being written."""
+    """Return the login in `file`; None without one, also while it is being written."""
     return parsed(content(file))
 
 
 def content(file: Path, *, follow: bool = True) -> bytes:
-    """The bytes of `file`, but for what no login would have; none when it cannot be read or is no regular file."""
+    """Return the bytes of `file`, up to `LARGEST`; none if it cannot be read or is no regular file."""
     with suppress(OSError):
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
         with os.fdopen(descriptor, "rb") as opened:
@@ -85,7 +85,7 @@ def content(file: Path, *, follow: bool = True) -> bytes:
 
 
 def parsed(text: bytes) -> Login | None:
-    """The login that the bytes of a file say; None where Codex would find none."""
+    """Parse the bytes of a login file; None if Codex would find no login."""
     with suppress(ValueError, RecursionError):
         return _login(json.loads(text))
     return None
@@ -124,9 +124,9 @@ def _moment(text: str) -> datetime | None:
 
 
 def bring_back(home: Path, file: Path) -> bool:
-    """Put a login that the call has renewed back, whole or not at all; whether there was one.
+    """Save a login that the call has renewed, atomically; return whether there was one.
 
-    Not one of another account, nor an older one than lies there: a person's own Codex may have renewed it.
+    A login of another account, or an older one than in `file`, is not saved: a person's own Codex may have renewed it.
     """
     fresh = content(home / NAME, follow=False)
     new, old = parsed(fresh), read(file)
@@ -149,7 +149,7 @@ def _newer(new: Login, old: Login) -> bool:
 
 
 def _replaced(real: Path, fresh: bytes) -> None:
-    """Other bytes in place of a file, of the same owner and mode."""
+    """Replace the content of a file, atomically, with the same owner and mode."""
     before = real.stat()
     beside = real.with_name(f".{real.name}.{secrets.token_hex(6)}")
     try:
@@ -166,7 +166,7 @@ def _replaced(real: Path, fresh: bytes) -> None:
 
 
 def written(path: Path, text: bytes) -> None:
-    """A new file, readable by this account alone, whole on the disk; raises `OSError`."""
+    """Write a new file, readable by this account alone, synced to the disk; raises `OSError`."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(text)
@@ -175,7 +175,7 @@ def written(path: Path, text: bytes) -> None:
 
 
 LOOK_SECONDS = 0.2
-"""Between two looks at whether the call has renewed its copy."""
+"""Seconds between two looks at whether the call has renewed its copy."""
 
 
 class LoginLease(Fixed):
@@ -188,7 +188,7 @@ class LoginLease(Fixed):
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
-        """The login as it is when its turn has come; raises `Misconfigured` when it cannot be lent."""
+        """Yield the login as it is once its turn has come; raise `Misconfigured` if it cannot be lent."""
         if refusal := unwritable(self.file):
             raise Misconfigured(refusal)
         async with self._turn(request):
@@ -201,7 +201,7 @@ class LoginLease(Fixed):
 
     @asynccontextmanager
     async def _turn(self, request: Request) -> AsyncIterator[None]:
-        """Wait for the lock, which is said once, and hold it."""
+        """Wait for the lock, logging that once, and hold it inside the block."""
         told: list[str] = []
 
         def waits() -> None:
@@ -227,7 +227,7 @@ class LoginLease(Fixed):
 
     @asynccontextmanager
     async def _kept(self) -> AsyncIterator[None]:
-        """Inside the block, put a renewed login back as soon as it is there: the daemon may be killed at any time."""
+        """Inside the block, save a renewed login as soon as it appears: the daemon may be killed at any time."""
         failure: Exception | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(_watched, self.file)
@@ -256,7 +256,7 @@ async def _watched(file: Path) -> None:
 
 
 def _state(copy: Path) -> tuple[int, int, int] | None:
-    """What differs when it was written anew."""
+    """Return values that differ after the file was written again; None without a file."""
     with suppress(OSError):
         found = copy.lstat()
         return found.st_ino, found.st_size, found.st_mtime_ns
@@ -264,7 +264,7 @@ def _state(copy: Path) -> tuple[int, int, int] | None:
 
 
 def unwritable(file: Path) -> str:
-    """Why a login could not be renewed where it lies; empty when it can."""
+    """Return the reason why a login could not be renewed at its place; empty if it can."""
     place = file.resolve().parent
     if os.access(place, os.W_OK | os.X_OK):
         return ""
@@ -274,7 +274,7 @@ def unwritable(file: Path) -> str:
 def lend(file: Path, home: Path) -> None:
     """Copy the login into a call's CODEX_HOME, readable by this account alone; raises `OSError`.
 
-    First it is written down beside the login where the copy is: whoever has the login next looks there.
+    Before that, the copy's path is recorded beside the login: the next user of the login looks there.
     """
     record = _record(file)
     record.unlink(missing_ok=True)
@@ -283,19 +283,19 @@ def lend(file: Path, home: Path) -> None:
 
 
 def lent(file: Path) -> Path | None:
-    """The copy that a call has now, or that a killed daemon has left; None without one."""
+    """Return the copy that a call has now, or that a killed daemon has left; None without one."""
     text = content(_record(file), follow=False)
     copy = Path(os.fsdecode(text))
     return copy if copy.is_absolute() and copy.name == NAME else None
 
 
 def concealed(home: Path, file: Path) -> tuple[Path, ...]:
-    """The files that no tool of a call with its CODEX_HOME in `home` may read: Codex cannot deny a link."""
+    """Return the files that no tool of a call with CODEX_HOME `home` may read, resolved: Codex cannot deny a link."""
     return (home / NAME).resolve(), file.resolve()
 
 
 def recover(file: Path) -> None:
-    """Bring back what the call of a killed daemon had renewed; while the login is in use, its next user has done so."""
+    """Save the login that a killed daemon's call had renewed; if the login is in use, its user has already done so."""
     if lent(file) is None:
         return
     try:
@@ -307,7 +307,7 @@ def recover(file: Path) -> None:
 
 
 def _recovered(file: Path) -> None:
-    """The same, by the holder of the lock: it has not ended the call that was lent the login last."""
+    """Like `recover`, but with the lock held. Does nothing while the call that got the login last is still running."""
     copy = lent(file)
     if copy is None or directory.lives(copy.parents[2]):
         return

@@ -1,9 +1,9 @@
-"""What Codex says of a run: as it streams, how that ended, and what it took.
+"""The output of a Codex run: its events as they stream, the result derived from them, and its usage.
 
 `codex exec --json` prints one event per line. Events of kind `error` are notices, as of a request
-that is tried again; only `turn.failed` is a failure, and its class stands nowhere but in its text. Events name
-tokens only when the turn completes, and neither the model nor money: those stand in the record that Codex keeps
-of its session, which also lives when the run is killed.
+that is tried again; only `turn.failed` is a failure, and only its text tells its class. Events name
+tokens only when the turn completes, and neither the model nor money: those are in the record that Codex keeps
+of its session, which survives a killed run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shared.llm.port import DISABLED, Ending, Usage
 from shared.llm.prices import MOST_TOKENS, Prices, Tokens
 
 MOST_DIGITS = 9
-"""A time with more is not read."""
+"""Digits of a number in a time, at most; a longer one is not read."""
 
 _FAILURES = tuple(
     (re.compile(words, re.IGNORECASE), ending)
@@ -44,21 +44,21 @@ _FAILURES = tuple(
         (r"unexpected status 4|invalid_request_error|max_output_tokens|context window", Ending.PERSISTENT),
     )
 )
-"""The words of a failed turn, the first that fits; "high demand" is what a plain 500 is called."""
+"""Patterns of a failed turn's text, the first match counts; "high demand" stands for a plain 500."""
 
 _AGAIN = re.compile(
     r"try again in (?:(\d+)\s?h(?:ours?)?)?\s?(?:(\d+)\s?m(?:in(?:ute)?s?)?(?!s))?\s?(?:(\d+(?:\.\d+)?)\s?(ms|s))?",
     re.IGNORECASE,
 )
-"""How a limit inside of a stream names its time, as in `11.054s`, `6m0s` or `28ms`."""
+"""The time that a rate limit inside a stream names, as in `11.054s`, `6m0s` or `28ms`."""
 
 _NO_SANDBOX = "bwrap:"
-"""What the sandbox's helper begins its complaints with: then the command itself has never run."""
+"""Prefix of the complaints of the sandbox's helper: then the command itself has never run."""
 
 
 @dataclass(slots=True)
 class Transcript:
-    """The few facts of a run that decide, however much it says."""
+    """The few facts of a run that decide its result; its size does not depend on the output."""
 
     thread: str = ""
     """The id of its session."""
@@ -66,15 +66,15 @@ class Transcript:
     failure: str | None = None
     completed: bool = False
     usage: Mapping[str, Any] = field(default_factory=dict)
-    """Tokens of the whole turn; nothing is said of one that failed."""
+    """Tokens of the whole turn; empty for a turn that failed."""
     commands: int = 0
     stillborn: int = 0
-    """Commands that the sandbox did not let begin."""
+    """Commands that the sandbox did not start."""
     refused: list[str] = field(default_factory=list)
     """Files whose change failed."""
 
     def take(self, event: Event) -> None:
-        """Note what one event says."""
+        """Record the facts of one event."""
         match event:
             case {"type": "thread.started", "thread_id": str(thread)}:
                 self.thread = thread
@@ -99,18 +99,18 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class CodexResult:
-    """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
+    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
 
     ending: Ending
     text: str
     answer: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     wait_seconds: float | None = None
-    """After how long a rate limit is over, where it names a time."""
+    """Seconds until a rate limit is over, if it names a time."""
 
 
 def verdict(transcript: Transcript, last: str, *, structured: bool) -> CodexResult | None:
-    """What the run has led to; None when its turn never ended, so that only its exit and stderr are left.
+    """Return the run's result; None if its turn never ended, so that only its exit code and stderr are left.
 
     `last` is the last message, from the file that the CLI was told to write it to.
     """
@@ -146,7 +146,7 @@ def _wait(failure: str) -> float | None:
 
 
 def _sentence(failure: str) -> str:
-    """The message alone, where the vendor's whole answer was printed."""
+    """Return the message alone if the vendor's whole answer was printed."""
     error = (_object(failure) or {}).get("error")
     return str(error["message"]) if isinstance(error, dict) and error.get("message") else failure
 
@@ -160,34 +160,34 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 SOURCE = "price list"
-"""Who says what a run has cost: our own list of prices, by the tokens that Codex counted."""
+"""Source of a run's cost: our own list of prices, applied to the tokens that Codex counted."""
 
 _LONGEST_LINE = 2**20
-"""Bytes of a line of the record that is read; those that count tokens are short."""
+"""Bytes of a line of the record that are read; lines that count tokens are short."""
 
 _MOST_BYTES = 64 * 2**20
-"""Of one record, so much is read."""
+"""Bytes of one record that are read."""
 
 _LONGEST_PATH = 64
 """Bytes of a directory's path below `sessions`: a year, a month and a day."""
 
 _MOST_FILES = 16
-"""A call has one record; its tools can write more."""
+"""Records that are read, at most; a call has one, but its tools can write more."""
 
 _MOST_ENTRIES = 10_000
-"""Names among which it is looked for: whoever hides it behind more has a run of unknown cost."""
+"""Names that are searched for records, at most; a record hidden behind more leaves the run's cost unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The model, and what each answered request took; one that was cut off in the middle is not among them."""
+    """The model, and the tokens of each answered request, without requests that were cut off."""
 
     model: str
     requests: tuple[Tokens, ...]
 
 
 def recorded(codex_home: Path) -> Record | None:
-    """What the session records in `codex_home` say; None without one."""
+    """Read the session records in `codex_home`; None if there are none."""
     files = sorted(islice(_rollouts(codex_home), _MOST_FILES))
     if not files:
         return None
@@ -201,22 +201,22 @@ def recorded(codex_home: Path) -> Record | None:
 
 
 SUMS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-"""What the end of a turn names; in a session that is continued, of all its turns."""
+"""Counts at the end of a turn; in a continued session they cover all its turns."""
 
 REQUESTS = "requests"
 
 
 def counted(record: Record | None, said: Mapping[str, Any]) -> dict[str, float]:
-    """What was counted in a session so far, and is counted again when it is continued."""
+    """Return the counts of a session so far, which are counted again when it is continued."""
     return {name: float(_count(said, name)) for name in SUMS} | {REQUESTS: len(record.requests) if record else 0}
 
 
 def usage(
     record: Record | None, said: Mapping[str, Any], prices: Prices, before: Mapping[str, float] | None = None
 ) -> Usage:
-    """Tokens and money; `said` is the turn's own sum, for a version that keeps no such record.
+    """Return tokens and cost; `said` is the turn's own sum, for a version that keeps no such record.
 
-    `before` is what was `counted` in a session that is continued: that was paid for by then.
+    `before` is the result of `counted` for a session that was continued: those tokens were paid for before.
     """
     before = before or {}
     model = record.model if record is not None else ""
@@ -238,14 +238,14 @@ def usage(
 
 
 def tokens(counted: Mapping[str, Any], model: str) -> Tokens:
-    """Codex counts what came from the cache, or went to it, as input too, and reasoning as output."""
+    """Convert Codex's counts: it counts cached tokens, read or written, as input too, and reasoning as output."""
     cached, written = _count(counted, "cached_input_tokens"), _count(counted, "cache_write_input_tokens")
     fresh = max(_count(counted, "input_tokens") - cached - written, 0)
     return Tokens(model=model, input=fresh, output=_count(counted, "output_tokens"), cached=cached, written=written)
 
 
 def _rollouts(codex_home: Path) -> Iterator[Path]:
-    """Where Codex keeps them; its tools may have written anything there, and no link is followed."""
+    """Yield the session records; tools may have written anything there, so no link is followed."""
     root = codex_home / "sessions"
     if root.is_symlink() or codex_home.is_symlink():
         return
@@ -255,7 +255,7 @@ def _rollouts(codex_home: Path) -> Iterator[Path]:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Kind and content of the lines that matter; a last one that was cut off is none, and a link leads nowhere."""
+    """Yield kind and content of the relevant lines; a truncated last line is skipped, and no link is followed."""
     with suppress(OSError), open_regular(file) as lines:
         while lines.tell() < _MOST_BYTES and (line := lines.readline(_LONGEST_LINE)):
             if b'"token_usage_record"' not in line and b'"turn_context"' not in line:

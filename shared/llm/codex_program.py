@@ -1,6 +1,6 @@
-"""The native program of Codex, and the arguments that keep a run of it bounded and apart from its repository.
+"""The native program of Codex, and the arguments that keep a run of it limited and isolated from its repository.
 
-Among them are those of its own sandbox: where that does not start every tool of a call fails, and the call still
+Among them are those of its own sandbox: if that does not start, every tool of a call fails, and the call still
 ends well, so it is tried first.
 """
 
@@ -17,10 +17,10 @@ from shared.llm.codex_login import NAME, concealed
 from shared.process import Patience
 
 REQUEST_RETRIES = 4
-"""For a server's error or a failed connection: about 3 seconds in all."""
+"""Retries after a server's error or a failed connection: about 3 seconds in all."""
 
 STREAM_RETRIES = 0
-"""With any, a 429 that asks for an hour is waited out in silence; the engine repeats what may pass itself."""
+"""With any retries, Codex waits in silence for a 429 that asks for an hour; the engine itself retries."""
 
 CHATGPT = "https://chatgpt.com"
 
@@ -43,17 +43,17 @@ FIXED = (
     *(part for setting in _SETTINGS for part in ("-c", setting)),
     *("--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "--strict-config"),
 )
-"""What every call has."""
+"""Arguments of every call."""
 
 
 def provider(base_url: str, key_variable: str) -> Iterator[str]:
-    """Where the model is; the built-in provider would first try other ways and read other variables."""
+    """Yield the arguments for the model's server; the built-in provider would try other ways and variables first."""
     table = {"name": "engine", "base_url": f"{base_url}/v1", "env_key": key_variable, "wire_api": "responses"}
     yield from ("-c", f"model_providers.engine={_table(table)}")
 
 
 def signed_in(base_url: str | None) -> Iterator[str]:
-    """The same for a ChatGPT login, which Codex finds in its home; `base_url` stands for https://chatgpt.com."""
+    """Yield those for a ChatGPT login, which Codex finds in its home; `base_url` replaces https://chatgpt.com."""
     backend = f"{base_url or CHATGPT}/backend-api"
     known = f"{_table({'name': 'engine', 'base_url': f'{backend}/codex', 'wire_api': 'responses'})[:-1]}"
     yield from ("-c", f"model_providers.engine={known},requires_openai_auth=true}}")
@@ -61,19 +61,19 @@ def signed_in(base_url: str | None) -> Iterator[str]:
 
 
 def searching(tools: Set[str]) -> Iterator[str]:
-    """Whether the vendor may search the web for a run: only where the proxy lets that through."""
+    """Yield the setting for the vendor's web search: enabled only if the proxy lets it through."""
     yield from ("-c", f"web_search={json.dumps('live' if 'web_search' in tools else 'disabled')}")
 
 
 def permissions(protected: Sequence[str], unreadable: Sequence[Path] = ()) -> Iterator[str]:
-    """The tree and temporary directories are writable but for `protected`; tests may open sockets."""
+    """Yield permissions of an editing call: tree, except `protected`, and temporary files writable; sockets allowed."""
     inside = {".": "write", ".git": "read", **dict.fromkeys(protected, "read")}
     places = f'":root"="read",":workspace_roots"={_table(inside)},":tmpdir"="write",":slash_tmp"="write"'
     yield from _profile(places, unreadable, network=True)
 
 
 def reading(unreadable: Sequence[Path] = ()) -> Iterator[str]:
-    """Nothing can be written, there is no network, and `unreadable` files cannot be read."""
+    """Yield permissions of a reading call: nothing writable, no network, and `unreadable` files not readable."""
     if not unreadable:
         yield from ("-s", "read-only")
         return
@@ -88,12 +88,12 @@ def _profile(places: str, unreadable: Sequence[Path], *, network: bool) -> Itera
 
 
 def _table(values: Mapping[str, str]) -> str:
-    """A TOML inline table."""
+    """Return a TOML inline table."""
     return "{" + ",".join(f"{json.dumps(key)}={json.dumps(value)}" for key, value in values.items()) + "}"
 
 
 def native(program: Path) -> Path:
-    """The program itself for npm's `codex`, a script that a kill does not pass on; raises `Misconfigured`."""
+    """Return the native program, also for npm's `codex` (a script that passes no kill on); raise `Misconfigured`."""
     if program.suffix != ".js":
         return program
     script = program.parents[1]
@@ -104,17 +104,17 @@ def native(program: Path) -> Path:
 
 
 def package(program: Path) -> tuple[Path, ...]:
-    """The directory with the helpers that the program starts, where it has come as a package."""
+    """Return the directory with the helpers that the program starts, if it came as a package."""
     directory = program.parents[1]
     return (directory,) if (directory / "codex-package.json").is_file() else ()
 
 
 SECONDS = 30.0
-"""How long starting nothing in the sandbox may take."""
+"""Timeout, in seconds, for starting `true` in the sandbox."""
 
 
 async def sandbox_tried(program: Path, launcher: Launcher, call: CallDirectory, login: Path | None) -> None:
-    """Start nothing in the sandbox of an editing call, with what it denies its tools; raises `Misconfigured`."""
+    """Start `true` in the sandbox of an editing call, with its denied files; raise `Misconfigured` if that fails."""
     argv = (str(program), "sandbox", *permissions((), _denied(call, login)), "--", "/bin/true")
     command = Command(argv, {"CODEX_HOME": str(call.home)}, call.empty, b"")
     ran = await launcher.run(command, call, Patience(SECONDS, SECONDS), lambda event: None)
@@ -127,7 +127,7 @@ async def sandbox_tried(program: Path, launcher: Launcher, call: CallDirectory, 
 
 
 def _denied(call: CallDirectory, login: Path | None) -> Sequence[Path]:
-    """As in a call by a login, with an empty file as its copy."""
+    """Return the denied files of a call by a login, with an empty file as the login's copy."""
     if login is None or not login.exists():
         return ()
     home = call.home / ".codex"

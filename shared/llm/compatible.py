@@ -1,4 +1,4 @@
-"""The server of backends that speak OpenAI's chat completions: whichever a person names, with its key."""
+"""The server of backends that speak OpenAI's chat completions: any that a person names, with its key."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ CALL_KEY = "ENGINE_MODEL_KEY"
 
 
 def server(environment: Environment, backend: str) -> Endpoint:
-    """The server and its key; raises `MissingCredentials`, and `Misconfigured` where no server is named.
+    """Return the server and its key; raise `MissingCredentials`, and `Misconfigured` if no server is named.
 
-    The address is what stands before `/chat/completions`; without any path it is that before `/v1`.
+    The address is the part before `/chat/completions`; without any path it is the part before `/v1`.
     """
     key, url = (environment.get(name, "").strip() for name in (KEY, URL))
     if not key:

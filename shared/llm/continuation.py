@@ -1,7 +1,7 @@
-"""A program's session that a later call for the same item may go on with: what is known of it, and the rule (pure).
+"""A program's session that a later call for the same item may continue: its facts, and the rule (pure).
 
-A session is written by a program that an untrusted repository has influenced. It goes back to calls of the same
-kind for the same item alone, under the very circumstances under which it came about.
+A session is written by a program that an untrusted repository has influenced. Only calls of the same
+kind for the same item get it, under exactly the circumstances of the call that left it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 SECONDS = 300.0
-"""How long vendors keep a prompt in their cache after its last use, as far as they say."""
+"""Seconds that vendors keep a prompt in their cache after its last use, as far as they document it."""
 
 BYTES_OF_A_TOKEN = 40
-"""A session's file has some ten bytes for each token. Tools of the call could write it, but not what was counted."""
+"""Largest plausible bytes per token of a session's file; ten are usual. Tools could write the file, not the count."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeLimits:
-    """How old, in seconds since the end of its last call, and how long, in tokens, a session may be."""
+    """Limits of a continued session: its age in seconds since the end of its last call, and its length in tokens."""
 
     seconds: float = SECONDS
     tokens: int = 100_000
@@ -26,10 +26,10 @@ class ResumeLimits:
 
 @dataclass(frozen=True, slots=True)
 class FoundSession:
-    """What a program has left of its session after a call.
+    """A session as a program has left it after a call.
 
-    `place` are the names that lead to its file below the program's home. `tokens` is how long it is by now, and
-    `counted` what the program has counted in it so far, and counts again with the next call.
+    `place` are the names on the path to its file below the program's home. `tokens` is its length, and
+    `counted` are the program's counts so far, which it counts again with the next call.
     """
 
     id: str
@@ -43,8 +43,8 @@ class FoundSession:
 class KeptSession:
     """A session as a completed call has left it.
 
-    `circumstances` and `item_text` stand for how and by which words the call was made, `tree` is the work tree at
-    its end, `ended_at` when that was (local wall clock: another process reads it).
+    `circumstances` and `item_text` identify how and for which words the call was made, `tree` is the work tree
+    at its end, `ended_at` the time of that (local wall clock: another process reads it).
     """
 
     found: FoundSession
@@ -55,7 +55,7 @@ class KeptSession:
 
 
 def refusal(kept: KeptSession, circumstances: str, item_text: str, now: float, limits: ResumeLimits) -> str:
-    """Why a call begins anew instead of going on with `kept`; empty when it may go on."""
+    """Return the reason why a call starts a new session instead of continuing `kept`; empty if it may continue."""
     age = now - kept.ended_at
     if kept.circumstances != circumstances:
         return "the call is made in another way than the last one"

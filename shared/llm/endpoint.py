@@ -1,4 +1,4 @@
-"""Where a backend's CLI sends its requests during one call, and with which token: never the real key of a proxy."""
+"""The server and token that a backend's CLI uses during one call; with a proxy the token is never the real key."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from shared.llm.port import Request
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`base_url` without a final slash and without `/v1`; None means the vendor's own.
+    """`base_url` has no final slash and no `/v1`; None means the vendor's own.
 
-    `login` says that `token` is the token of a subscription and not an API key, and `file` is where the
-    program keeps that login, of which each call gets a copy. `socket` is a unix socket that answers as
-    `base_url` does, where there is one. `tools` are those of the vendor that are let through and metered.
+    `login` is True if `token` belongs to a subscription and is no API key, and `file` is the path of the
+    program's login file, of which each call gets a copy. `socket` is a unix socket that answers as
+    `base_url` does, if there is one. `tools` are those of the vendor that are let through and metered.
     """
 
     base_url: str | None
@@ -32,7 +32,7 @@ class Endpoints(Protocol):
     """Gives each call its endpoint for as long as the call lasts."""
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Endpoint]:
-        """The endpoint of one call; leaving the block ends what it accepts."""
+        """Yield the endpoint of one call; leaving the block invalidates it."""
         ...
 
 
@@ -45,12 +45,12 @@ class Fixed:
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
-        """It."""
+        """Yield the endpoint, and remember that the run got it."""
         self._given.add(request.run)
         yield self._endpoint
 
     def given(self, run: str) -> bool:
-        """Whether the run was given it, and forget that: for one that was not, no program was started."""
+        """Return whether the run got the endpoint, and forget that: a run without it has started no program."""
         known = run in self._given
         self._given.discard(run)
         return known

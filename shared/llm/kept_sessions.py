@@ -1,7 +1,7 @@
 """The sessions that are kept on this machine: one file for each item, agent and kind of call.
 
-A file is a line of JSON about the session, and then what the program wrote. It is handed out once: whatever becomes
-of the call that gets it, the next one begins anew unless that call has completed and left another.
+A file is a line of JSON about the session, and then the program's own text. It is handed out once: the next call
+starts a new session, unless the call that got this one completes and leaves another.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from shared.llm.continuation import FoundSession, KeptSession, ResumeLimits, ref
 log = structlog.get_logger()
 
 SESSION_BYTES = 16 * 2**20
-"""A longer session is not kept."""
+"""Largest session, in bytes, that is kept."""
 
 STORE_BYTES = 256 * 2**20
-"""What all of them may take together; the oldest go first."""
+"""Bytes of all sessions together; the oldest are removed first."""
 
 _HEAD_BYTES = 2**16
 
 _ID = re.compile(r"[0-9a-f][0-9a-f-]{0,63}")
-"""A session's id becomes an argument, so it is no option."""
+"""A session's id becomes an argument, so it must not look like an option."""
 
 _NAME = re.compile(r"\.?[A-Za-z0-9-][A-Za-z0-9._-]{0,253}")
-"""A name on the way to its file, which leads nowhere but down."""
+"""A name on the path to a session's file, which leads nowhere but down."""
 
 _ENDING = ".session"
 
 _NO_SESSION = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
-"""What reading says of a file that another version, or nobody, has written."""
+"""Errors of reading a file that another version, or another program, has written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SessionStore:
     limits: ResumeLimits
 
     def read(self, file: Path) -> KeptSession | None:
-        """The session in a file; None for none, or for what this version does not read."""
+        """Return the session in a file; None if there is none, or if this version cannot read it."""
         try:
             with directories.open_regular(file) as source:
                 head, content = source.readline(_HEAD_BYTES), source.read(SESSION_BYTES + 1)
@@ -60,7 +60,7 @@ class SessionStore:
             return None
 
     def write(self, file: Path, kept: KeptSession) -> None:
-        """Keep a session in place of the one before it; one for which there is no room is not kept. Raises nothing."""
+        """Keep a session instead of the previous one; if the disk is full it is not kept. Raises nothing."""
         partial = file.with_suffix(".partial")
         try:
             for place in (self.root, *reversed(file.relative_to(self.root).parents[:-1])):
@@ -74,21 +74,21 @@ class SessionStore:
         self.sweep()
 
     def claim(self, file: Path) -> bool:
-        """Take a session away, so that nobody else has it; False where it is not there, or stays. Raises nothing."""
+        """Remove a session, so that no other call gets it; return False if it is missing or stays. Raises nothing."""
         with suppress(OSError):
             file.unlink()
             return True
         return False
 
     def remove(self, place: Path) -> None:
-        """Forget one session, or all of a directory. Raises nothing."""
+        """Remove one session, or all of a directory. Raises nothing."""
         directories.remove(place)
         with suppress(OSError, ValueError):
             for above in place.relative_to(self.root).parents[:-1]:
                 (self.root / above).rmdir()
 
     def sweep(self) -> None:
-        """Forget what is too old to be handed out, and the oldest where all take too much. Raises nothing."""
+        """Remove sessions too old to be handed out, and the oldest if all take too much space. Raises nothing."""
         now, taken = self.clock.now(), 0
         for age, file, size in sorted(self._files(now)):
             taken += size
@@ -96,17 +96,17 @@ class SessionStore:
                 self.remove(file)
 
     def _files(self, now: float) -> Iterator[tuple[float, Path, int]]:
-        """Each with its age and bytes; what tells no age is older than anything."""
+        """Yield each file with its age and bytes; a file without a readable age counts as older than any other."""
         for file in self.root.glob("*/*/*/*"):
             with suppress(OSError):
                 yield now - _ended_at(file), file, file.lstat().st_size
 
 
 class Continuation:
-    """What goes with a request whose call may continue a session, and whose own may be continued.
+    """The session that a request's call may continue, and the place for the one that it leaves.
 
-    `told` is what the prompt then begins with: how the work tree differs from what the session has left. Nothing here
-    raises, and only what a completed call has left is kept.
+    The prompt of a continued call begins with `told`: how the work tree differs from what the session has left. Nothing
+    here raises, and only the session of a completed call is kept.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Continuation:
         self._left: tuple[FoundSession, str, float] | None = None
 
     def take(self, circumstances: str) -> FoundSession | None:
-        """The session, for a call under these circumstances; once, and None where it may not be continued."""
+        """Return the session for a call under these circumstances; only once, and None if it may not be continued."""
         kept, self._kept = self._kept, None
         if not self._store.claim(self._file) or kept is None:
             return None
@@ -129,11 +129,11 @@ class Continuation:
         return None if why else kept.found
 
     def put(self, found: FoundSession, circumstances: str) -> None:
-        """A call has completed and left this; it counts as soon as the tree is known that it has left (`leave`)."""
+        """Note the session of a completed call; it is kept as soon as the resulting tree is known (`leave`)."""
         self._left = found, circumstances, self._store.clock.now()
 
     def leave(self, tree: str) -> None:
-        """The work tree as the call has left it: from now on its session may be continued."""
+        """Keep the noted session, with the work tree that the call has left: now it may be continued."""
         if self._left is None:
             return
         (found, circumstances, ended_at), self._left = self._left, None
@@ -141,12 +141,12 @@ class Continuation:
 
 
 def agent_directory(item: Path, agent: str) -> Path:
-    """Where one agent keeps the sessions of an item, whose directory below the store's root is `item`."""
+    """Return the directory of one agent's sessions of an item; `item` is the item's directory in the store."""
     return item / agent
 
 
 def session_file(directory: Path, call: str) -> Path:
-    """The session of one kind of call in an agent's directory of an item."""
+    """Return the file of the session of one kind of call, in an agent's directory of an item."""
     return directory / f"{call}{_ENDING}"
 
 
@@ -157,7 +157,7 @@ def _text(kept: KeptSession) -> bytes:
 
 
 def _kept(about: Any, content: bytes) -> KeptSession:
-    """Raises one of `_NO_SESSION` for what is none."""
+    """Parse a kept session; raise one of `_NO_SESSION` if it is none."""
     found = about["found"]
     name, place = str(found["id"]), tuple(str(name) for name in found["place"])
     if not content or len(content) > SESSION_BYTES or not _ID.fullmatch(name) or not all(map(_NAME.fullmatch, place)):

@@ -1,8 +1,8 @@
-"""mini-swe-agent as a coding backend: its packages, its Python, the order of a call, the server that it talks to.
+"""mini-swe-agent as a coding backend: its packages, its Python, the input of a call, the server that it talks to.
 
 Measured on 2.4.6, of which the parts are used and not the command `mini`: that one has a shell for questions too, takes
-the end of a run from what commands print, and looks for its configuration in the work tree. `mini_entry` puts the parts
-together. Of the repository it reads what the model asks for, and nothing else.
+the end of a run from the output of commands, and looks for its configuration in the work tree. `mini_entry` puts the
+parts together. Of the repository it reads only the files that the model asks for.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PROMPT_BYTES = 8 * 10**6
 """No model reads more; the model proxy takes four times as much for a whole conversation."""
 
 COMMAND_SECONDS = 600
-"""How long one command may take; less where the call may not be silent for so long."""
+"""Seconds that one command may take; less if the call may not be silent for so long."""
 
 ENVIRONMENT: Mapping[str, str] = {
     "MSWEA_SILENT_STARTUP": "1",
@@ -54,7 +54,7 @@ NEEDS = (
     *("pydantic_core==2.50.5", "Pygments==2.21.0", "python-dotenv==1.2.4", "requests==2.34.2", "rich==15.0.0"),
     *("tenacity==9.2.1", "typing-inspection==0.4.5", "typing_extensions==4.16.0", "urllib3==2.8.0"),
 )
-"""Every package that its parts import, of some seventy that it asks for: litellm and what it needs take 700 MB more."""
+"""Every package that its parts import, of some seventy that it asks for: litellm and its needs take 700 MB more."""
 
 _VERSION = (
     "import sys; sys.path.insert(0, sys.argv[1]); from importlib.metadata import version; "
@@ -90,7 +90,7 @@ class Mini:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The backend's name in the configuration."""
         return "mini"
 
     @property
@@ -100,11 +100,11 @@ class Mini:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """What starts the entry script."""
+        """The command line that starts the entry script."""
         return (*self.python, str(ENTRY), str(self.program))
 
     async def ready(self) -> None:
-        """Find out the version, and whether its parts are there, once. Raises `Misconfigured`."""
+        """Determine, once, the version and whether the parts are there. Raises `Misconfigured`."""
         if self.version:
             return
         async with opened(self.launcher.calls) as call:
@@ -120,12 +120,12 @@ class Mini:
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> MiniSession:
-        """A new call; `ready` was awaited before."""
+        """Return the session of a new call; await `ready` before."""
         return MiniSession(self, request, endpoint, call)
 
     @property
     def _anew(self) -> str:
-        """What helps; packages fit the Python that has fetched them."""
+        """The advice for people: packages only fit the Python that fetched them."""
         place = self.program.parents[1]
         return f"Remove {place} if install-cli has made it, and run `workflow-engine install-cli mini`."
 
@@ -143,7 +143,7 @@ class MiniSession(OneCallSession):
         self._transcript = Transcript()
 
     def command(self) -> Command:
-        """argv, environment, and the order of the call on standard input, the token in it: no tool inherits that."""
+        """Return argv and environment, and on standard input the call's order with the token: no tool inherits that."""
         prompt = prompt_of(self._request, self.PROGRAM, PROMPT_BYTES)
         where = self._request.tree or self._call.empty
         order = json.dumps(self._order(prompt.decode(), where)).encode()
@@ -151,11 +151,11 @@ class MiniSession(OneCallSession):
         return Command(self._cli.argv, environment, where, order)
 
     def take(self, event: Event) -> None:
-        """One event."""
+        """Process one event."""
         self._transcript.take(event)
 
     def outcome(self, ran: Ran) -> RunOutcome:
-        """The verdict on a run that ended by itself."""
+        """Return the outcome of a run that ended by itself."""
         usage = self._transcript.usage
         found = verdict(self._transcript, structured=self._request.schema is not None)
         if ran.signalled:
@@ -169,7 +169,7 @@ class MiniSession(OneCallSession):
         return RunOutcome(found.ending, found.text, answer, usage)
 
     def spent(self) -> RunOutcome:
-        """What is known of a run that we ended."""
+        """Return the text and usage known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage)
 
     def _order(self, prompt: str, where: Path) -> dict[str, Any]:
@@ -222,7 +222,7 @@ _READ = _tool(
 
 
 def python_of(program: Path) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-    """What runs the parts that lie beside `program`, apart from all else that is installed, and where these are.
+    """Return the command that runs the parts beside `program`, isolated from other packages, and their directories.
 
     `install-cli` puts them into a directory for the engine's own Python; people have a virtual environment. Raises
     `Misconfigured` for anything else.
@@ -239,19 +239,19 @@ def python_of(program: Path) -> tuple[tuple[str, ...], tuple[Path, ...]]:
 
 
 def asked(program: Path) -> tuple[str, ...]:
-    """What says the version: the command `mini` itself has no option for that."""
+    """Return the command that prints the version: the command `mini` itself has no option for that."""
     python, (place, *_) = python_of(program)
     return (*python, "-c", _VERSION, str(place))
 
 
 def dialect(program: Path, launcher: Launcher) -> Mini:
-    """How the program that was found is talked to; a sandbox shows its packages. Raises `Misconfigured`."""
+    """Return the dialect for the program that was found; a sandbox shows its packages. Raises `Misconfigured`."""
     python, shown = python_of(program)
     return Mini(program, replace(launcher, readable=(*launcher.readable, *shown, ENTRY)), python)
 
 
 def build(setup: Setup) -> CliCoder:
-    """The backend for the program that was found; raises `Misconfigured` without one."""
+    """Build the backend for the program that was found; raise `Misconfigured` without one."""
     if setup.program is None:
         raise Misconfigured("The mini backend needs mini-swe-agent: run `workflow-engine install-cli mini`.")
     made = dialect(setup.program.path, setup.program.launcher)
@@ -259,12 +259,12 @@ def build(setup: Setup) -> CliCoder:
 
 
 def server(environment: Environment) -> Endpoint:
-    """The server that a person names."""
+    """Return the server that a person names."""
     return compatible.server(environment, "mini")
 
 
 async def examined(probe: Probe) -> Probed:
-    """What the adapter itself asks before its first call."""
+    """Run the check that the adapter makes before its first call."""
     async with probe.launcher() as launcher:
         mini = dialect(probe.program, launcher)
         await mini.ready()
@@ -290,4 +290,4 @@ SPEC = BackendSpec(
         needs_model=True,
     ),
 )
-"""All that the rest of the engine knows of this backend."""
+"""The description of this backend for the rest of the engine."""

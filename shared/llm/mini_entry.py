@@ -1,8 +1,8 @@
 """The entry script of mini-swe-agent: one task from standard input, its messages as JSON lines on standard output.
 
 The program's own Python runs it, apart from the engine, of which it imports nothing. The loop, its limits and the shell
-are mini-swe-agent's; what is said to the server, which tools there are and what ends a run is said here. Nothing that a
-command prints ends a run: mini-swe-agent takes the first line of any output for that, and a file can hold it.
+are mini-swe-agent's; the requests to the server, the tools and the end of a run are decided here. Nothing that a
+command prints ends a run: mini-swe-agent would end it by the first line of any output, and a file can hold that line.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 PLACE = Path(sys.argv[1]).parents[1]
-"""Where the packages are, beside the program: below an environment's `lib`, or here."""
+"""Directory of the packages, beside the program: they are below an environment's `lib`, or here."""
 
 if (PLACE / "minisweagent").is_dir():
     sys.path.insert(0, str(PLACE))
@@ -36,7 +36,7 @@ LINE_SHOWN = 2_000
 """Characters of one line that a reading gives."""
 
 CONNECT_SECONDS, ANSWER_SECONDS = 30, 3600
-"""How long the server is waited for; the engine's own limits are shorter."""
+"""Timeouts, in seconds, of connecting and of the answer; the engine's own limits are shorter."""
 
 OBSERVATION = """\
 {%- set text = output.output -%}
@@ -107,7 +107,7 @@ class Model(OpenRouterModel):
         return {"cost": 0.0}  # the model proxy knows it
 
     def _parse_actions(self, response: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The tools to call; raises `Submitted` for an answer that ends the run, and `FormatError`."""
+        """Return the tools to call; raise `Submitted` for an answer that ends the run, and `FormatError`."""
         choice = response["choices"][0]
         reason, message = choice.get("finish_reason"), choice["message"]
         calls = message.get("tool_calls") or []
@@ -125,7 +125,7 @@ class Model(OpenRouterModel):
 
 
 class Tools(LocalEnvironment):
-    """What the model can do: run commands in the work tree, or only read it, and give its answer."""
+    """The tools of the model: run commands in the work tree, or only read it, and give its answer."""
 
     def __init__(self, order: Mapping[str, Any]) -> None:
         self._root = Path.cwd().resolve()
@@ -134,7 +134,7 @@ class Tools(LocalEnvironment):
         self._known = {tool["function"]["name"] for tool in order["tools"]}
 
     def execute(self, action: Mapping[str, Any], cwd: str = "") -> dict[str, Any]:
-        """Call one tool; raises `Submitted` for the answer."""
+        """Call one tool; raise `Submitted` for the answer."""
         name, given = action["tool"], action["given"]
         match name if name in self._known else None, given:
             case "bash", {"command": str(command)}:
@@ -149,10 +149,10 @@ class Tools(LocalEnvironment):
                 return _said(f"The arguments do not fit the tool '{name}'.", code=1)
 
     def _check_finished(self, output: Mapping[str, Any]) -> None:
-        """Go on, whatever a command has printed."""
+        """Do nothing: no output of a command ends the run."""
 
     def _read(self, path: str, offset: object) -> dict[str, Any]:
-        """Lines of a file, or the names in a directory, of the work tree and nowhere else."""
+        """Return lines of a file, or the names in a directory, of the work tree and nowhere else."""
         first = offset if isinstance(offset, int) and offset > 1 else 1
         try:
             place = (self._root / path).resolve()
@@ -169,16 +169,16 @@ class Tools(LocalEnvironment):
 
 
 class Agent(DefaultAgent):
-    """The loop of mini-swe-agent, which tells each message as it comes."""
+    """The loop of mini-swe-agent, which prints each message as it comes."""
 
     def add_messages(self, *messages: dict[str, Any]) -> list[dict[str, Any]]:
-        """Tell them, and keep them."""
+        """Print the messages, and keep them."""
         for message in messages:
             _tell(_event(message))
         return list(super().add_messages(*messages))
 
     def handle_uncaught_exception(self, error: Exception) -> list[dict[str, Any]]:
-        """Tell why it ends, without a traceback."""
+        """Print the reason for the end, without a traceback."""
         facts = {"status": getattr(error, "status", None), "kind": getattr(error, "kind", "")}
         return self.add_messages(
             {"role": "exit", "content": str(error), "extra": {"exit_status": type(error).__name__, **facts}}
@@ -190,11 +190,11 @@ REPLACED = {
     LocalEnvironment: ("execute", "_check_finished"),
     DefaultAgent: ("add_messages", "handle_uncaught_exception"),
 }
-"""What is said here instead of there: a version that calls it by other names would go by its own rules."""
+"""Methods overridden here: a version that calls them by other names would use its own rules."""
 
 
 def main() -> int:
-    """Make one run, or say the version; the exit code."""
+    """Make one run, or print the version; return the exit code."""
     if sys.argv[2:] == ["--version"]:
         lacking = [name for base, names in REPLACED.items() for name in names if not hasattr(base, name)]
         said = f" without {', '.join(lacking)}" if lacking else ""
@@ -213,7 +213,7 @@ def main() -> int:
 
 
 def _completion(answer: Any) -> dict[str, Any]:
-    """A whole answer, or the pieces of one put together; raises `Failed` for a refusal and for one that breaks off."""
+    """Return a whole answer, joined if it is a stream; raise `Failed` for a refusal and for one that breaks off."""
     if answer.status_code != 200:
         raise _failure(answer)
     if "text/event-stream" in answer.headers.get("content-type", ""):
@@ -226,7 +226,7 @@ def _completion(answer: Any) -> dict[str, Any]:
 
 
 def _joined(lines: Iterable[bytes]) -> dict[str, Any]:
-    """The answer that a stream of events comes to; raises `Failed` where no end is told."""
+    """Join the events of a stream to an answer; raise `Failed` if it has no end."""
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     calls: dict[int, dict[str, Any]] = {}
     choice = {"message": message, "finish_reason": None}
@@ -249,7 +249,7 @@ def _joined(lines: Iterable[bytes]) -> dict[str, Any]:
 
 
 def _add(message: dict[str, Any], calls: dict[int, dict[str, Any]], delta: Mapping[str, Any]) -> None:
-    """One piece: texts grow, and so do the arguments of tool calls."""
+    """Append one piece: texts grow, and so do the arguments of tool calls."""
     for key, value in delta.items():
         if key == "tool_calls":
             for piece in value or ():
@@ -259,7 +259,7 @@ def _add(message: dict[str, Any], calls: dict[int, dict[str, Any]], delta: Mappi
 
 
 def _call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
-    """One piece of a tool call; a server that numbers none gives each whole."""
+    """Append one piece of a tool call; a server that numbers none gives each whole."""
     empty = {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
     known = calls.setdefault(piece.get("index", len(calls)), empty)
     told = piece.get("function") or {}
@@ -269,7 +269,7 @@ def _call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
 
 
 def _failure(answer: Any) -> Failed:
-    """What a status says: those of a server in trouble may pass."""
+    """Return the error for a status: `Failed` if it may pass, as of a server in trouble, else `Refused`."""
     try:
         error = answer.json()["error"]
         message, kind = str(error["message"]), str(error.get("code") or error.get("type") or "")
@@ -286,7 +286,7 @@ def _text(message: Mapping[str, Any]) -> str:
 
 
 def _action(call: Mapping[str, Any]) -> dict[str, Any]:
-    """One tool call; raises `FormatError` for one whose arguments are no JSON, which no server wants back."""
+    """Return one tool call; raise `FormatError` if its arguments are no JSON, which no server wants back."""
     asked = call.get("function") or {}
     try:
         given = json.loads(asked.get("arguments") or "{}")
@@ -309,7 +309,7 @@ def _ended(status: str, text: str, **facts: Any) -> Exception:
 
 
 def _numbered(lines: Iterable[str], first: int) -> Iterator[str]:
-    """As many lines as are shown at once, and where it goes on."""
+    """Yield the lines that fit into one output, and the offset at which to continue."""
     room = SHOWN - 100
     for number, line in enumerate(islice(lines, first - 1, None), first):
         shown = line if len(line) <= LINE_SHOWN else f"{line[:LINE_SHOWN]} [the line is longer]\n"
@@ -325,7 +325,7 @@ def _said(text: str, code: int = 0) -> dict[str, Any]:
 
 
 def _event(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message without what is in it twice: the output as it was before it was shortened, the whole answer."""
+    """Return a message without duplicates: without the unshortened output and the whole answer."""
     extra = message.get("extra", {})
     answer = extra.get("response") or {}
     kept = ("exit_status", "answer", "status", "kind", "interrupt_type", "said", "returncode")

@@ -1,7 +1,7 @@
-"""What mini-swe-agent says of a run, as it goes, and what a run has led to (pure).
+"""The events of a mini-swe-agent run, as it goes, and the result derived from them (pure).
 
 Each message of the run is one line, as mini-swe-agent keeps it in its trajectory; the last has the role `exit` and
-says why. Unknown kinds and keys are ignored.
+the reason. Unknown kinds and keys are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORDS = tuple(
         (r"content_filter|content_policy|flagged", Ending.REFUSED),
     )
 )
-"""The words of a refused request, the first that fits; they go before its status, which many servers choose badly."""
+"""Patterns of a refused request, the first match counts; they go before its status, which many servers choose badly."""
 
 _STATUSES: Mapping[int, Ending] = {
     401: Ending.AUTH,
@@ -42,15 +42,15 @@ _STATUSES: Mapping[int, Ending] = {
 
 @dataclass(slots=True)
 class Transcript:
-    """The few facts of a run that decide, however much it says."""
+    """The few facts of a run that decide its result; its size does not depend on the output."""
 
     exit: Event | None = None
     text: str = ""
     usage: Usage = field(default_factory=Usage)
-    """Of the requests so far; nobody says the price."""
+    """Usage of the requests so far, without a price."""
 
     def take(self, event: Event) -> None:
-        """Note what one event says."""
+        """Record the facts of one event."""
         match event:
             case {"type": "run", "model": str(model)}:
                 self.usage = replace(self.usage, model=model)
@@ -71,7 +71,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class MiniResult:
-    """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
+    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
 
     ending: Ending
     text: str
@@ -79,7 +79,7 @@ class MiniResult:
 
 
 def verdict(transcript: Transcript, *, structured: bool) -> MiniResult | None:
-    """What the run has led to; None when it ended without saying so, so that only its exit and stderr are left."""
+    """Return the run's result; None if it printed no end, so that only its exit code and stderr are left."""
     match transcript.exit:
         case None:
             return None
@@ -119,7 +119,7 @@ def _failed(told: Event) -> MiniResult:
 
 
 def _added(known: Usage, counted: Mapping[str, Any]) -> Usage:
-    """What came from the cache is counted as input too."""
+    """Add a request's counts; cached tokens are part of its input count."""
     details = counted.get("prompt_tokens_details")
     cached = _count(details, "cached_tokens") if isinstance(details, dict) else 0
     return replace(

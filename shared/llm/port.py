@@ -1,4 +1,4 @@
-"""What the engine asks of a coding backend, and what it gets back: the same for every backend."""
+"""The port of coding backends: the engine's request and the outcome of a run, the same for every backend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.llm.kept_sessions import Continuation
 
 
 class CoderCall(StrEnum):
-    """What is asked. The first five edit files in a tree, the others read and answer JSON."""
+    """The kind of call. The first five edit files in a tree, the others read and answer JSON."""
 
     WRITE_TESTS = "write_tests"
     IMPLEMENT = "implement"
@@ -30,7 +30,7 @@ class CoderCall(StrEnum):
 
     @property
     def edits(self) -> bool:
-        """Whether the work tree, and not the answer, is the evidence."""
+        """True if the work tree, and not the answer, is the result."""
         return self in _EDITING
 
 
@@ -40,9 +40,9 @@ _EDITING = frozenset(
 
 
 class Ending(StrEnum):
-    """How a run ended; what to do about each is decided by `shared.retry`.
+    """The ending of a run; `shared.retry` decides what to do about it.
 
-    USAGE_LIMIT is a limit of the account (`retry_at` says until when, where the vendor says it),
+    USAGE_LIMIT is a limit of the account (`retry_at` is its end, if the vendor names it),
     OVERLOADED a 429 or 529 that names no time, TIMED_OUT our own deadline or limit of silence,
     KILLED a signal that was not ours. AUTH and BILLING need a person at the vendor's, CONFIG one at
     this machine (a bad flag, an unknown model, a missing program). MALFORMED answers do not fit the
@@ -69,7 +69,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What one run may take."""
+    """Limits of one run: turns, US dollars, seconds in all, seconds without output."""
 
     max_turns: int = 50
     budget_usd: float = 5.0
@@ -79,21 +79,21 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call: who asks for what, about which item, on which tree.
+    """One call: its kind, its item, its tree, its prompt and its limits.
 
     `attempt`, `round` and `retry` count from 1, 0 and 0: implementation tries, review rounds, and
     repeats of the same call (CI fixes, repairs of a malformed answer). Together with `call` and
     `title` they name the call, so a resumed run asks exactly what the interrupted one asked. `body` is the
     item's text, for recordings.
     `tree` is None for calls that need no files. `schema` is the JSON schema of the wanted answer.
-    `model` is the backend's own word for one, None its default; `protected` are patterns of paths in
-    the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty when
-    nobody counts it; `account` is the issue that it is counted to, empty when that is `item` itself.
-    `readable` is what a sandbox shows besides the tree: what was set up for it. `images` are files in the tree that
-    the prompt names; a backend whose program takes images by itself hands them over. `size` is how hard the item is (a
-    word of `specification.Size`), empty when nobody says. `ladder` are the backends and models of the repository's own
-    ladder, empty for the usual ones; None: the configured ladder holds. `continues` is set where the program's own
-    session may be continued and kept; None: the call begins anew and leaves nothing.
+    `model` is the backend's own name for one, None its default; `protected` are patterns of paths in
+    the tree that the backend's own editing tools refuse. `run` names the call in the ledger, empty if it is not
+    counted; `account` is the issue that it is counted to, empty if that is `item` itself.
+    `readable` are paths that a sandbox shows besides the tree: those set up for it. `images` are files in the tree that
+    the prompt names; a backend whose program takes images by itself hands them over. `size` is the difficulty of the
+    item (a value of `specification.Size`), empty if unknown. `ladder` are the backends and models of the repository's
+    own ladder, empty for the usual ones; None: the configured ladder is used. `continues` is set if the program's own
+    session may be continued and kept; None: the call starts a new one and leaves nothing.
     """
 
     call: CoderCall
@@ -121,9 +121,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and money of one run; `cost_usd` None means that nobody knows.
+    """Tokens and cost of one run; `cost_usd` is None if the cost is unknown.
 
-    `input_tokens` counts what was neither read from the vendor's cache nor written to it.
+    `input_tokens` excludes tokens read from the vendor's cache or written to it.
     """
 
     input_tokens: int = 0
@@ -139,28 +139,28 @@ DISABLED = (
     r"organi[sz]ation has been (?:disabled|deactivated|suspended)|(?:organization|account)_(?:disabled|deactivated)"
     r"|(?:disabled|deactivated|suspended) organi[sz]ation"
 )
-"""How vendors word that an account is closed, whatever the status: a matter of its owner, as a wrong key is."""
+"""Messages of vendors that an account is closed, whatever the status: its owner has to act, as for a wrong key."""
 
 MOST_USD = 10_000.0
-"""No single run costs more: a larger figure, an infinite one or one that is no number is not believed."""
+"""Largest plausible cost of a single run: larger, infinite and non-numeric figures are rejected."""
 
 
 def money(value: object) -> float | None:
-    """A cost in US dollars as a program or a file says it; None for what cannot be one."""
+    """Return a cost in US dollars as a program or a file gives it; None if it is implausible."""
     believed = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_USD
     return float(value) if believed and isinstance(value, int | float) else None
 
 
 NOT_RUN = Usage(cost_usd=0.0, cost_source="not run")
-"""Of a call for which nothing was started."""
+"""Usage of a call for which nothing was started."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What a run led to. `answer` is set only for a structured call that completed.
+    """The outcome of a run. `answer` is set only for a structured call that completed.
 
-    `notes` are sentences about what did not decide the ending, for example denied tool calls; `log`
-    is the file with everything the backend said, where it is kept. `RoleRouter` sets `role`, `backend` and `rung`.
+    `notes` are sentences about facts that did not decide the ending, for example denied tool calls; `log`
+    is the file with the backend's whole output, if it is kept. `RoleRouter` sets `role`, `backend` and `rung`.
     """
 
     ending: Ending
@@ -173,9 +173,9 @@ class RunOutcome:
     role: str = ""
     backend: str = ""
     rung: str = ""
-    """The step of the ladder that it was made on, as in "2 of 3: sonnet"; empty without a ladder."""
+    """The step of the model ladder, as in "2 of 3: sonnet"; empty without a ladder."""
     resumed: int | None = None
-    """Tokens of a continued session that were read from the vendor's cache; None: the call began anew."""
+    """Tokens of a continued session that were read from the vendor's cache; None if the call started a new session."""
 
 
 class Coder(Protocol):
@@ -183,7 +183,7 @@ class Coder(Protocol):
 
     @property
     def name(self) -> str:
-        """The configured word, for example `claude`."""
+        """The backend's name in the configuration, for example `claude`."""
         ...
 
     async def run(self, request: Request) -> RunOutcome:

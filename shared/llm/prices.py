@@ -1,4 +1,4 @@
-"""What tokens cost: a dated list of public prices beside this file, which the configuration can replace or add to."""
+"""Prices of tokens: a dated list of public prices beside this file, which the configuration can replace or extend."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LIST = Path(__file__).with_name("prices.yml")
 MILLION = 1_000_000
 
 MOST_TOKENS = 10**9
-"""No request takes so many: a larger count, an infinite one or one that is no number is not believed."""
+"""Largest plausible number of tokens: larger, infinite and non-numeric counts are rejected."""
 
 _SUFFIX = re.compile(r"(?:-latest|-\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[[^\]]*\])?")
-"""What vendors put behind a model's name without changing its price: a date, a context size."""
+"""Suffix that vendors add to a model's name without changing its price: a date, a context size."""
 
 
 class Price(BaseModel):
@@ -41,9 +41,9 @@ class Price(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What one request took. `input` was neither read from the vendor's cache (`cached`) nor written to it.
+    """The usage of one request. `input` was neither read from the vendor's cache (`cached`) nor written to it.
 
-    `estimated`: the answer did not live to say it, so it is reckoned from what was seen.
+    `estimated` is True if the answer ended before it reported them, so that they are estimated from the seen part.
     """
 
     model: str = ""
@@ -57,7 +57,7 @@ class Tokens:
 
     @property
     def prompt(self) -> int:
-        """The length of the prompt."""
+        """Length of the prompt in tokens."""
         return self.input + self.cached + self.written + self.written_hour
 
 
@@ -69,21 +69,21 @@ class Prices:
 
     @classmethod
     def listed(cls, own: Mapping[str, Price] | None = None) -> Prices:
-        """The list beside this file, with the configuration's `own` prices before it."""
+        """Return the prices of the list beside this file, overridden by the configuration's `own` prices."""
         found = yaml.safe_load(LIST.read_text("utf-8"))
         return cls({**_PRICES.validate_python(found["models"]), **(own or {})})
 
     def knows(self, model: str) -> bool:
-        """Whether a model has a price."""
+        """Return whether a model has a price."""
         return model in self._models or _plain(model) in self._models
 
     def cost(self, tokens: Tokens) -> float | None:
-        """US dollars; None for a model whose price is not known."""
+        """Return the cost in US dollars; None for a model without a price."""
         price = self._models.get(tokens.model) or self._models.get(_plain(tokens.model))
         return None if price is None else _cost(price, tokens)
 
     def most(self, tokens: Tokens) -> float:
-        """US dollars if it was the dearest known model: what a limit is held by where a price is not known."""
+        """Return the cost in US dollars at the most expensive known model: an upper bound if the price is unknown."""
         return max((_cost(price, tokens) for price in self._models.values()), default=0.0)
 
 
@@ -99,11 +99,11 @@ def _cost(price: Price, tokens: Tokens) -> float:
 
 
 LONGEST_NAME = 200
-"""So many characters of a model's name are looked at."""
+"""Characters of a model's name that are examined."""
 
 
 def _plain(model: str) -> str:
-    """The name without what may stand behind it, and without the platform's prefix."""
+    """Return the name without a date or context size at its end, and without the platform's prefix."""
     name = model.rpartition("/")[2]
     for end in range(1, min(len(name), LONGEST_NAME)):
         if name[end] in "-[" and _SUFFIX.fullmatch(name, end):

@@ -34,13 +34,13 @@ from shared.llm.structured import as_text, fitted, strict
 log = structlog.get_logger()
 
 PROMPT_BYTES = 8 * 10**6
-"""Qwen Code cuts off what is longer on standard input."""
+"""Qwen Code cuts longer text on standard input off."""
 
 _NEEDED = (
     *("--bare", "--approval-mode", "--allowed-tools", "--exclude-tools", "--json-schema", "--max-session-turns"),
     *("--auth-type", "--output-format"),
 )
-"""What a version has to know so that it can be bounded and kept apart from the repository."""
+"""Options that a version must have so that it can be limited and isolated from the repository."""
 
 SETTINGS: Mapping[str, Any] = {
     "security": {"folderTrust": {"enabled": True}},
@@ -48,7 +48,7 @@ SETTINGS: Mapping[str, Any] = {
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": False},
 }
-"""In the home of the call: no folder is trusted, and nothing is sent anywhere but to the model."""
+"""Settings in the home of the call: no folder is trusted, and nothing is sent anywhere but to the model."""
 
 ENVIRONMENT: Mapping[str, str] = {
     "QWEN_CODE_DISABLE_CRON": "1",
@@ -80,7 +80,7 @@ class Qwen:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The backend's name in the configuration."""
         return "qwen"
 
     @property
@@ -89,7 +89,7 @@ class Qwen:
         return compatible.COMPANY
 
     async def ready(self) -> None:
-        """Find out the version and what it knows, once. Raises `Misconfigured` naming what is missing."""
+        """Determine, once, the version and its options. Raises `Misconfigured` naming missing ones."""
         if self.version:
             return
         async with opened(self.launcher.calls) as call:
@@ -106,7 +106,7 @@ class Qwen:
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> QwenSession:
-        """A new call; `ready` was awaited before."""
+        """Return the session of a new call; await `ready` before."""
         return QwenSession(self, request, endpoint, call)
 
     async def _says(self, call: CallDirectory, argument: str) -> str:
@@ -127,7 +127,7 @@ class QwenSession(OneCallSession):
         self._transcript = Transcript()
 
     def command(self) -> Command:
-        """argv, environment, and the prompt on standard input."""
+        """Return argv and environment, with the prompt on standard input."""
         prompt = prompt_of(self._request, self.PROGRAM, PROMPT_BYTES)
         home = self._call.home / ".qwen"
         home.mkdir(mode=0o700)
@@ -136,11 +136,11 @@ class QwenSession(OneCallSession):
         return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
 
     def take(self, event: Event) -> None:
-        """One event."""
+        """Process one event."""
         self._transcript.take(event)
 
     def outcome(self, ran: Ran) -> RunOutcome:
-        """The verdict on a run that ended by itself."""
+        """Return the outcome of a run that ended by itself."""
         usage = self._transcript.spent
         found = verdict(self._transcript, code=ran.code, structured=self._request.schema is not None)
         if ran.signalled:
@@ -155,7 +155,7 @@ class QwenSession(OneCallSession):
         return RunOutcome(found.ending, found.text, answer, usage, notes=found.notes)
 
     def spent(self) -> RunOutcome:
-        """What is known of a run that we ended."""
+        """Return the text and usage known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
 
     def _arguments(self) -> Iterator[str]:
@@ -185,7 +185,7 @@ class QwenSession(OneCallSession):
 
 
 def build(setup: Setup) -> CliCoder:
-    """The backend for the program that was found; raises `Misconfigured` without one."""
+    """Build the backend for the program that was found; raise `Misconfigured` without one."""
     if setup.program is None:
         raise Misconfigured("The qwen backend needs the Qwen Code program: run `workflow-engine install-cli qwen`.")
     made = dialect(setup.program.path, setup.program.launcher)
@@ -193,19 +193,19 @@ def build(setup: Setup) -> CliCoder:
 
 
 def dialect(program: Path, launcher: Launcher) -> Qwen:
-    """How the program that was found is talked to; a sandbox shows the Node that it runs on."""
+    """Return the dialect for the program that was found; a sandbox shows the Node that it runs on."""
     node = shutil.which("node", path=launcher.environment.get("PATH"))
     shown = () if node is None else (Path(node).resolve(),)
     return Qwen(program, replace(launcher, readable=(*launcher.readable, *shown)))
 
 
 def server(environment: Environment) -> Endpoint:
-    """The server that a person names."""
+    """Return the server that a person names."""
     return compatible.server(environment, "qwen")
 
 
 async def examined(probe: Probe) -> Probed:
-    """What the adapter itself asks before its first call."""
+    """Run the check that the adapter makes before its first call."""
     async with probe.launcher() as launcher:
         qwen = dialect(probe.program, launcher)
         await qwen.ready()
@@ -230,4 +230,4 @@ SPEC = BackendSpec(
         needs_model=True,
     ),
 )
-"""All that the rest of the engine knows of this backend."""
+"""The description of this backend for the rest of the engine."""

@@ -1,7 +1,7 @@
-"""What Qwen Code says of a run, as it streams, and what a run has led to (pure).
+"""The events of a Qwen Code run, as they stream, and the result derived from them (pure).
 
 `--output-format stream-json` prints one event per line; unknown kinds and keys are ignored. A run that used up its
-turns ends without a `result`. A failed request is a `result` whose only class is the status in its words.
+turns ends without a `result`. A failed request is a `result` whose only class is the status in its text.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ _WORDS = tuple(
         (r"API Error: 4\d\d\b", Ending.PERSISTENT),
     )
 )
-"""The words of a failed run, the first that fits."""
+"""Patterns of a failed run's text, the first match counts."""
 
 
 @dataclass(slots=True)
 class Transcript:
-    """The few facts of a run that decide, however much it says."""
+    """The few facts of a run that decide its result; its size does not depend on the output."""
 
     result: Event | None = None
     text: str = ""
     usage: Usage = field(default_factory=Usage)
-    """Of the requests so far, for a run that does not live to its result."""
+    """Usage of the requests so far, for a run that is ended before its result."""
 
     def take(self, event: Event) -> None:
-        """Note what one event says."""
+        """Record the facts of one event."""
         match event:
             case {"type": "result"}:
                 self.result = event
@@ -82,14 +82,14 @@ class Transcript:
 
     @property
     def spent(self) -> Usage:
-        """Tokens of the run: the result's where there is one, else what was seen; nobody says the price."""
+        """Tokens of the run: from its result if there is one, else the tokens seen; without a price."""
         counted = None if self.result is None else self.result.get("usage")
         return _usage(counted, self.usage.model) if isinstance(counted, dict) else self.usage
 
 
 @dataclass(frozen=True, slots=True)
 class QwenResult:
-    """How a run ended that ended by itself; `answer` is the structured one, `text` what was said last."""
+    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
 
     ending: Ending
     text: str
@@ -98,7 +98,7 @@ class QwenResult:
 
 
 def verdict(transcript: Transcript, *, code: int, structured: bool) -> QwenResult | None:
-    """What the run has led to; None when it ended without a result, so that only its exit and stderr are left."""
+    """Return the run's result; None if it ended without one, so that only its exit code and stderr are left."""
     result = transcript.result
     if result is None:
         return QwenResult(Ending.MAX_TURNS, transcript.text) if code == TURNS_USED_UP else None
@@ -120,13 +120,13 @@ def verdict(transcript: Transcript, *, code: int, structured: bool) -> QwenResul
 
 
 def _sentence(text: str) -> str:
-    """A failure without the brackets around it."""
+    """Return a failure without the brackets around it."""
     found = re.fullmatch(r"\[API Error: (.*)\]", text, re.DOTALL)
     return found[1] if found else text
 
 
 def _denials(result: Event) -> tuple[str, ...]:
-    """A run goes on after a tool call was denied; that it was says why something may be missing."""
+    """Note denied tool calls: the run went on without them, so something may be missing."""
     denied = result.get("permission_denials")
     listed = denied if isinstance(denied, list) else []
     tools = {str(one.get("tool_name", "?")) for one in listed if isinstance(one, dict)}
@@ -134,7 +134,7 @@ def _denials(result: Event) -> tuple[str, ...]:
 
 
 def _usage(counted: Mapping[str, Any], model: str) -> Usage:
-    """What came from the cache is counted as input too."""
+    """Convert the counts; cached tokens are counted as input too."""
     cached = _count(counted, "cache_read_input_tokens")
     fresh = max(_count(counted, "input_tokens") - cached, 0)
     return Usage(fresh, _count(counted, "output_tokens"), cached, model=model)

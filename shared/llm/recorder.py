@@ -1,4 +1,4 @@
-"""A coder whose every exchange is written down; see `recording` for the files."""
+"""A coder that records each of its exchanges; see `recording` for the files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shared.llm.port import Coder, CoderCall, Request, RunOutcome
 log = structlog.get_logger()
 
 LARGEST_FILE = 1_000_000
-"""A changed file beyond this many bytes is named in a recording, but not held by it."""
+"""Bytes above which a changed file is only named in a recording."""
 
 _Stamp = tuple[int, int, int]
 _SKIPPED = frozenset({".git", ".venv", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
@@ -28,9 +28,9 @@ _SKIPPED = frozenset({".git", ".venv", "node_modules", "__pycache__", ".pytest_c
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Another coder, each of whose runs leaves one file in `directory`; nothing that `hide` knows stands in it.
+    """Another coder, each of whose runs leaves one file in `directory`, with the secrets that `hide` knows removed.
 
-    Before the first edit of an item its tree is kept as `ITEM.tar.gz`, so that it can be played again.
+    Before the first edit of an item its tree is kept as `ITEM.tar.gz`, so that it can be replayed.
     A recording that cannot be written is logged and stops nothing.
     """
 
@@ -42,11 +42,11 @@ class Recorder:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The coder's name in the configuration."""
         return self.coder.name
 
     async def run(self, request: Request) -> RunOutcome:
-        """Make one call and write it down."""
+        """Make one call and record it."""
         before = await anyio.to_thread.run_sync(self._before, request)
         began = self.clock.boot()
         outcome = await self.coder.run(request)
@@ -92,7 +92,7 @@ class Recorder:
 
 
 def _stamps(tree: Path) -> Iterator[tuple[str, _Stamp]]:
-    """Every plain file of a tree and by what a change of it shows."""
+    """Yield every plain file of a tree, with values that differ after a change of it."""
     for entry in directories.walk(tree, skipped=_SKIPPED, deepest=directories.LONGEST_PATH):
         if entry.is_file(follow_symlinks=False):
             found = entry.stat(follow_symlinks=False)
@@ -114,7 +114,7 @@ def _edits(tree: Path, before: Mapping[str, _Stamp]) -> Iterator[dict[str, Any]]
 
 
 def _hidden(text: str, hide: Callable[[str], str]) -> str:
-    """JSON text without secrets: each string is looked at as it is, not as JSON writes it."""
+    """Remove secrets from JSON text: each string is examined decoded, not as JSON writes it."""
 
     def cleaned(value: Any) -> Any:
         if isinstance(value, str):
@@ -127,7 +127,7 @@ def _hidden(text: str, hide: Callable[[str], str]) -> str:
 
 
 def _add(directory: Path, call: CoderCall, text: str) -> None:
-    """A new file with the next number, whole or not at all; several processes may write at once."""
+    """Write a new file with the next number, atomically; several processes may write at once."""
     number = max((int(file.name.partition("-")[0]) for file in directory.glob(recording.PATTERN)), default=0)
     partial = directory / f".{os.getpid()}.partial"
     partial.write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
 """Recordings of exchanges with a backend: written one file each, read back as the answers of a scenario.
 
-A file is `NNNNNN-CALL.json`: what was asked, what came, and the files of the tree that the run has
-changed, whole. Failures of one call in a row become one answer that fails so often first.
+A file is `NNNNNN-CALL.json`: the request, the outcome, and the whole files of the tree that the run has
+changed. Failures of one call in a row become one answer that first fails as often.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from shared.errors import Misconfigured
 from shared.llm.port import Ending, Request, RunOutcome
 
 VERSION = 1
-"""Of the files' format."""
+"""Version of the files' format."""
 
 PATTERN = "[0-9]*-*.json"
-"""What the files are called."""
+"""Pattern of the files' names."""
 
 
 def written(request: Request, outcome: RunOutcome, edits: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> str:
-    """One exchange as JSON text; `edits` are those of a scenario, `about` what the recorder knows besides."""
+    """Return one exchange as JSON text; `edits` are as in a scenario, `about` are facts that the recorder adds."""
     usage = outcome.usage
     exchange = {
         "v": VERSION,
@@ -56,12 +56,12 @@ def written(request: Request, outcome: RunOutcome, edits: Iterable[Mapping[str, 
 
 
 def tree_of(directory: Path, item: str) -> Path:
-    """Where the files are kept that an item began with."""
+    """Return the path of the archive with the files that an item began with."""
     return directory / f"{''.join(character for character in item if character.isalnum()) or 'item'}.tar.gz"
 
 
 def exchanges(directory: Path) -> list[dict[str, Any]]:
-    """What was recorded in `directory`, in its order; raises `Misconfigured` for what is no recording."""
+    """Return the exchanges recorded in `directory`, in their order; raise `Misconfigured` for what is no recording."""
     found = []
     for file in sorted(directory.glob(PATTERN)):
         try:
@@ -77,7 +77,7 @@ def exchanges(directory: Path) -> list[dict[str, Any]]:
 
 
 def scenario(found: Iterable[Mapping[str, Any]]) -> str:
-    """The text of the scenario that answers as the recorded backend did."""
+    """Return the text of the scenario that answers as the recorded backend did."""
     calls: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
     for one in found:
         key = tuple(one[name] for name in ("call", "title", "attempt", "round", "retry"))
@@ -86,7 +86,7 @@ def scenario(found: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _answer(same: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """One call's entry: its last success, after as many failures as there were."""
+    """Return one call's entry: its last success, after as many failures as there were."""
     done = [one for one in same if one["ending"] == Ending.COMPLETED]
     failed = [one for one in same if one["ending"] != Ending.COMPLETED]
     last = (done or failed)[-1]

@@ -1,4 +1,4 @@
-"""Who plays which role: a coder that gives each request to the backend, model and limits of its role."""
+"""The router of roles: a coder that gives each request to the backend, model and limits of its role."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ PHASES: Mapping[CoderCall, str] = {
     CoderCall.CHECK_CRITERIA: "qa",
     CoderCall.DIAGNOSE: "debugger",
 }
-"""Which role makes which call, unless the configuration says otherwise."""
+"""The role of each call, unless the configuration says otherwise."""
 
 GENERALIST = "generalist"
-"""The role that has all others."""
+"""The role that includes all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleOverride:
-    """What one role has of its own; None leaves what holds for all. Limits can only lower a call's own."""
+    """Overrides of one role; None keeps the value for all roles. Limits can only lower a call's own."""
 
     coder: Coder | None = None
     model: str | None = None
@@ -41,18 +41,18 @@ class RoleOverride:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of a ladder: another backend, another model of it, or both; None leaves what holds without it."""
+    """One step of a model ladder: another backend, another model, or both; None keeps the value without a ladder."""
 
     coder: Coder | None = None
     model: str | None = None
 
 
 CLIMBING = frozenset({CoderCall.WRITE_TESTS, CoderCall.IMPLEMENT, CoderCall.REFACTOR, CoderCall.FIX_CI})
-"""The calls that are made on a ladder: each further try of one climbs a rung."""
+"""Calls that use the ladder: each further try of one goes one rung up."""
 
 
 def rung_of(request: Request, rungs: int) -> int | None:
-    """The index of the rung on which a call is made; None for a call, or without a ladder, that has none.
+    """Return the index of the rung for a call; None if the call uses no ladder, or there is none.
 
     A small item, or one of unknown size, begins at the lowest, a medium one in the middle, a large one at the highest.
     """
@@ -64,7 +64,7 @@ def rung_of(request: Request, rungs: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class RoleRouter:
-    """The backend of a repository, the parts of the roles that differ from it, and calls that another role makes."""
+    """The backend of a repository, the overrides of roles, and the calls that are given to other roles."""
 
     coder: Coder
     parts: Mapping[str, RoleOverride] = field(default_factory=dict)
@@ -73,17 +73,17 @@ class RoleRouter:
     choices: Mapping[str, str] = field(default_factory=dict)
     """Items whose calls a person has given to one of `built`, whatever their roles say: item -> backend."""
     ladder: tuple[Rung, ...] = ()
-    """The steps that further tries of a call climb, whatever their roles say."""
+    """The rungs for further tries of a call, whatever their roles say."""
 
     @property
     def name(self) -> str:
-        """The configured word of what holds for every role without a part."""
+        """Name of the default backend."""
         return self.coder.name
 
     async def run(self, request: Request) -> RunOutcome:
-        """Make one call as its role; a role without a part plays as the generalist does.
+        """Make one call as its role; a role without an override uses the generalist's.
 
-        Raises `BackendMissing` for an item of a backend that is not configured here.
+        Raises `BackendMissing` if the item's backend is not configured here.
         """
         role, part = self._played(request)
         limits, model = lowered(request.limits, part), part.model or request.model
@@ -98,20 +98,20 @@ class RoleRouter:
         return replace(outcome, role=role, backend=coder.name, rung=self._told(ladder, rung))
 
     def _ladder(self, request: Request) -> tuple[Rung, ...]:
-        """The repository's own ladder, else the configured one."""
+        """Return the repository's own ladder, else the configured one."""
         if request.ladder is None:
             return self.ladder
         return tuple(Rung(self._built(name) if name else None, model or None) for name, model in request.ladder)
 
     def _told(self, ladder: Sequence[Rung], rung: int | None) -> str:
-        """A rung as reports name it."""
+        """Return a rung's description for reports."""
         if rung is None:
             return ""
         step = ladder[rung]
         return f"{rung + 1} of {len(ladder)}: {step.model or (step.coder or self.coder).name}"
 
     def backend_of(self, request: Request) -> str:
-        """The configured word of the backend that makes this call, whether or not it is configured here."""
+        """Return the name of the backend that makes this call, even if it is not configured here."""
         _, part = self._played(request)
         ladder = self._ladder(request)
         rung = rung_of(request, len(ladder))
@@ -136,7 +136,7 @@ class BackendMissing(Blocked):
 
 
 def lowered(limits: RunLimits, part: RoleOverride) -> RunLimits:
-    """`limits` as far as the role allows them."""
+    """Lower `limits` to those of the role."""
     return replace(
         limits,
         max_turns=min(limits.max_turns, part.max_turns or limits.max_turns),
@@ -146,5 +146,5 @@ def lowered(limits: RunLimits, part: RoleOverride) -> RunLimits:
 
 
 def plays(roles: frozenset[str], role: str) -> bool:
-    """Whether an agent restricted to `roles` (empty: not restricted) does the work of `role`."""
+    """Return whether an agent restricted to `roles` (empty: not restricted) does the work of `role`."""
     return not roles or GENERALIST in roles or role in roles

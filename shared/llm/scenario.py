@@ -41,7 +41,7 @@ class Unscripted(Misconfigured):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """The answers of one file; `digest` names this version of it."""
+    """The answers of one file; `digest` identifies this version of it."""
 
     source: str
     digest: str
@@ -49,7 +49,7 @@ class Scenario:
 
     @classmethod
     def load(cls, path: Path) -> Scenario:
-        """Read a scenario file, or a directory of recordings; raises `Misconfigured` naming every fault's place."""
+        """Read a scenario file, or a directory of recordings; raise `Misconfigured` with the place of every fault."""
         if path.is_dir():
             return cls.parse(recording.scenario(recording.exchanges(path)), str(path))
         try:
@@ -62,11 +62,11 @@ class Scenario:
 
     @classmethod
     def parse(cls, text: str, source: str = "scenario") -> Scenario:
-        """`load` for a text; `source` stands in messages."""
+        """Parse the text of a scenario, like `load`; `source` is its name in messages."""
         return cls(source, hashlib.sha256(text.encode()).hexdigest()[:8], answers_of(text, source))
 
     def answer_to(self, request: Request) -> ScriptedAnswer:
-        """The one entry for `request`; raises `Unscripted` when there is none or no single best one."""
+        """Return the one entry for `request`; raise `Unscripted` if there is none or no single best one."""
         fitting = [answer for answer in self.answers if answer.matches(request)]
         if not fitting:
             raise Unscripted(f"{self.source} has no answer for this call; add for example:\n{stub(request)}")
@@ -79,7 +79,7 @@ class Scenario:
 
 
 def stub(request: Request) -> str:
-    """A YAML entry that would answer `request`, to be pasted into a scenario and filled in."""
+    """Return a YAML entry that would answer `request`, to be pasted into a scenario and filled in."""
     shown = [f"- call: {request.call}", f"  for: {json.dumps(request.title, ensure_ascii=False)}"]
     counters = (("attempt", request.attempt, 1), ("round", request.round, 0), ("retry", request.retry, 0))
     shown += [f"  {name}: {value}" for name, value, default in counters if value != default]

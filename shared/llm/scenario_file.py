@@ -1,4 +1,4 @@
-"""The YAML of a scenario, read into answers; every fault is listed with its line and column."""
+"""The parser of a scenario's YAML; every fault is listed with its line and column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REPLACE_KEYS = ("old", "new")
 
 
 def answers_of(text: str, source: str) -> tuple[ScriptedAnswer, ...]:
-    """The answers that `text` lists; raises `Misconfigured` with every fault found."""
+    """Return the answers that `text` lists; raise `Misconfigured` with every fault found."""
     try:
         reader = _Reader(source, yaml.SafeLoader(text))
         answers = tuple(reader.answers(reader.loader.get_single_node()))
@@ -208,7 +208,7 @@ class _Reader:
 
 
 def _times(fields: Fields) -> int | None:
-    """How often an entry fails: once when it answers as well, always when it does not."""
+    """Return the default number of failures before an entry answers: one, or None (endless) if it has no answer."""
     return 1 if {"edits", "answer"} & fields.keys() else None
 
 

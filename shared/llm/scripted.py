@@ -18,7 +18,7 @@ _FREE = Usage(cost_usd=0.0, cost_source="scripted")
 
 @dataclass(slots=True)
 class Scripted:
-    """A coder that does what its scenario says, the same for the same request, in every process.
+    """A coder that follows its scenario: the same request gets the same answer in every process.
 
     With a directory `used`, each answer and each failure that was given leaves one file there, so
     that several processes and a restarted one know of each other's.
@@ -31,13 +31,13 @@ class Scripted:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The backend's name in the configuration."""
         return "scripted"
 
     async def run(self, request: Request) -> RunOutcome:
         """Give the answer to `request`.
 
-        Raises `Unscripted` when the scenario has none, and `Misconfigured` when an edit does not
+        Raises `Unscripted` if the scenario has none, and `Misconfigured` if an edit does not
         fit the tree or would leave it; then nothing is edited.
         """
         answer = self.scenario.answer_to(request)
@@ -55,7 +55,7 @@ class Scripted:
         return _completed(answer)
 
     def unread(self) -> tuple[str, ...]:
-        """The answers that were never given, one line each."""
+        """Return the answers that were never given, one line each."""
         return tuple(str(answer) for answer in self.scenario.answers if not self._was_given(answer))
 
     def _still_fails(self, answer: ScriptedAnswer) -> bool:
@@ -65,7 +65,7 @@ class Scripted:
         return any(self._first_time(answer, f"failed-{time}") for time in range(1, answer.times + 1))
 
     def _first_time(self, answer: ScriptedAnswer, event: str) -> bool:
-        """Note an event; False when it was noted before, here or by another process."""
+        """Note an event; return False if it was noted before, here or by another process."""
         trace = self._trace(answer, event)
         if trace in self._seen:
             return False
@@ -90,7 +90,7 @@ class Scripted:
 
 
 def build(setup: Setup) -> Coder:
-    """The backend for the configured scenario; raises `Misconfigured` without one."""
+    """Build the backend for the configured scenario; raise `Misconfigured` without one."""
     if setup.scenario is None:
         raise Misconfigured("The scripted backend needs a scenario: set llm.scenario to the path of its YAML file.")
     return Scripted(Scenario.load(setup.scenario), setup.clock, setup.used)
@@ -102,7 +102,7 @@ def _completed(answer: ScriptedAnswer) -> RunOutcome:
 
 
 def _planned(request: Request, answer: ScriptedAnswer) -> dict[Path, str | None]:
-    """What each file will hold, None for no file; raises before anything is written."""
+    """Return the new content of each file, None for no file; raise before anything is written."""
     if not answer.edits:
         return {}
     if request.tree is None:
@@ -116,7 +116,7 @@ def _planned(request: Request, answer: ScriptedAnswer) -> dict[Path, str | None]
 
 
 def _inside(tree: Path, edit: Edit) -> Path:
-    """The file that an edit means, links followed; raises unless it is one inside `tree`."""
+    """Return the file of an edit, links followed; raise unless it is inside `tree`."""
     try:
         path = (tree / edit.path).resolve()
         fits = tree in path.parents and ".." not in Path(edit.path).parts and not Path(edit.path).is_absolute()
@@ -154,4 +154,4 @@ def _write(path: Path, content: str | None) -> None:
 
 
 SPEC = BackendSpec(build)
-"""It follows a file and needs no program."""
+"""The description of this backend: it follows a file and needs no program."""

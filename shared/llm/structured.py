@@ -21,7 +21,7 @@ _OF_SCHEMAS = ("properties", "$defs")
 
 
 def strict(schema: Schema) -> dict[str, Any]:
-    """`schema` in the strict subset; what fits it fits `schema` after `fitted`."""
+    """Return `schema` in the strict subset; an answer that fits it fits `schema` after `fitted`."""
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}  # nothing may stand beside a reference
     found = {key: _strict_value(key, value) for key, value in schema.items() if key not in _UNKNOWN_TO_VENDORS}
@@ -37,12 +37,12 @@ def strict(schema: Schema) -> dict[str, Any]:
 
 
 def fitted(answer: Any, schema: Schema) -> Any:
-    """`answer` to `strict(schema)` without the nulls that only stand for an optional property left out."""
+    """Return `answer` to `strict(schema)` without the nulls that stand for omitted optional properties."""
     return _fitted(answer, schema, schema)
 
 
 def as_text(schema: Schema) -> str:
-    """A strict schema on one line, for an argument or a file."""
+    """Return a strict schema on one line, for an argument or a file."""
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -81,7 +81,7 @@ def _fitted(answer: Any, schema: Schema, root: Schema) -> Any:
 
 
 def _of_choices(schema: Schema, root: Schema) -> Schema:
-    """The properties of the one choice that is an object, as in `X | None`."""
+    """Return the properties of the one choice that is an object, as in `X | None`."""
     objects = [part for part in (_resolved(choice, root) for choice in _choices(schema)) if "properties" in part]
     found: Schema = objects[0]["properties"] if len(objects) == 1 else {}
     return found

@@ -29,74 +29,74 @@ log = structlog.get_logger()
 
 
 class Session(Protocol):
-    """One call of one CLI: what it runs, what it hears, what it makes of it."""
+    """One call of one CLI: its command, its events, its outcome."""
 
     def resume(self, found: FoundSession) -> None:
-        """Go on with what an earlier call has left, before there is a `command`; raises `OSError`."""
+        """Continue the session of an earlier call; called before `command`; raises `OSError`."""
         ...
 
     def command(self) -> Command:
-        """What to run; raises `Impossible` when the CLI cannot take this request."""
+        """Return the command to run; raise `Impossible` if the CLI cannot take this request."""
         ...
 
     def take(self, event: Event) -> None:
-        """One event, as it comes."""
+        """Process one event, as it comes."""
         ...
 
     def outcome(self, ran: Ran) -> RunOutcome:
-        """The verdict, when we did not end the process ourselves; the exit code alone is never one."""
+        """Return the outcome, if we did not end the process ourselves; the exit code alone never decides it."""
         ...
 
     def spent(self) -> RunOutcome:
-        """What is known of a run that we ended: usage and text; its `ending` does not count."""
+        """Return usage and text of a run that we ended; the `ending` does not count."""
         ...
 
     def reused(self) -> int:
-        """How many tokens of a session the first request read from the vendor's cache."""
+        """Return the tokens of a session that the first request read from the vendor's cache."""
         ...
 
     def left(self) -> FoundSession | None:
-        """The session as the program has left it; None where it keeps none that can be continued."""
+        """Return the session as the program has left it; None if it keeps none that can be continued."""
         ...
 
     def close(self) -> None:
-        """The process is gone, however it ended: take away what only the CLI left in the tree."""
+        """Clean up after the process is gone, however it ended: remove files that only the CLI left in the tree."""
         ...
 
 
 class OneCallSession:
-    """What a `Session` says where the program keeps none that a later call could go on with, and leaves no file."""
+    """Default methods of a `Session` for programs that keep no session and leave no file."""
 
     PROGRAM = ""
-    """What people call it."""
+    """The program's name for people."""
 
     def resume(self, found: FoundSession) -> None:
-        """Raises `OSError`: there is none to go on with."""
+        """Raise `OSError`: there is no session to continue."""
         raise OSError(errno.ENOTSUP, f"{self.PROGRAM} goes on in no session ({found.id})")
 
     def reused(self) -> int:
-        """Nothing."""
+        """Return 0: no session was continued."""
         return 0
 
     def left(self) -> FoundSession | None:
-        """None."""
+        """Return None: no session is kept."""
         return None
 
     def close(self) -> None:
-        """Nothing is left in the tree."""
+        """Do nothing: no file is left in the tree."""
 
 
 class Dialect(Protocol):
-    """One CLI: its name, and how it is talked to."""
+    """One CLI: its name, and the way to talk to it."""
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The backend's name in the configuration."""
         ...
 
     @property
     def company(self) -> str:
-        """What people call the vendor."""
+        """The vendor's name for people."""
         ...
 
     @property
@@ -106,15 +106,15 @@ class Dialect(Protocol):
 
     @property
     def version(self) -> str:
-        """As it tells, once it is `ready`."""
+        """The version that the program reports, once it is `ready`."""
         ...
 
     async def ready(self) -> None:
-        """Look, once, at the program and its version; raises `Misconfigured` when it cannot be used."""
+        """Check, once, the program and its version; raise `Misconfigured` if it cannot be used."""
         ...
 
     def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Session:
-        """A new call."""
+        """Return the session of a new call."""
         ...
 
 
@@ -123,7 +123,7 @@ class Impossible(Exception):
 
 
 def prompt_of(request: Request, program: str, most_bytes: int) -> bytes:
-    """The prompt as `program` reads it; raises `Impossible` for none, and for more than it takes."""
+    """Return the prompt as `program` reads it; raise `Impossible` if it is empty or too long."""
     prompt = request.prompt.encode("utf-8", "replace")
     if not prompt.strip():
         raise Impossible("The prompt is empty.")
@@ -133,7 +133,7 @@ def prompt_of(request: Request, program: str, most_bytes: int) -> bytes:
 
 
 class CliCoder:
-    """A coder behind a CLI: each call in its own directory, process tree and limits; `model` is for those without."""
+    """A coder behind a CLI: each call has its own directory, process tree, limits; `model` is the default one."""
 
     def __init__(self, dialect: Dialect, launcher: Launcher, endpoints: Endpoints, model: str | None = None) -> None:
         self._dialect = dialect
@@ -143,11 +143,11 @@ class CliCoder:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The backend's name in the configuration."""
         return self._dialect.name
 
     async def ready(self) -> None:
-        """Look, once, at the program and its version; raises `Misconfigured` when it cannot be used."""
+        """Check, once, the program and its version; raise `Misconfigured` if it cannot be used."""
         await self._dialect.ready()
 
     async def run(self, request: Request) -> RunOutcome:
@@ -168,7 +168,7 @@ class CliCoder:
         return replace(outcome, text=text)
 
     async def _continued(self, request: Request, endpoint: Endpoint) -> RunOutcome | None:
-        """The call in the session of the last one of its kind; None where there is none, or it was not taken up."""
+        """Make the call in the session of the last one of its kind; None if there is none, or it was refused."""
         continues = request.continues
         if continues is None:
             return None
@@ -194,7 +194,7 @@ class CliCoder:
                 return outcome if found is None else replace(outcome, resumed=min(session.reused(), found.tokens))
 
     def _circumstances(self, request: Request, endpoint: Endpoint) -> str:
-        """How a call is made, in one word: by which program, for what, and all that bounds it."""
+        """Return a hash of the circumstances of a call: its program, its purpose, and everything that limits it."""
         dialect, wrap = self._dialect, self._launcher.wrap
         facts = {
             "program": (dialect.name, str(dialect.program), dialect.version, request.model),
@@ -229,14 +229,14 @@ class CliCoder:
 
 
 LEAST_SECONDS = 1.0
-"""So long may a call take at least that begins anew because its session was not taken up."""
+"""Least deadline, in seconds, of a call that starts again because its session was refused."""
 
 ABOUT_THE_SESSION = frozenset({Ending.CONFIG, Ending.PERSISTENT, Ending.UNKNOWN, Ending.EMPTY, Ending.MALFORMED})
-"""How a call may end whose session the program or the vendor did not take; nothing else says anything of it."""
+"""Endings of a call whose session the program or the vendor refused; other endings do not show a refusal."""
 
 
 def was_refused(outcome: RunOutcome) -> bool:
-    """Whether a session was not taken up: nothing was answered in it, so nothing was paid and no tool has run."""
+    """Return whether a session was refused: no answer came in it, so nothing was paid and no tool has run."""
     usage = outcome.usage
     tokens = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cache_write_tokens)
     return outcome.ending in ABOUT_THE_SESSION and not any(tokens)
@@ -260,7 +260,7 @@ def _name(request: Request) -> str:
 
 
 def of_the_vendor(text: str, company: str, base_url: str | None) -> str:
-    """`text` with the vendor's name `company` where the program names the server at `base_url`, which is ours."""
+    """Replace the server at `base_url`, which is ours, by the vendor's name `company` in a program's text."""
     where = urlsplit(base_url or "")
     if where.hostname is None:
         return text

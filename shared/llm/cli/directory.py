@@ -1,6 +1,6 @@
-"""The directory of one call: a HOME of its own, outside the work tree, gone when the call is over.
+"""The directory of one call: a HOME of its own, outside the work tree, removed when the call is over.
 
-A lock file beside each tells a living call's directory from one that a killed daemon left.
+A lock file beside each directory tells that of a running call from one that a killed daemon left.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shared.filesystem import directories
 
 @dataclass(frozen=True, slots=True)
 class CallDirectory:
-    """`home` is the CLI's HOME, `temporary` its TMPDIR, `empty` where a call works that has no tree."""
+    """`home` is the CLI's HOME, `temporary` its TMPDIR, `empty` the working directory of a call without a tree."""
 
     path: Path
 
@@ -41,13 +41,13 @@ class CallDirectory:
 
     @property
     def events(self) -> Path:
-        """Everything that the CLI printed on standard output: beside the directory, where the call cannot write."""
+        """File with the CLI's whole standard output: beside the directory, where the call cannot write."""
         return self.path.with_suffix(".events")
 
 
 @asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[CallDirectory]:
-    """A fresh call directory (mode 0700) under `root`; removed at the end, whatever is in it."""
+    """Make a call directory (mode 0700) under `root`; removed at the end, whatever is in it."""
     await anyio.to_thread.run_sync(lambda: root.mkdir(mode=0o700, parents=True, exist_ok=True))
     name = f"call-{secrets.token_hex(6)}"
     descriptor = os.open(root / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -65,7 +65,7 @@ async def opened(root: Path) -> AsyncIterator[CallDirectory]:
 
 
 def lives(call: Path) -> bool:
-    """Whether the call with this directory goes on, in whichever process."""
+    """Return whether the call with this directory is still running, in whichever process."""
     with suppress(OSError):
         descriptor = os.open(call.with_name(f"{call.name}.lock"), os.O_RDWR)
         try:
@@ -78,9 +78,9 @@ def lives(call: Path) -> bool:
 
 
 def sweep(root: Path, *, spared: Collection[Path] = ()) -> int:
-    """Remove the directories of calls whose daemon is gone, but not those that `spared` are in; returns how many.
+    """Remove the directories of calls whose daemon is gone, except those with a path of `spared`; return how many.
 
-    Raises nothing: what cannot be removed is moved aside, and tried again with the next sweep.
+    Raises nothing: a path that cannot be removed is renamed, and tried again with the next sweep.
     """
     removed = 0
     directories.retry(root)

@@ -1,4 +1,4 @@
-"""Runs one CLI call: wrapped, in its own directory, within its limits, its events handed on as they come."""
+"""The launcher of CLI calls: wrapped, in a directory of their own, within limits; events are passed on as they come."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from shared.sandbox.wrap import Isolation, Wrap
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run, and where. `env` comes on top of the launcher's own environment, `readable` of what it shows."""
+    """A command line and its directory. `env` and `readable` are added to the launcher's environment and paths."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
@@ -40,9 +40,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a process ended. `code` says nothing when `cut` is set: then we ended it, perhaps at a `limit`.
+    """The end of a process. `code` means nothing if `cut` is set: then we ended it, perhaps at a `limit`.
 
-    `complaint` is the end of what it said on standard error and, on standard output, beside its
+    `complaint` is the end of its standard error and of the lines on standard output that are no
     events; `skipped` counts lines there that were no JSON objects.
     """
 
@@ -54,31 +54,31 @@ class Ran:
 
     @property
     def signalled(self) -> bool:
-        """Whether a signal ended it that was not ours, as far as the code tells."""
+        """True if a signal ended it that was not ours, as far as the code tells."""
         return self.cut is None and (self.code < 0 or self.code > 128)
 
 
 @dataclass(slots=True)
 class _Guarded:
-    """The watchdog of one call, and the limit that it found passed."""
+    """The watchdog of one call, and the limit that it found exceeded."""
 
     watch: Watch | None
     limit: str | None = None
 
     async def over(self, child: Process) -> str | None:
-        """See `process.Guard`."""
+        """Wait for the child within its limits; see `process.Guard`."""
         self.limit = None if self.watch is None else await self.watch.over(child)
         return self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """What every call of one daemon has in common.
+    """The settings that all calls of one daemon share.
 
     `environment` is the allow-list of children, `calls` the directory of call directories, `logs`
-    where their transcripts are kept, `hidden` what no call may see (the state directory), `readable`
-    what it sees of that all the same. Without `limits` it may take what it wants of the machine;
-    with `groups` the kernel itself holds them.
+    the directory of kept transcripts, `hidden` the paths that no call may see (the state directory), `readable`
+    exceptions from these. Without `limits` a call may use any amount of the machine's resources;
+    with `groups` the kernel itself enforces the limits.
     """
 
     wrap: Wrap
@@ -99,9 +99,9 @@ class Launcher:
         take: Callable[[Event], None],
         endpoint: Endpoint | None = None,
     ) -> Ran:
-        """Run `command` to its end or to the end of `patience`; raises `OSError` when it cannot be started.
+        """Run `command` to its end or to the end of `patience`; raises `OSError` if it cannot be started.
 
-        Where the sandbox can close the network, it is closed but for an `endpoint` that has a socket.
+        If the sandbox can close the network, it is closed except for an `endpoint` that has a socket.
         """
         lines, errors = JsonLines(take), Tail()
         writable = (call.path, command.cwd)
@@ -139,7 +139,7 @@ class Launcher:
         )
 
     def keep(self, call: CallDirectory, name: str, *, completed: bool = False) -> Path | None:
-        """Keep a call's events under `name`, those of completed calls apart; None when there is nothing to keep."""
+        """Keep a call's events under `name`, those of completed calls apart; return None if there are none to keep."""
         at = datetime.fromtimestamp(self.clock.now(), UTC)
         where = self.logs / "completed" if completed else self.logs
         return transcripts.keep(call.events, where, f"{at:%Y%m%dT%H%M%S}-{name}-{call.path.name}.jsonl")
@@ -150,7 +150,7 @@ class Launcher:
 
 
 def _outlet(endpoint: Endpoint | None) -> Outlet | None:
-    """The way to an endpoint that has a socket: by the port at which the CLI looks for it."""
+    """Return the way to an endpoint that has a socket: by the port at which the CLI looks for it."""
     if endpoint is None or endpoint.socket is None or endpoint.base_url is None:
         return None
     port = urlsplit(endpoint.base_url).port

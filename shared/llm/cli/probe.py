@@ -1,4 +1,4 @@
-"""What a CLI says of itself, asked once before it is used."""
+"""The question to a CLI about itself, asked once before it is used."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from shared.errors import Misconfigured
 
 
 async def said(argv: Sequence[str], key: str, environment: Mapping[str, str], *, cwd: Path = Path("/")) -> str:
-    """What `argv` prints; `key` is what names the program in the configuration.
+    """Return the output of `argv`; `key` is the configuration key that names the program.
 
-    Raises `Misconfigured` when it cannot be run or fails, with its last words.
+    Raises `Misconfigured`, with the end of its output, if it cannot be run or fails.
     """
     try:
         finished = await process.run(argv, cwd=cwd, env=environment)

@@ -1,4 +1,4 @@
-"""Where the coding CLIs are: what the configuration names, else the newest of what was installed and PATH has."""
+"""The paths of the coding CLIs: the configured one, else the newest of the installed one and the one in PATH."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from shared.errors import Misconfigured
 from shared.llm.cli import probe
 
 ASK_SECONDS = 30.0
-"""How long a program may take to say its version."""
+"""Seconds that a program may take to print its version."""
 
 
 def home(state_dir: Path, name: str) -> Path:
-    """Where the versions of one CLI are installed."""
+    """Return the directory in which the versions of one CLI are installed."""
     return state_dir / "cli" / name
 
 
 def installed(state_dir: Path, name: str) -> Path | None:
-    """The newest version that `install-cli` has put into the state directory."""
+    """Return the newest version that `install-cli` has put into the state directory, or None."""
     spec = llm.cli_spec(name)
     program = spec.package.program if spec else name
     found = [place for place in home(state_dir, name).glob("[0-9]*") if (place / program).is_file()]
@@ -33,12 +33,12 @@ def installed(state_dir: Path, name: str) -> Path | None:
 
 
 def program(name: str, configured: str, state_dir: Path, search_path: str) -> Path:
-    """The first of `programs`."""
+    """Return the first of `programs`."""
     return programs(name, configured, state_dir, search_path)[0]
 
 
 def programs(name: str, configured: str, state_dir: Path, search_path: str) -> tuple[Path, ...]:
-    """The executables of backend `name`, links followed; raises `Misconfigured` saying how to get one.
+    """Return the executables of backend `name`, links followed; raise `Misconfigured` saying how to get one.
 
     `configured` is the value of the backend's key; a value other than the plain name is the only one.
     """
@@ -55,14 +55,14 @@ def programs(name: str, configured: str, state_dir: Path, search_path: str) -> t
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The program; `versions` are those of all that were compared, empty where there was nothing to choose."""
+    """The chosen program; `versions` are those of all compared programs, empty if there was nothing to choose."""
 
     path: Path
     versions: Mapping[Path, str]
 
     @property
     def sentence(self) -> str:
-        """For people: what is used, and instead of what; empty where there was no choice."""
+        """Sentence for people: the program used, and the others; empty if there was no choice."""
         others = [f"{path} ({version})" for path, version in self.versions.items() if path != self.path]
         if not others:
             return ""
@@ -70,9 +70,9 @@ class Chosen:
 
 
 async def newest(name: str, configured: str, state_dir: Path, environment: Mapping[str, str]) -> Chosen:
-    """The program of backend `name`; raises `Misconfigured` as `programs` does.
+    """Return the newest program of backend `name`; raises `Misconfigured` as `programs` does.
 
-    `environment` needs a PATH. A program that is alone is not asked for its version.
+    `environment` needs a PATH. A program that is the only one is not asked for its version.
     """
     found = programs(name, configured, state_dir, environment["PATH"])
     if len(found) == 1:
@@ -82,7 +82,7 @@ async def newest(name: str, configured: str, state_dir: Path, environment: Mappi
 
 
 async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str:
-    """The version that it says, or why it says none."""
+    """Return the version that the program prints, or the reason why it prints none."""
     spec = llm.cli_spec(name)
     try:
         with anyio.fail_after(ASK_SECONDS):

@@ -1,4 +1,4 @@
-"""What a CLI prints, read as it comes: JSON lines into events, everything into a capped file, the last words kept."""
+"""The output of a CLI, read as it comes: JSON lines into events, everything into a capped file, the last lines kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 LINE_CAP = 4 * 2**20
-"""Bytes of one line; a longer one is dropped whole, and counted: parsing it would keep every other item waiting."""
+"""Bytes of one line; a longer one is dropped and counted: parsing it would keep every other item waiting."""
 
 LOG_CAP = 256 * 2**20
 """Bytes of one call that are written to disk."""
@@ -27,7 +27,7 @@ Event = Mapping[str, Any]
 
 
 class JsonLines:
-    """Bytes in, one `take(event)` for each line that is a JSON object; other lines are counted and the last kept.
+    """Calls `take(event)` for each line that is a JSON object; other lines are counted, and the last ones kept.
 
     Bytes that are no UTF-8 become replacement characters, colours are removed, and a last line
     without its newline is read at `close`.
@@ -43,7 +43,7 @@ class JsonLines:
         self.tail = Tail()
 
     def feed(self, chunk: bytes) -> None:
-        """The next piece, cut anywhere."""
+        """Process the next chunk, cut anywhere."""
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
             self._append(piece)
@@ -51,7 +51,7 @@ class JsonLines:
         self._append(rest)
 
     def close(self) -> None:
-        """There is no more."""
+        """Process the last line, even without a newline."""
         if self._size or self._dropping:
             self._end_line()
 
@@ -84,25 +84,25 @@ class Tail:
         self._open = b""
 
     def feed(self, chunk: bytes) -> None:
-        """The next piece; only its end matters."""
+        """Add the next chunk; only its end matters."""
         *ended, self._open = (self._open + chunk)[-(2**16) :].split(b"\n")
         for line in ended:
             self.add(line.decode("utf-8", "replace"))
 
     def add(self, line: str) -> None:
-        """One whole line."""
+        """Add one whole line."""
         if text := plain(line).strip():
             self._lines.append(text[:TAIL_LINE_CHARS])
 
     @property
     def text(self) -> str:
-        """What is left, an unfinished line included."""
+        """The kept lines, including an unfinished one."""
         unfinished = plain(self._open.decode("utf-8", "replace")).strip()
         return "\n".join([*self._lines, *([unfinished[:TAIL_LINE_CHARS]] if unfinished else [])])
 
 
 class LogFile:
-    """A new file (mode 0600) that takes bytes up to a cap; used as a context. Raises `OSError` where one is already."""
+    """A new file (mode 0600) that takes bytes up to a cap; used as a context. Raises `OSError` if the path exists."""
 
     def __init__(self, path: Path, *, cap: int = LOG_CAP) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -118,14 +118,14 @@ class LogFile:
         self._file.close()
 
     def write(self, chunk: bytes) -> None:
-        """Append what still has room."""
+        """Append the part of `chunk` for which there is room."""
         if self._room > 0:
             self._file.write(chunk[: self._room])
             self._room -= len(chunk)
 
 
 def plain(text: str) -> str:
-    """`text` without the escape sequences of terminals."""
+    """Return `text` without the escape sequences of terminals."""
     return _ANSI.sub("", text)
 
 
@@ -141,7 +141,7 @@ def _event(line: str) -> Event | None:
 
 
 def _refused(word: str) -> float:
-    """NaN and infinities are no JSON, and no number to reckon with."""
+    """Raise `ValueError` for NaN and infinities: they are not JSON, and useless as numbers."""
     raise ValueError(f"{word} is no JSON")
 
 

@@ -1,4 +1,4 @@
-"""What is kept on this machine of calls: all that each has printed, the newest of them, within bounds."""
+"""The kept transcripts of calls: everything that each has printed, the newest ones, within limits."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from shared.filesystem import directories
 
 FILES = 200
-"""Transcripts in one directory; the oldest go first."""
+"""Transcripts in one directory, at most; the oldest are removed first."""
 
 DIRECTORY_BYTES = 2**30
-"""What they may take together; the newest stays whatever it takes."""
+"""Bytes of all transcripts together; the newest stays whatever its size."""
 
 
 def keep(events: Path, directory: Path, name: str) -> Path | None:
-    """Move a call's events to `directory/name`; None when there are none or they cannot be kept.
+    """Move a call's events to `directory/name`; return None if there are none or they cannot be kept.
 
-    Names begin with a time, so that their order is that of the calls. Readable as `events` is. What is not the regular
-    file that the daemon has written is not kept, wherever a link there leads.
+    Names begin with a time, so that they sort in the order of the calls. The mode of `events` stays. Only the regular
+    file that the daemon has written is kept, wherever a link at that place leads.
     """
     kept = directory / name
     if not _has_text(events):
@@ -44,14 +44,14 @@ def _has_text(path: Path) -> bool:
 
 
 def _size(path: Path) -> int:
-    """In bytes; what cannot be looked at, as a name without a file, takes none and goes in its turn."""
+    """Return the size in bytes; 0 for a path that cannot be examined, which is then removed in its turn."""
     with suppress(OSError):
         return path.lstat().st_size
     return 0
 
 
 def outdated(found: Sequence[tuple[Path, int]], *, size: int = DIRECTORY_BYTES) -> tuple[Path, ...]:
-    """Which of these files, with their bytes and oldest first, go; the last one never does (pure)."""
+    """Return those of these files (with bytes, oldest first) to be removed; never the last one (pure)."""
     taken, staying = 0, 0
     for _, taking in reversed(found):
         taken += taking

@@ -1,4 +1,4 @@
-"""The account of one run: what its requests took, whether its budget is used up, when a limit ends."""
+"""The account of one run: the usage of its requests, the check of its budget, and the end of a limit that it met."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from shared.llm.prices import Prices, Tokens
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 
 BROKEN = 0
-"""Stands among the statuses for an answer that ended with an error inside of it."""
+"""Status recorded for an answer that ended with an error inside it."""
 
 MOST_FAILURES = 4
-"""Failed answers in a row after which a program that repeats for minutes is told that the last one is final."""
+"""Failed answers in a row after which a program that repeats for minutes gets the last one as final."""
 
 METERED, ESTIMATED = "proxy", "proxy estimate"
-"""Who says what a run has cost: the proxy, from the vendor's own counts or from what it saw."""
+"""Sources of a run's cost: the vendor's own counts, or the proxy's estimate from what it saw."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """What the proxy knows of a run. `usage.cost_usd` is None when a model of it has no known price.
+    """The proxy's measurement of a run. `usage.cost_usd` is None if a model of it has no known price.
 
-    `refused`: a request was refused, or an answer cut, because the budget was used up; `cut_off`: only what answers
-    that broke off may have cost has used it up. `retry_at`: when the limit that
-    the last request met is over. `answers` are the statuses other than 200 that the vendor gave; one of 200 that
+    `refused`: a request was refused, or an answer cut, because the budget was used up; `cut_off`: only the possible
+    cost of answers that broke off has used it up. `retry_at`: end of the limit that the last request
+    met. `answers` are the statuses other than 200 that the vendor gave; one of 200 that
     ends with an error counts as `BROKEN`. `barred` is why the last request was refused here. `gave_up` is the status
     that was passed on as final, so that the program ends, although a later run may do better. `unfinished`: the last
     answer broke off, which a program may take for a whole one.
@@ -45,7 +45,7 @@ class MeasuredRun:
 
 @dataclass(slots=True)
 class Account:
-    """One run while it lasts; `budget_usd` bounds it."""
+    """The account of a run while it lasts; `budget_usd` limits it."""
 
     prices: Prices
     budget_usd: float
@@ -62,14 +62,14 @@ class Account:
     _broken_off: list[UsageMeter] = field(default_factory=list)
 
     def opened(self, asked: RequestBound) -> UsageMeter:
-        """A request that is about to be sent."""
+        """Open a meter for a request that is about to be sent."""
         meter = UsageMeter(asked)
         self._meters.append(meter)
         self.requests += 1
         return meter
 
     def closed(self, meter: UsageMeter, *, charged: bool, cut_here: bool = False) -> None:
-        """It is over; a refused one is not `charged`. `cut_here`: it was not the vendor's end or the program's."""
+        """Close a request's meter; a refused one is not `charged`. `cut_here`: the proxy itself cut the answer."""
         self._meters.remove(meter)
         if charged:
             meter.end()
@@ -79,14 +79,14 @@ class Account:
             self._broken_off += [] if meter.whole or cut_here else [meter]
 
     def failed(self, status: int, *, at_once: bool = False) -> bool:
-        """Note an answer that a program repeats; whether it is the last, by their number or `at_once`."""
+        """Count a failed answer that a program repeats; return whether it is the last, by their number or `at_once`."""
         self.failures += 1
         if at_once or self.failures >= MOST_FAILURES:
             self.gave_up = status
         return self.gave_up is not None
 
     def ended(self, *, finished: bool) -> None:
-        """Note how an answer ended: one that broke off is a failure like any other."""
+        """Note the end of an answer: one that broke off is a failure like any other."""
         self.unfinished = not finished
         if finished:
             self.failures = 0
@@ -95,23 +95,23 @@ class Account:
 
     @property
     def under_way(self) -> int:
-        """How many requests are open now."""
+        """Number of requests that are open now."""
         return len(self._meters)
 
     @property
     def used_up(self) -> bool:
-        """Whether no further request may be sent: by what is over, and by what is seen of what is under way."""
+        """True if no further request may be sent, by the cost of finished requests and the seen cost of open ones."""
         seen = sum(self._bound(meter.total) for meter in self._meters)
         return sum(map(self._most, self._done)) + seen >= self.budget_usd
 
     @property
     def has_room(self) -> bool:
-        """Whether a further request may be sent now: each one under way may still cost the most that it can."""
+        """True if a further request may be sent now: each open one may still cost the most that it can."""
         return sum(map(self._most, (*self._done, *self._meters))) < self.budget_usd
 
     @property
     def reading(self) -> MeasuredRun:
-        """What is known now."""
+        """The measurement up to now."""
         meters = (*self._done, *self._meters)
         tokens = [meter.total for meter in meters]
         unpriced = sorted({one.model for one in tokens if self.prices.cost(one) is None})
@@ -140,7 +140,7 @@ class Account:
         )
 
     def _most(self, meter: UsageMeter) -> float:
-        """What a request has cost, or the most that it can have cost while nobody has said it."""
+        """Return the cost of a request, or the most that it can have cost while it is unknown."""
         return max(map(self._bound, meter.most))
 
     def _bound(self, tokens: Tokens) -> float:

@@ -1,4 +1,4 @@
-"""What may be asked of a vendor in the name of a run: everything that is not listed here is refused (pure).
+"""The allow-list for requests to a vendor in the name of a run: everything that is not listed is refused (pure).
 
 A run may ask a model for text and for calls of tools that run here. It may not let the vendor fetch, run, store or
 look up anything elsewhere, because nobody could see that, and a prompt could be sent away by it: unless the
@@ -23,26 +23,26 @@ MOST_VALUES = 500_000
 """Values in one request: each takes some 60 bytes of memory, whatever it takes in JSON."""
 
 PDF_TOKENS = 300_000
-"""What a PDF of a hundred pages takes at most, however few bytes it has."""
+"""Tokens of a PDF of a hundred pages, at most, however few bytes it has."""
 
 IMAGE_TOKENS = 12_000
-"""What one image takes at most, however few bytes it has: an even one of any size is packed into some hundred."""
+"""Tokens of one image, at most, however few bytes it has: a uniform one of any size compresses to some hundred."""
 
 QUERIES = frozenset({"", "beta=true"})
-"""What may stand behind a path."""
+"""Allowed query strings of a path."""
 
 HEADERS = re.compile(
     r"accept|accept-language|content-type|user-agent|anthropic-(?:version|beta|dangerous-direct-browser-access)"
     r"|x-app|x-stainless-[\w-]+|x-claude-[\w-]+|x-client-[\w-]+|openai-beta|originator|session[-_]id|thread[-_]id"
     r"|conversation[-_]id|x-codex-[\w-]+|x-openai-(?:subagent|internal-codex-[\w-]+)|version"
 )
-"""Headers that are passed on; the others are left out, but for those that a request is refused for."""
+"""Headers that are passed on; others are dropped, except those for which a request is refused."""
 
 ACCOUNTS = re.compile(r"openai-(?:organization|project)|anthropic-(?:workspace|organization)[\w-]*|chatgpt-account-id")
 """Headers that would have another account or project pay."""
 
 BETAS = re.compile(r"mcp|code-execution|web-|files-api|skills|fast-mode|priority|batch|container|computer-use-cloud")
-"""Words in `anthropic-beta` that switch on what is refused here; the word is left out, the rest passes."""
+"""Words in `anthropic-beta` that switch on refused features; the word is removed, the rest passes."""
 
 _HERE = {
     Vendor.ANTHROPIC: re.compile(r"custom|(?:bash|text_editor|computer|memory|tool_search_tool_\w+?)_\d{8}"),
@@ -62,7 +62,7 @@ _TIERS = frozenset({"auto", "default", "standard", "standard_only", "flex"})
 
 _SOURCES = frozenset({"base64", "text", "content"})
 _EDITS = re.compile(r"clear_\w+_\d{8}")
-"""What the vendor may do to a conversation: what it would write itself its sum of tokens leaves out."""
+"""Changes that the vendor may make to a conversation: its count of tokens omits text that it would write itself."""
 
 _CHAT_KEYS = frozenset(
     {
@@ -74,13 +74,13 @@ _CHAT_KEYS = frozenset(
         *("user", "safety_identifier", "prompt_cache_key", "metadata"),
     }
 )
-"""What a chat completion may name: servers that speak it have searches, plugins and routes of their own besides."""
+"""Allowed keys of a chat completion: servers that speak it have searches, plugins and routes of their own besides."""
 
 _BLOCKS_ELSEWHERE = re.compile(r"server_tool_use|mcp_\w+|container_upload|web_\w+|code_execution\w*|bash_code_\w+")
 
 
 def parsed(body: bytes) -> dict[str, Any]:
-    """The request; raises `RequestRefused` for what two readers could read differently, or what takes much memory."""
+    """Parse the request; raise `RequestRefused` if parsers could differ on it, or if it takes much memory."""
     if sum(body.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
         raise RequestRefused(f"The request has more than {MOST_VALUES:,} values.")
     try:
@@ -95,9 +95,9 @@ def parsed(body: bytes) -> dict[str, Any]:
 def checked(
     vendor: Vendor, body: Mapping[str, Any], size: int, knows: Callable[[str], bool], tools: Set[VendorTool]
 ) -> RequestBound:
-    """The most that a request of `size` bytes can take; raises `RequestRefused`.
+    """Return the most that a request of `size` bytes can take; raise `RequestRefused`.
 
-    `knows` says which models may be asked; `tools` are those of the vendor that are allowed.
+    `knows` tells whether a model may be asked; `tools` are those of the vendor that are allowed.
     """
     model = body.get("model")
     if not isinstance(model, str) or not model:
@@ -117,9 +117,9 @@ def checked(
 
 
 def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, asked: RequestBound) -> bytes:
-    """The `text` of a checked request with what is added to it.
+    """Return the `text` of a checked request with additions.
 
-    OpenAI keeps an answer unless it is told not to; a stream of chat completions tells what it took if it is asked to.
+    OpenAI keeps an answer unless it is told not to; a stream of chat completions reports its usage only if asked to.
     """
     bound = vendor_tools.bound(vendor, body) if asked.uses else {}
     kept = {"store": False} if vendor is Vendor.OPENAI and "store" not in body else {}
@@ -133,7 +133,7 @@ def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, asked: Reque
 
 
 def headers(given: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
-    """The headers to pass on, of those given in lower case; raises `RequestRefused`. `tools` as for `checked`."""
+    """Return the headers to pass on, of those given in lower case; raise `RequestRefused`. `tools` as for `checked`."""
     for name in given:
         if ACCOUNTS.fullmatch(name):
             raise RequestRefused(f"The header {name} is not passed on.")
@@ -216,7 +216,7 @@ def _compatible(body: Mapping[str, Any], tools: Set[VendorTool]) -> None:
 
 
 def _is_tool_elsewhere(kind: str) -> bool:
-    """Whether it is a vendor's tool, which has a date in its name, and none that runs here."""
+    """Return whether it is a vendor's tool, with a date in its name, that does not run here."""
     return bool(re.fullmatch(r"\w+_20\d{6}", kind)) and not _HERE[Vendor.ANTHROPIC].fullmatch(kind)
 
 
@@ -225,7 +225,7 @@ def _says_what_it_is(item: object) -> bool:
 
 
 def _pictured(part: Mapping[str, Any]) -> int:
-    """Tokens of an image or a file, of which its bytes say nothing."""
+    """Return the tokens of an image or a file, which do not depend on its bytes."""
     kind = part.get("media_type")
     if kind == "application/pdf" or part.get("file_data"):
         return PDF_TOKENS
@@ -234,12 +234,12 @@ def _pictured(part: Mapping[str, Any]) -> int:
 
 
 def _is_data(address: object) -> bool:
-    """Whether an image's address is none at all, or holds the image itself."""
+    """Return whether an image has no address, or one that contains the image itself."""
     return address is None or (isinstance(address, str) and address[:5].lower() == "data:")
 
 
 def _edits(managed: object) -> Sequence[Mapping[str, Any]]:
-    """What is asked for under `context_management`; raises `RequestRefused` for any form but the documented one."""
+    """Return the edits under `context_management`; raise `RequestRefused` for any form but the documented one."""
     edits = managed.get("edits", []) if isinstance(managed, dict) else None
     if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
         raise RequestRefused("'context_management' is not an object with a list of edits.")
@@ -247,7 +247,7 @@ def _edits(managed: object) -> Sequence[Mapping[str, Any]]:
 
 
 def _word(part: Mapping[str, Any], key: str) -> str | None:
-    """A value that has to be a word where it is there; raises `RequestRefused` for anything else."""
+    """Return a value that has to be text or missing; raise `RequestRefused` for anything else."""
     value = part.get(key)
     if value is not None and not isinstance(value, str):
         raise RequestRefused(f"'{key}' is not text.")
@@ -272,7 +272,7 @@ def _check_tools(vendor: Vendor, tools: object, allowed: Set[VendorTool] = froze
 
 
 def _flat(tools: object) -> object:
-    """The tools of a namespace; raises `RequestRefused` for one inside of another."""
+    """Return the tools of a namespace; raise `RequestRefused` for one inside of another."""
     listed = tools if isinstance(tools, list) else []
     if any(isinstance(tool, dict) and tool.get("type") == "namespace" for tool in listed):
         raise RequestRefused("A namespace of tools inside of another one is not passed on.")
@@ -280,7 +280,7 @@ def _flat(tools: object) -> object:
 
 
 def _parts(value: object) -> Iterator[Mapping[str, Any]]:
-    """Every object in a request, however deep, without recursion; what a tool was asked with is text of the model."""
+    """Yield every object in a request, however deep, without recursion; inputs of tool calls are the model's text."""
     waiting: list[object] = [value]
     while waiting:
         one = waiting.pop()
@@ -318,4 +318,4 @@ _LENGTHS: Mapping[Vendor, Sequence[str]] = {
     Vendor.OPENAI: ("max_output_tokens",),
     Vendor.COMPATIBLE: ("max_completion_tokens", "max_tokens"),
 }
-"""How each wire names the most tokens of an answer."""
+"""Keys that name the most tokens of an answer, by vendor."""

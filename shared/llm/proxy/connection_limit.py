@@ -1,4 +1,4 @@
-"""The connections of one run's proxy: so many and no more, whoever opens them, each with a first request soon."""
+"""The limit on connections to one run's proxy: their number, whoever opens them, and the time to a first request."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ MOST_CONNECTIONS = 32
 """Connections to the proxy of one run; a coding CLI has a handful."""
 
 FIRST_SECONDS = 20.0
-"""How long a connection may be open before it has shown the run's token."""
+"""Seconds that a connection may be open before it has shown the run's token."""
 
 
 class ConnectionLimit:
-    """Counts connections. When there are too many, the oldest without the run's token goes, or else the newest."""
+    """Counts connections. If there are too many, the oldest without the run's token is closed, or else the newest."""
 
     def __init__(self) -> None:
         self._open: dict[asyncio.BaseTransport, bool] = {}
 
     def protocol(self, inner: asyncio.Protocol) -> asyncio.Protocol:
-        """What serves one connection as `inner` does, counted."""
+        """Return a protocol that serves one connection as `inner` does, and counts it."""
         return _Counted(inner, self)
 
     def known(self, transport: asyncio.BaseTransport | None) -> None:
-        """A request on this connection had the run's token."""
+        """Note that a request on this connection had the run's token."""
         if transport in self._open:
             self._open[transport] = True
 
     def enter(self, transport: asyncio.BaseTransport) -> None:
-        """A new connection; it, or an older one, is closed when there are too many."""
+        """Count a new connection; if there are too many, close it or an older one."""
         if len(self._open) >= MOST_CONNECTIONS:
             oldest = next((one for one, is_known in self._open.items() if not is_known), transport)
             self._open.pop(oldest, None)
@@ -39,7 +39,7 @@ class ConnectionLimit:
         asyncio.get_running_loop().call_later(FIRST_SECONDS, self._late, transport)
 
     def leave(self, transport: asyncio.BaseTransport) -> None:
-        """A connection is over."""
+        """Forget a connection that is over."""
         self._open.pop(transport, None)
 
     def _late(self, transport: asyncio.BaseTransport) -> None:
@@ -48,7 +48,7 @@ class ConnectionLimit:
 
 
 class _Counted(asyncio.Protocol):
-    """Hands everything on to the protocol that does the work."""
+    """Passes everything on to the protocol that does the work."""
 
     def __init__(self, inner: asyncio.Protocol, door: ConnectionLimit) -> None:
         self._inner = inner
@@ -56,29 +56,29 @@ class _Counted(asyncio.Protocol):
         self._transport: asyncio.BaseTransport | None = None
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes."""
+        """Pass received bytes on."""
         self._inner.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """The other side says nothing more."""
+        """Pass on that the other side sends nothing more."""
         return self._inner.eof_received()
 
     def pause_writing(self) -> None:
-        """The other side does not read."""
+        """Pass on that the other side does not read."""
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """Pass on that the other side reads again."""
         self._inner.resume_writing()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is open."""
+        """Count the connection when it opens."""
         self._transport = transport
         self._inner.connection_made(transport)
         self._door.enter(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """Forget the connection when it is over."""
         if self._transport is not None:
             self._door.leave(self._transport)
         self._inner.connection_lost(exc)

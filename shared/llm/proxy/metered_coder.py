@@ -1,4 +1,4 @@
-"""A coder behind the model proxy: its outcomes say what only the proxy knows - cost, budget used up, end of a limit."""
+"""A coder behind the model proxy: the proxy adds cost, exceeded budget and the end of a limit to its outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.llm.proxy.server import ModelProxy
 log = structlog.get_logger()
 
 LATER = frozenset({Ending.OVERLOADED, Ending.USAGE_LIMIT, Ending.TRANSIENT, Ending.TIMED_OUT})
-"""Endings to which the reset that the proxy has seen belongs."""
+"""Endings that may have been caused by the limit whose reset the proxy has seen."""
 
 
 _OF_THE_VENDOR: Mapping[Ending, frozenset[int]] = {
@@ -24,12 +24,12 @@ _OF_THE_VENDOR: Mapping[Ending, frozenset[int]] = {
     Ending.USAGE_LIMIT: frozenset({400, 403, 429, 503, 529}),
     Ending.OVERLOADED: frozenset({429, 503, 529}),
 }
-"""Endings that concern more than one item, and the statuses of which at least one led to them."""
+"""Endings that concern more than one item -> the vendor's statuses of which at least one must have occurred."""
 
 _CUT_OFF = "an answer broke off, and the most that it can have cost uses up the run's budget"
 
 UNSEEN = MeasuredRun(Usage(cost_usd=0.0, cost_source=METERED))
-"""Of a run that ended before the proxy was opened for it: it has cost nothing."""
+"""Measurement of a run that ended before the proxy was opened for it: it has cost nothing."""
 
 
 class MeteredCoder:
@@ -41,7 +41,7 @@ class MeteredCoder:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The coder's name in the configuration."""
         return self._coder.name
 
     async def run(self, request: Request) -> RunOutcome:
@@ -53,10 +53,10 @@ class MeteredCoder:
 
 
 def judged(outcome: RunOutcome, seen: MeasuredRun) -> RunOutcome:
-    """`outcome` with what the proxy has seen of the run.
+    """Return `outcome` corrected by what the proxy has seen of the run.
 
     The answer that refuses a request over the budget looks to the CLI like one about its key. What a program says of
-    the vendor is believed only where the vendor has said something of the kind: a tool of the run may have written it.
+    the vendor is believed only if the vendor has answered so: a tool of the run may have written it.
     """
     told = outcome.usage.cost_usd
     if told is not None and seen.usage.cost_usd is not None and abs(told - seen.usage.cost_usd) > 0.01:

@@ -1,6 +1,6 @@
-"""What one answered request took, read from its bytes as they pass: the vendors' streams and plain answers (pure).
+"""The usage of one answered request, read from its bytes as they pass: the vendors' streams and plain answers (pure).
 
-An answer that did not say what it took, cut or not, counts as the most that its request could cost.
+An answer that did not report its usage, cut or not, counts as the most that its request could cost.
 https://docs.anthropic.com/en/api/messages-streaming https://platform.openai.com/docs/api-reference/responses-streaming
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from shared.llm.prices import MOST_TOKENS, Tokens
 
 BYTES_PER_TOKEN = 3
-"""Fewer than vendors count on average: for what passes of an answer while it is under way."""
+"""Fewer than vendors count on average; estimates the part of an answer that has passed so far."""
 
 LARGEST_OUTPUT = 128_000
 """Tokens of one answer, reasoning included: no listed model gives more."""
@@ -23,10 +23,10 @@ LARGEST_PROMPT = 1_100_000
 """Tokens that a model reads at a time: no listed one reads more."""
 
 LONGEST_LINE = 16 * 2**20
-"""A longer line, or plain answer, is not read: nothing that counts is so long."""
+"""Bytes of a line, or of a plain answer, that are read: nothing that counts is longer."""
 
 FINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-"""OpenAI's last events; an earlier one says nothing of what all of it took."""
+"""OpenAI's last events; only they report the usage of the whole answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class RequestBound:
 
     @property
     def most_prompt(self) -> int:
-        """Tokens read in all rounds together: nobody bounds what a tool of the vendor finds."""
+        """Tokens read in all rounds together: what a tool of the vendor finds has no limit."""
         return (self.uses + 1) * max(LARGEST_PROMPT, self.prompt) if self.uses else self.prompt
 
     @property
@@ -70,12 +70,12 @@ class UsageMeter:
         self._used = 0
         self._whole = False
         self.failed = False
-        """Whether the vendor said inside of the answer that it cannot be completed."""
+        """True if the vendor reported inside the answer that it cannot be completed."""
         self.finished = False
-        """Whether a chat completion has told why it ends."""
+        """True if a chat completion has given its reason to end."""
 
     def feed(self, chunk: bytes) -> None:
-        """The next bytes, as they came."""
+        """Read the next bytes, as they came."""
         if self._is_plain is None and (begin := chunk.lstrip()):
             self._is_plain = begin.startswith(b"{")
         if self._is_plain:
@@ -89,7 +89,7 @@ class UsageMeter:
         self._collect(rest)
 
     def end(self) -> None:
-        """The answer is over, complete or not."""
+        """Process the end of the answer, complete or not."""
         if self._is_plain:
             self._take(bytes(self._plain))
             self._plain.clear()
@@ -98,17 +98,17 @@ class UsageMeter:
 
     @property
     def whole(self) -> bool:
-        """Whether the vendor has said what all of it took."""
+        """True if the vendor has reported the usage of the whole answer."""
         return self._whole
 
     @property
     def worth_cutting(self) -> bool:
-        """Whether an end of it now may save something: a cut answer never says what tools of the vendor took."""
+        """True if cutting the answer now may save cost: a cut answer never reports the usage of the vendor's tools."""
         return not self._whole and not self._asked.uses
 
     @property
     def total(self) -> Tokens:
-        """What it took so far, as far as can be seen; hidden reasoning cannot."""
+        """The usage so far, as far as can be seen; hidden reasoning cannot."""
         found = self._tokens
         if self._whole:
             return found
@@ -119,7 +119,7 @@ class UsageMeter:
 
     @property
     def most(self) -> tuple[Tokens, ...]:
-        """What it can have taken at most, as one of these: it is not known what the prompt's tokens count as."""
+        """The largest possible usage, one of these: it is unknown how the prompt's tokens are charged."""
         if self._whole:
             return (self._tokens,)
         asked = self._asked
@@ -138,7 +138,7 @@ class UsageMeter:
             self._line += part
 
     def _end_line(self) -> None:
-        """One line of an event stream; an event's data may have several, and ends with an empty one."""
+        """Process one line of an event stream; an event's data may have several lines, and ends with an empty one."""
         line = bytes(self._line).rstrip(b"\r")
         self._line.clear()
         self._skipping = False
@@ -189,7 +189,7 @@ class UsageMeter:
                 self._chat(event)
 
     def _anthropic(self, usage: Mapping[str, Any], model: object) -> None:
-        """Counts are totals of the request; a later event names those again that have grown."""
+        """Note Anthropic's counts: totals of the request; a later event repeats those that have grown."""
         old = self._tokens
         parts = usage.get("cache_creation")
         hour = _count(parts, "ephemeral_1h_input_tokens", 0) if isinstance(parts, dict) else old.written_hour
@@ -206,7 +206,7 @@ class UsageMeter:
         self._begun = self._begun or _says(usage, "input_tokens")
 
     def _chat(self, event: Mapping[str, Any]) -> None:
-        """A chunk, or a plain answer; some servers count in every chunk, of which only the last says all."""
+        """Note a chunk, or a plain answer; some servers count in every chunk, and only the last count is complete."""
         self.failed |= isinstance(event.get("error"), dict)
         choices = event.get("choices")
         if not isinstance(choices, list):
@@ -230,13 +230,13 @@ class UsageMeter:
         self._whole = all(choice.get("finish_reason") for choice in known)
 
     def _searches(self, usage: Mapping[str, Any]) -> int:
-        """As the vendor counts them; the most if it does not, but for an answer in which nothing was used."""
+        """Return the vendor's count of searches; without one the most, but 0 if no tool was used."""
         told = usage.get("server_tool_use")
         unknown = self._asked.searches if self._used else 0
         return _count(told if isinstance(told, dict) else {}, "web_search_requests", unknown)
 
     def _openai(self, usage: Mapping[str, Any], response: Mapping[Any, Any]) -> None:
-        """Its input includes what was cached; its output includes the reasoning, and lists the searches."""
+        """Note OpenAI's counts: input includes cached tokens; output includes reasoning, and lists the searches."""
         model, items = response.get("model"), response.get("output")
         searches = max(self._used, _listed(items, "web_search_call"))
         details = usage.get("input_tokens_details")
@@ -256,7 +256,7 @@ class UsageMeter:
 
 
 def _uses(event: Mapping[str, Any]) -> int:
-    """How many uses of a vendor's tool an event, or a plain answer of Anthropic's, tells of."""
+    """Return the number of uses of a vendor's tool in an event, or in a plain answer of Anthropic's."""
     match event:
         case {"type": "content_block_start", "content_block": {"type": "server_tool_use"}}:
             return 1
@@ -269,12 +269,12 @@ def _uses(event: Mapping[str, Any]) -> int:
 
 
 def _listed(items: object, kind: str) -> int:
-    """How many of the `items` are of that kind."""
+    """Return the number of `items` of that kind."""
     return sum(isinstance(one, dict) and one.get("type") == kind for one in items) if isinstance(items, list) else 0
 
 
 def _length(delta: object) -> int:
-    """Bytes of text in a piece of an answer: what it says, what it thinks, what it calls."""
+    """Return the bytes of text in a piece of an answer: text, reasoning, tool calls."""
     found, waiting = 0, [delta]
     while waiting:
         one = waiting.pop()
@@ -284,7 +284,7 @@ def _length(delta: object) -> int:
 
 
 def _says(usage: Mapping[str, Any], *keys: str) -> bool:
-    """Whether all of these counts are there and can be believed."""
+    """Return whether all of these counts are there and plausible."""
     return all(_count(usage, key, -1) >= 0 for key in keys)
 
 

@@ -1,4 +1,4 @@
-"""Forwards the model requests of one run: checked, with the real key added, byte for byte, and metered."""
+"""The relay of one run's model requests: checked, with the real key added, byte for byte, and metered."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ LARGEST_HELD = 64 * 2**20
 """Bytes of all requests of one run that are in memory at a time."""
 
 MOST_AT_ONCE = 8
-"""Requests of one run at a time, those that are just being read among them."""
+"""Requests of one run at a time, including those that are being read."""
 
 MOST_COUNTS = 2_000
 """Requests of one run that cost nothing, `count_tokens`."""
 
 BODY_SECONDS = 60.0
-"""How long a request may take to arrive."""
+"""Timeout, in seconds, for a request to arrive."""
 
 STALLED_SECONDS = 120.0
-"""How long a piece of an answer may wait for its reader."""
+"""Timeout, in seconds, for the program to read a piece of an answer."""
 
 PATIENCE_SECONDS = 60.0
 """A longer wait that the vendor names ends the run: Codex would wait for it in silence, Claude Code not at all."""
@@ -50,10 +50,10 @@ LONG: Mapping[Vendor, Mapping[str, str]] = {
     Vendor.OPENAI: {},
     Vendor.COMPATIBLE: {},
 }
-"""By what each vendor's program gives up at once when it is answered 429: a time that is too long, or none."""
+"""Headers with which each vendor's program gives up at once after a 429: a time that is too long, or none."""
 
 FINAL = 400
-"""What a program of a compatible server is answered instead, because it repeats every other status for minutes."""
+"""Status for a program of a compatible server instead of any other, which it would repeat for minutes."""
 
 _REPEATED = frozenset({408, 409, 425, 429})
 """Statuses below 500 that it repeats."""
@@ -62,7 +62,7 @@ LARGEST_ERROR = 2**20
 """Bytes of an error that are passed on."""
 
 _INLINE = 2**18
-"""A longer request is read outside of the event loop."""
+"""Bytes above which a request is parsed outside of the event loop."""
 
 _NOT_BACK = frozenset(
     {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect", "set-cookie", "server"}
@@ -89,7 +89,7 @@ class Relay:
     _counts: int = 0
 
     def application(self) -> web.Application:
-        """What is served; every other path is refused."""
+        """Return the application to serve; it refuses every other path."""
         app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_route("HEAD", "/", _alive)
         app.router.add_route("*", "/{tail:.*}", self._relay)
@@ -122,7 +122,7 @@ class Relay:
             self._open -= 1
 
     def _barred(self, vendor: Vendor, *, costs: bool) -> web.Response | None:
-        """Why no further request of this run is even read."""
+        """Return the error with which a request is refused before it is read; None if it may be read."""
         if self.account.used_up:
             self.account.refused = True
             status, kind = OUT_OF_BUDGET[vendor]
@@ -143,7 +143,7 @@ class Relay:
 
     @asynccontextmanager
     async def _body(self, request: web.Request) -> AsyncIterator[bytes]:
-        """The whole request, which counts to what the run holds in memory as long as the block lasts."""
+        """Yield the whole request, which counts to the run's memory while the block lasts."""
         held = 0
         if (request.content_length or 0) > LARGEST_BODY:
             raise _too_large()
@@ -169,14 +169,14 @@ class Relay:
             self._held -= held
 
     def _headers(self, request: web.Request, upstream: Upstream) -> dict[str, str]:
-        """What is sent before the body; raises `RequestRefused`, so that a packed body is not even unpacked."""
+        """Return the headers to send; raise `RequestRefused` before the body is read, so that none is unpacked."""
         passed = allowed.headers(_lower(request.headers), self.tools)
         return {**passed, **upstream.authorization, "accept-encoding": "identity"}
 
     async def _checked(
         self, request: web.Request, upstream: Upstream, body: bytes, headers: Mapping[str, str], *, costs: bool
     ) -> web.StreamResponse:
-        """Forward what may be asked; raises `RequestRefused`."""
+        """Forward an allowed request; raise `RequestRefused` for others."""
         if request.content_type != "application/json":
             raise RequestRefused("The request is not JSON.")
         asked, body = await self._read(upstream.vendor, body)
@@ -191,7 +191,7 @@ class Relay:
         return await self._forward(request, upstream, body, headers, self.account.opened(asked))
 
     async def _read(self, vendor: Vendor, body: bytes) -> tuple[RequestBound, bytes]:
-        """What is asked for at most, and what is sent on."""
+        """Return the most that is asked for, and the body to send."""
 
         def read() -> tuple[RequestBound, bytes]:
             found = allowed.parsed(body)
@@ -204,7 +204,7 @@ class Relay:
         return model == self.model or self.account.prices.knows(model)
 
     def _may(self, request: web.Request) -> bool:
-        """Whether it is our run that asks, and us that it means to ask."""
+        """Return whether the request comes from our run, and is meant for us."""
         host = _host(request.headers.get("host", ""))
         given = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
         return host in LOOPBACK and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
@@ -247,12 +247,12 @@ class Relay:
                     self.account.ended(finished=meter.finished)
 
     def _ends(self, upstream: Upstream, status: int) -> bool:
-        """Note a failure; whether the program is told that it is final."""
+        """Note a failure; return whether the program is told that it is final."""
         repeated = upstream.vendor is Vendor.COMPATIBLE and (status >= 500 or status in _REPEATED)
         return repeated and self.account.failed(status, at_once=self._waits)
 
     def _note(self, answer: aiohttp.ClientResponse, meter: UsageMeter | None) -> None:
-        """What the vendor says of itself: by that, and not by the program's word, a run has met a limit."""
+        """Note the vendor's status and limits: they, and not the program's word, show that a run has met a limit."""
         if answer.status != 200:
             self.account.answers.add(answer.status)
         if meter is not None:
@@ -261,7 +261,7 @@ class Relay:
     async def _pass_on(
         self, answer: aiohttp.ClientResponse, response: web.StreamResponse, meter: UsageMeter | None
     ) -> bool:
-        """Pass an answer on as it comes; False when the budget was used up before its end."""
+        """Pass an answer on as it comes; return False if the budget was used up before its end."""
         async for chunk in answer.content.iter_any():
             if meter is not None:
                 meter.feed(chunk)
@@ -283,7 +283,7 @@ class Relay:
 
     @property
     def _waits(self) -> bool:
-        """Whether the vendor has named a time for which no program should wait: its run ends, and the item waits."""
+        """True if the vendor names a time too far for a program to wait for: its run ends, and the item waits."""
         until = self.account.retry_at
         return until is not None and (until - self._now()).total_seconds() > PATIENCE_SECONDS
 
@@ -296,14 +296,14 @@ def _too_large() -> web.HTTPException:
 
 
 def _host(host: str) -> str:
-    """The name in a `Host` header, without the port."""
+    """Return the name in a `Host` header, without the port."""
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
 
 
 def _cut(
     request: web.Request, response: web.StreamResponse | None, vendor: Vendor, status: int = 502
 ) -> web.StreamResponse:
-    """The vendor's answer broke off, or is cut: so does ours, that nobody takes it for a whole one."""
+    """Break our answer off if the vendor's broke off or is cut, so that it is not taken for a whole one."""
     if response is None:
         return _error(vendor, status, "api_error", "The model server did not answer.")
     if request.transport is not None:
@@ -312,9 +312,9 @@ def _cut(
 
 
 async def _refused(answer: aiohttp.ClientResponse, upstream: Upstream, *, long: bool, final: bool) -> web.Response:
-    """An error as the vendor words it; one that repeats the key does not pass on that part.
+    """Return an error in the vendor's words, with the key replaced.
 
-    One that asks for a `long` wait, or is `final`, is passed on so that the program gives up at once.
+    If it asks for a `long` wait, or is `final`, it is changed so that the program gives up at once.
     """
     body = (await answer.content.read(LARGEST_ERROR)).replace(upstream.key.encode(), b"***")
     left_out = {"content-length", *(("retry-after", "retry-after-ms") if long or final else ())}
@@ -339,5 +339,5 @@ def _error(vendor: Vendor, status: int, kind: str, message: str) -> web.Response
 
 
 async def _alive(request: web.Request) -> web.Response:
-    """What Claude Code asks before anything else."""
+    """Answer Claude Code's first request."""
     return web.Response()

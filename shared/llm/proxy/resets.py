@@ -1,4 +1,4 @@
-"""When a vendor's limit is over, by the headers of its answer (pure).
+"""The end of a vendor's limit, by the headers of its answer (pure).
 
 https://docs.anthropic.com/en/api/rate-limits https://platform.openai.com/docs/guides/rate-limits
 """
@@ -15,7 +15,7 @@ LIMITING = frozenset({429, 503, 529})
 """Statuses that ask for a later try."""
 
 LONGEST = timedelta(days=31)
-"""A reset that lies further away is not believed."""
+"""Resets that are further away are rejected."""
 
 _SPAN = re.compile(
     r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?"
@@ -23,7 +23,7 @@ _SPAN = re.compile(
 
 
 def resets_at(status: int, headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """The time from which a refused request may be tried again; None when the answer names none.
+    """Return the time from which a refused request may be tried again; None if the answer names none.
 
     `headers` have lower-case names; `now` is our clock, for answers without a `Date`. `retry-after`
     counts first; without it, of the limits that are used up, the one that lasts longest.
@@ -46,7 +46,7 @@ def _limits(headers: Mapping[str, str], served: datetime) -> list[datetime | Non
 
 
 def _after(text: str, served: datetime) -> datetime | None:
-    """A number of seconds, a span as `6m0s`, a Unix time, an RFC 3339 time or an HTTP date."""
+    """Parse a number of seconds, a span as `6m0s`, a Unix time, an RFC 3339 time or an HTTP date."""
     text = text.strip()
     if re.fullmatch(r"\d{1,13}(?:\.\d+)?", text):
         seconds = float(text)

@@ -1,4 +1,4 @@
-"""The proxy of each run: a listener on loopback with a token of its own, there as long as the run."""
+"""The proxy of each run: a listener on loopback with a token of its own, which exists as long as the run."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ log = structlog.get_logger()
 CONNECT_SECONDS = 30.0
 
 GOODBYE_SECONDS = 1.0
-"""How long requests that still run may take to end when their run has ended."""
+"""Seconds for requests in progress to end when their run has ended."""
 
 IDLE_SECONDS = 300.0
-"""How long a connection may be kept open after a request."""
+"""Seconds that a connection may be kept open after a request."""
 
 READINGS_KEPT = 64
 
@@ -42,17 +42,17 @@ BACKLOG = 16
 """Connections that the kernel keeps waiting, and that are accepted at a time."""
 
 LINE_BYTES = 8190
-"""Of one line of a request's head."""
+"""Bytes of one line of a request's head."""
 
 MOST_HEADERS = 64
-"""Of one request: with `LINE_BYTES` they bound its head to half a MiB."""
+"""Headers of one request: with `LINE_BYTES` they limit its head to half a MiB."""
 
 
 class ModelProxy:
     """Gives each run an endpoint of its own; satisfies `shared.llm.endpoint.Endpoints`.
 
     With `sockets`, a directory, each run's proxy listens on a unix socket there as well, for a
-    sandbox that has no network. `tools` of the vendor are refused unless they are named.
+    sandbox that has no network. The vendor's tools are refused unless they are in `tools`.
     """
 
     def __init__(
@@ -71,18 +71,18 @@ class ModelProxy:
         self._accounts: dict[str, Account] = {}
 
     def seen(self, run: str) -> MeasuredRun | None:
-        """What is known of a run, while it lasts or afterwards; None when there is none here of this name."""
+        """Return the measurement of a run, during or after it; None if no run of this name was here."""
         account = self._accounts.get(run)
         return account.reading if account else None
 
     def reading(self, run: str) -> MeasuredRun | None:
-        """The same, and forget it."""
+        """Like `seen`, and forget the run."""
         account = self._accounts.pop(run, None)
         return account.reading if account else None
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
-        """The endpoint of one run; leaving the block ends what it accepts and what is under way."""
+        """Yield the endpoint of one run; leaving the block invalidates it and ends requests in progress."""
         from shared.llm.proxy.relay import Relay  # a server is more than an agent without a run should load
 
         account = Account(self._prices, request.limits.budget_usd)
@@ -123,7 +123,7 @@ class ModelProxy:
 
 @asynccontextmanager
 async def _served(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, Path | None]]:
-    """Serve at a port of loopback, or, with a `path`, at that socket alone: then the port is only kept from others."""
+    """Serve at a port of loopback, or, with a `path`, at that socket alone: then the port is only reserved."""
     from aiohttp import web
 
     runner = web.AppRunner(
@@ -155,7 +155,7 @@ async def _served(relay: Relay, path: Path | None) -> AsyncIterator[tuple[str, P
 
 
 def _unix(path: Path) -> socket.socket:
-    """A socket at `path`, this user's alone; however long the path is, of which a kernel takes 107 characters."""
+    """Return a socket at `path`, this user's alone; a path may be longer than the kernel's limit of 107 characters."""
     listener = socket.socket(socket.AF_UNIX)
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:

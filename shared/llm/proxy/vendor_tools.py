@@ -1,6 +1,6 @@
-"""Tools that a vendor runs itself and that the configuration may allow: their names, and their bound (pure).
+"""Tools that a vendor runs itself and that the configuration may allow: their names, and their limits (pure).
 
-Each use begins another round inside of the request, which reads the whole prompt and what was found once more.
+Each use begins another round inside of the request, which reads the whole prompt and the results once more.
 https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-search-tool
 https://platform.openai.com/docs/guides/tools-web-search
 """
@@ -19,7 +19,7 @@ MOST_USES = 8
 
 
 class VendorTool(StrEnum):
-    """What may be configured."""
+    """The tools that the configuration may allow."""
 
     WEB_SEARCH = "web_search"
     WEB_FETCH = "web_fetch"
@@ -44,12 +44,12 @@ _BLOCKS = re.compile(r"(web_search|web_fetch)_(?:tool_)?result(?:_location|_erro
 
 
 def named(vendor: Vendor, kind: object) -> VendorTool | None:
-    """The tool that a type names; None for every other type."""
+    """Return the tool that a type names; None for every other type."""
     return _TYPES[vendor].get(kind) if isinstance(kind, str) else None
 
 
 def is_result(part: Mapping[str, Any], allowed: Set[VendorTool]) -> bool:
-    """Whether a part of a conversation is of the use of an allowed tool, in an earlier answer of Anthropic's."""
+    """Return whether a part of a conversation shows the use of an allowed tool, in an earlier answer of Anthropic's."""
     kind = part.get("type")
     if kind == "server_tool_use":
         return part.get("name") in tuple(allowed)  # it may be anything, a list too
@@ -58,17 +58,17 @@ def is_result(part: Mapping[str, Any], allowed: Set[VendorTool]) -> bool:
 
 
 def is_search(kind: str, allowed: Set[VendorTool]) -> bool:
-    """Whether an item of a conversation with OpenAI is the use of an allowed tool."""
+    """Return whether an item of a conversation with OpenAI is the use of an allowed tool."""
     return kind == "web_search_call" and VendorTool.WEB_SEARCH in allowed
 
 
 def is_beta(word: str, allowed: Set[VendorTool]) -> bool:
-    """Whether a word in `anthropic-beta` switches on an allowed tool, and nothing else."""
+    """Return whether a word in `anthropic-beta` switches on an allowed tool, and nothing else."""
     return any(re.fullmatch(rf"{tool.replace('_', '-')}-\d{{4}}-\d\d-\d\d", word) for tool in allowed)
 
 
 def uses(vendor: Vendor, body: Mapping[str, Any], allowed: Set[VendorTool]) -> tuple[int, int]:
-    """How often a request may use such tools, and how often those that cost by number; raises `RequestRefused`."""
+    """Return the most uses of such tools, and of those that cost by number; raise `RequestRefused`."""
     tools = body.get("tools")
     listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
     found = [(tool, kind) for tool in listed if (kind := named(vendor, tool.get("type"))) in allowed]
@@ -83,7 +83,7 @@ def uses(vendor: Vendor, body: Mapping[str, Any], allowed: Set[VendorTool]) -> t
 
 
 def bound(vendor: Vendor, body: Mapping[str, Any]) -> Mapping[str, int]:
-    """What a request with such tools lacks to be bounded: OpenAI's is added where there is none."""
+    """Return the limit that a request with such tools lacks: OpenAI's, if it has none."""
     return {"max_tool_calls": MOST_USES} if vendor is Vendor.OPENAI and "max_tool_calls" not in body else {}
 
 

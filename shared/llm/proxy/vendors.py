@@ -1,4 +1,4 @@
-"""The vendors that the proxy can reach: which paths are theirs, how they are told the key, how they word errors."""
+"""The vendors that the proxy can reach: their paths, their header with the key, and the form of their errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RequestRefused(Exception):
 
 
 class Vendor(StrEnum):
-    """Whose interface it is."""
+    """The vendor of an interface."""
 
     ANTHROPIC = "anthropic"
     OPENAI = "openai"
@@ -32,7 +32,7 @@ PATHS: Mapping[str, tuple[Vendor, bool]] = {
     "/v1/responses": (Vendor.OPENAI, True),
     "/v1/chat/completions": (Vendor.COMPATIBLE, True),
 }
-"""What is forwarded, whose it is, and whether it costs money. Nothing else is."""
+"""Forwarded paths -> their vendor, and whether they cost money. No other path is forwarded."""
 
 OFFICIAL: Mapping[Vendor, str] = {
     Vendor.ANTHROPIC: "https://api.anthropic.com",
@@ -51,7 +51,7 @@ OUT_OF_BUDGET: Mapping[Vendor, tuple[int, str]] = {
 class Upstream:
     """A vendor's server and the real key. `url` has no final slash and no `/v1`; `through` is an HTTP proxy.
 
-    That of a compatible server has whatever path stands before `chat/completions` there, or none at all for `/v1`.
+    The `url` of a compatible server has the path before `chat/completions` there, or no path at all for `/v1`.
 
     Raises `Misconfigured` for a server that would be reached in plain text beyond this machine.
     """
@@ -72,21 +72,21 @@ class Upstream:
             )
 
     def address(self, path: str) -> str:
-        """Where a request for `path` goes."""
+        """Return the URL for a request to `path`."""
         if self.vendor is Vendor.COMPATIBLE and urlsplit(self.url).path:
             return f"{self.url}{path.removeprefix('/v1')}"
         return f"{self.url}{path}"
 
     @property
     def authorization(self) -> dict[str, str]:
-        """The header that carries the key."""
+        """The header with the key."""
         if self.vendor is Vendor.ANTHROPIC:
             return {"x-api-key": self.key}
         return {"authorization": f"Bearer {self.key}"}
 
 
 def worded(vendor: Vendor, kind: str, message: str) -> dict[str, Any]:
-    """The body of an error of our own, in the vendor's words."""
+    """Return the body of an error of our own, in the vendor's form."""
     if vendor is Vendor.ANTHROPIC:
         return {"type": "error", "error": {"type": kind, "message": message}}
     return {"error": {"type": kind, "code": kind, "message": message, "param": None}}
