@@ -31,7 +31,7 @@ FRESH = timedelta(seconds=30)
 
 
 UPGRADE = timedelta(hours=1)
-"""Delay until the retry of a run that was refused because this agent is outdated; longer than a pause keeps a lease."""
+"""Delay of a run that was refused because this agent is outdated: longer than a pause that keeps its lease."""
 
 OUTDATED = (
     f"The ledger of costs ({REF}) has lines of version {{version}}, and this agent reads version {{known}}: "

@@ -58,7 +58,7 @@ class Breaker:
         return None
 
     def note(self, *, failed: bool, now: float) -> None:
-        """Count the end of a run; open the breaker after `FAILURES` in a row."""
+        """Record the end of a run: `FAILURES` in a row open the breaker, a success closes it."""
         self.probing = False
         self.failures = self.failures + 1 if failed else 0
         self.opened_until = now + PAUSE_SECONDS if self.failures >= FAILURES else None

@@ -302,7 +302,7 @@ def build(setup: Setup) -> CliCoder:
 
 
 def dialect(program: Path, launcher: Launcher, prices: Prices, *, login: Path | None = None) -> Codex:
-    """Return the dialect for the program that was found; raise `Misconfigured` for a script without it."""
+    """Return the dialect for the program that was found; raise `Misconfigured` if npm's script lacks it."""
     own = native(program)
     return Codex(own, replace(launcher, readable=(*launcher.readable, *package(own))), prices, login)
 

@@ -93,7 +93,7 @@ def _table(values: Mapping[str, str]) -> str:
 
 
 def native(program: Path) -> Path:
-    """Return the native program, also for npm's `codex` (a script that passes no kill on); raise `Misconfigured`."""
+    """Return the native program: npm's `codex` is a script that passes no kill on. Raise `Misconfigured` if none."""
     if program.suffix != ".js":
         return program
     script = program.parents[1]

@@ -143,7 +143,7 @@ class MiniSession(OneCallSession):
         self._transcript = Transcript()
 
     def command(self) -> Command:
-        """Return argv and environment, and on standard input the call's order with the token: no tool inherits that."""
+        """Return argv and environment, and on standard input the call's input with the token: no tool inherits that."""
         prompt = prompt_of(self._request, self.PROGRAM, PROMPT_BYTES)
         where = self._request.tree or self._call.empty
         order = json.dumps(self._order(prompt.decode(), where)).encode()

@@ -19,7 +19,7 @@ RAW_CHARS = 2000
 
 
 class Unusable(ValueError):
-    """An answer that does not fit; `faults` says in sentences what is wrong with it, for whoever corrects it."""
+    """An answer that does not fit; `faults` are sentences on what is wrong with it, for its correction."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)

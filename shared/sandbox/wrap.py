@@ -49,7 +49,7 @@ class Wrap:
     account: tuple[int, int] | None = None
 
     def argv(self, command: Sequence[str], view: FileSystemView) -> tuple[str, ...]:
-        """Wrap `command`. TERM ends it, but `unshare` only KILL; `ACCOUNT` has to be ended by TERM."""
+        """Wrap `command`. TERM ends it, but only KILL ends `unshare`; `ACCOUNT` has to be ended by TERM."""
         match self.kind:
             case Isolation.SANDBOX:
                 return tuple(bubblewrap_sandbox.arguments(command, view))

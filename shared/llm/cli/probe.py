@@ -1,4 +1,4 @@
-"""The question to a CLI about itself, asked once before it is used."""
+"""The probe of a CLI: its answer about itself, such as its version, asked for once before it is used."""
 
 from __future__ import annotations
 
