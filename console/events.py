@@ -28,17 +28,17 @@ PAGE = 1000
 """Events that are read at once."""
 
 FOLLOW_SECONDS = 1.0
-"""How long `--follow` waits between two looks."""
+"""Seconds that `--follow` waits between two reads."""
 
 OVERLAP = 200
-"""So many places are read again by `--follow`: of two agents that write at once, the later may be seen first."""
+"""Places that `--follow` reads again: of two agents that write at once, the later event may become visible first."""
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 @dataclass(frozen=True, slots=True)
 class EventsOptions:
-    """What was asked for on the command line."""
+    """Options of `events` from the command line."""
 
     query: Query
     config: Path | None = None
@@ -84,7 +84,7 @@ def _settings(options: EventsOptions, environment: Mapping[str, str]) -> Setting
 
 
 def _events(options: EventsOptions, settings: Settings, clock: Clock) -> Iterator[Event]:
-    """Everything that there is, and with `follow` everything that comes; each event once."""
+    """Yield all stored events, and with `follow` every later one too; each event once."""
     with closing(TrailReader(settings, options.query)) as reading:
         while True:
             yield from reading.new()
@@ -104,7 +104,7 @@ class TrailReader:
         self._last = 0
 
     def new(self) -> Iterator[Event]:
-        """What came since, oldest first. Raises `Transient` when the database does not answer."""
+        """Yield the events since the last call, oldest first. Raises `Transient` when the database does not answer."""
         for row in _all(self._source.read, replace(self._query, after=max(0, self._last - OVERLAP))):
             if row.event.uid not in self._seen:
                 yield row.event
@@ -112,7 +112,7 @@ class TrailReader:
             self._last = max(self._last, row.place)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._source.close()
 
 
@@ -144,14 +144,14 @@ def _table(event: Event) -> str:
 
 
 def place(event: Event) -> str:
-    """The issue and the pull request that it is about."""
+    """Return the numbers of the issue and of the pull request that an event is about."""
     return " ".join(
         part for part in (f"#{event.issue}" * bool(event.issue), f"PR#{event.pull}" * bool(event.pull)) if part
     )
 
 
 def data(event: Event) -> str:
-    """What it tells, as `name=value`."""
+    """Return an event's data as `name=value`."""
     return "  ".join(f"{name}={_value(value)}" for name, value in event.data.items())
 
 

@@ -1,4 +1,4 @@
-"""How `workflow-engine --help` is laid out: commands in groups, paragraphs that wrap, no names of types."""
+"""Layout of `workflow-engine --help`: commands in groups, paragraphs that wrap, no names of types."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _COMPLETION = {
 
 
 class PlainCommand(OnceEach):
-    """A command whose help shows what a value means, and not of which type of Python it is.
+    """A command whose help shows the meaning of values, not their Python types.
 
-    Whose `click` it is depends on the version of typer.
+    The module of `click` depends on the version of typer.
     """
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -39,7 +39,7 @@ class PlainCommand(OnceEach):
 
 
 class PlainGroup(TyperGroup):
-    """The same for the program itself."""
+    """The same for the program's group of commands."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters as they are shown."""

@@ -29,7 +29,7 @@ class NotInstalled(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class InstallOptions:
-    """What a person asked for."""
+    """Options of `install-cli` from the command line."""
 
     name: str
     config: Path | None = None
@@ -38,7 +38,7 @@ class InstallOptions:
 
 
 def installed(options: InstallOptions) -> int:
-    """Install and say where, on standard output; the exit code."""
+    """Install the program and print its path on standard output; return the exit code."""
     environment = snapshot()
     try:
         place = options.state_dir or _configured_place(options.config, environment)

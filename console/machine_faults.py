@@ -10,14 +10,14 @@ from shared.errors import EngineError, Misconfigured
 _NOT_OURS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE}
 )
-"""What a program cannot help; every other error of a system call is a bug of the engine."""
+"""Error numbers that are no fault of the engine; every other error of a system call is a bug of the engine."""
 
 _NO_TEMPORARY = "No usable temporary directory found"
-"""How `tempfile` says it, with the number of a file that is missing."""
+"""Beginning of `tempfile`'s message, which comes with the error number of a missing file."""
 
 
 def as_engine_error(error: Exception) -> EngineError | None:
-    """What a command says of it, or None where it is a bug (pure)."""
+    """Return the error that a command prints in place of a traceback, or None if `error` is a bug (pure)."""
     causes = list(_leaves(error))
     known = [told for cause in causes if (told := _told(cause)) is not None]
     return known[0] if known and len(known) == len(causes) else None

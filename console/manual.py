@@ -1,4 +1,4 @@
-"""The documentation as people reach it who have no checkout: absolute links, below the address the package names."""
+"""Links to the documentation for people without a checkout: absolute, below the address that the package names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 _PACKAGE = "workflow-engine"
 _PATH = re.compile(r"\b(?:docs|config)/[\w./-]+\.(?:md|example)\b(?:#[\w-]+)?")
-"""How the tree names a page or a file that people read."""
+"""Paths by which texts of the engine name a page or a file that people read."""
 
 
 def link(path: str) -> str:

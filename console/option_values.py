@@ -1,4 +1,4 @@
-"""Options of the command line that stand for a key of the configuration: what is wrong with a value, by its option."""
+"""Options of the command line that stand for a key of the configuration: wrong values are reported by option name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def usable(given: Mapping[str, tuple[KeyPath, str | None]]) -> None:
 
 
 def _complaints(key: KeyPath, value: str) -> Iterator[str]:
-    """What is wrong with one value, where every other key has its default."""
+    """Yield the errors in one value, with the default for every other key."""
     whole: dict[str, object] = {"repositories": [{"name": "owner/repo"}], "state_dir": "/"}
     if key[0] == "repositories":
         whole["repositories"] = [{"name": "owner/repo", str(key[-1]): value}]

@@ -1,4 +1,4 @@
-"""One person's order to one item, carried out and told in its thread: for `recover` and for the dashboard's page."""
+"""One person's order for one item, carried out and reported in its thread: for `recover` and the dashboard's page."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT, Verb.MERGE})
-"""What is decided in the thread, where people see who did it and on which text or commit."""
+"""Commands that are given only in the thread, where people see who decided and on which text or commit."""
 
 ACTIONS = tuple(verb for verb in Verb if verb not in DECISIONS)
 
 UNTOUCHED = frozenset({Effect.PAUSE, Effect.RESUME, Effect.STOP})
-"""Effects that reach what an agent holds, because labels alone tell it."""
+"""Effects that are allowed while an agent holds the item, because labels alone tell it."""
 
 NEXT = {
     Effect.START: "The next free agent begins it.",
@@ -47,12 +47,12 @@ NEXT = {
     Effect.SPEC_REVIEW: "Correct the text, then `close-and-reset`.",
     Effect.CLOSE_AND_RESET: "The next free worker begins.",
 }
-"""What happens then."""
+"""Sentences that say what follows each effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is ordered of which item, and where; `retry` goes on with `backend`, if one is named."""
+    """One action for one item, and the place where it was ordered; `retry` goes on with `backend`, if one is named."""
 
     verb: Verb
     number: int
@@ -62,7 +62,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class OrderResult:
-    """What became of it; `fits` are the actions that fit now."""
+    """Outcome of an order; `fits` are the actions that fit now."""
 
     item: str
     action: str
@@ -74,7 +74,7 @@ class OrderResult:
 
 
 async def ordered(settings: Settings, environment: Mapping[str, str], order: Order) -> OrderResult:
-    """Carry it out in the one repository of `settings`; raises what asking GitHub and git raises."""
+    """Carry out the order in the one repository of `settings`; raises what asking GitHub and git raises."""
     with visitor(settings, environment, RealClock(), apart=False) as process:
         async with visiting(process) as known:
             me = next(iter(known.values()))
@@ -95,7 +95,7 @@ class _Console:
         self._port = Gateway(seen.comments, fences, process.clock, lambda: me.github.server_time)
 
     async def carry_out(self, order: Order) -> OrderResult:
-        """The answer for one item; raises what asking GitHub and git raises."""
+        """Carry out the order and return its result; raises what asking GitHub and git raises."""
         verb, number = order.verb, order.number
         await self._mirror.ensure()
         seen = self._seen
@@ -135,7 +135,7 @@ class _Console:
         return self._answer(target, order.verb, f"{login} commented `{command}`", done=True, then=NEXT[Effect.DECIDE])
 
     async def _holder(self, target: CommandTarget) -> str:
-        """Who works on it; empty when nobody does."""
+        """Return the agent that works on the item; empty if none does."""
         if target.case.fence is None:
             return ""
         view = await observe(self._port, target.case.fence.key, self._claimant)

@@ -1,4 +1,4 @@
-"""`workflow-engine recover`: what a command in a comment does, from a console; the same table, the same effects."""
+"""`workflow-engine recover`: the commands of comments, given at a console; the same table, the same effects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ITEM = re.compile(r"([^/#\s]+/[^/#\s]+)#([1-9][0-9]{0,9})")
 
 @dataclass(frozen=True, slots=True)
 class RecoverOptions:
-    """What a person asked for: one of `ACTIONS`, of `owner/repo#7`; `retry` goes on with `backend`, if there is one."""
+    """Options of `recover`: one of `ACTIONS` for an item `owner/repo#7`; `retry` goes on with `backend`, if named."""
 
     action: str
     item: str
@@ -36,7 +36,7 @@ class RecoverOptions:
 
 
 def recovered(options: RecoverOptions, environment: Mapping[str, str]) -> int:
-    """Do it and print; 0 when it was done, 1 when it was refused or GitHub failed, 2 for arguments, 4 for rights."""
+    """Carry out the order and print the result; 0 done, 1 refused or GitHub failed, 2 for arguments, 4 for rights."""
     try:
         verb, name, number = _read(options)
         settings = load(options.config, repository=name, environment=environment)

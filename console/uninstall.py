@@ -1,4 +1,4 @@
-"""`workflow-engine uninstall`: what the engine keeps in a repository and of it on this machine is removed."""
+"""`workflow-engine uninstall`: remove the engine's data from a repository, and this machine's data about it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from shared.workflow import AGENTS
 ORDER = OperatorPermit("uninstall")
 
 NAMESPACES = (FENCE_NAMESPACE, "refs/notes/workflow")
-"""Where the engine's own refs are."""
+"""Namespaces of the engine's own refs."""
 
 AT_ONCE = 200
 """Refs that one push deletes."""
@@ -45,7 +45,7 @@ Ask = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class UninstallOptions:
-    """What a person asked for; `force`: although an agent holds something."""
+    """Options of `uninstall`; `force` removes even if an agent holds something."""
 
     repository: str
     config: Path | None = None
@@ -56,7 +56,7 @@ class UninstallOptions:
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """What there is: labels, refs with their values, directories; and what agents hold now."""
+    """Data to be removed: labels, refs with their values, directories; and the items that agents hold now."""
 
     labels: tuple[str, ...]
     refs: Mapping[str, str]
@@ -64,14 +64,14 @@ class Leftovers:
     held: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """What is to be removed, one line for each kind."""
+        """Return what is to be removed, one line for each kind."""
         said = [f"{len(self.labels)} labels, also from the issues that carry them"] if self.labels else []
         said += [f"{len(self.refs)} refs below {' and '.join(NAMESPACES)}"] if self.refs else []
         return [*said, *map(str, self.places)]
 
 
 def removed(options: UninstallOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
-    """Do it and say what was done and what is left; an exit code. `ask` is None where nobody can be asked."""
+    """Remove and print what was removed and what is left; an exit code. `ask` is None where nobody can be asked."""
     try:
         file = source(options.config, environment=environment)
         settings = load(options.config, repository=options.repository, environment=environment)
@@ -115,7 +115,7 @@ async def _found(visit: RepositoryContext, place: Path) -> Leftovers:
 
 
 def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
-    """What this machine keeps of one repository and can make again."""
+    """Return the directories in which this machine keeps data of one repository that it can make again."""
     host, flat = urlsplit(git_server(settings.github.api_url)).netloc, name.replace("/", "__")
     return (
         mirror_path(settings.state_dir / "mirrors", host, name),
@@ -127,7 +127,7 @@ def of_machine(settings: Settings, name: str) -> tuple[Path, ...]:
 
 
 def _agreed(options: UninstallOptions, found: Leftovers, ask: Ask | None) -> bool:
-    """Say what would go, and ask; raises `Blocked` while an agent works there."""
+    """Print what would be removed, and ask; raises `Blocked` while an agent works there."""
     lines = found.lines()
     if not lines:
         say(f"{options.repository} has no labels and no refs of the engine, and this machine keeps nothing of it.")
@@ -152,7 +152,7 @@ def _agreed(options: UninstallOptions, found: Leftovers, ask: Ask | None) -> boo
 
 
 async def _carry_out(visit: RepositoryContext, place: Path, found: Leftovers) -> None:
-    """Refs first: a worker that starts now finds no half of a lock. What moved meanwhile stays, and is said."""
+    """Delete the refs first, so that a worker that starts now finds no half of a lock; `Blocked` if a ref has moved."""
     git, refs = visit.git.at(place), list(found.refs.items())
     for first in range(0, len(refs), AT_ONCE):
         some = refs[first : first + AT_ONCE]
@@ -170,7 +170,7 @@ async def _carry_out(visit: RepositoryContext, place: Path, found: Leftovers) ->
 
 
 def left(settings: Settings, file: Path | None) -> Sequence[str]:
-    """What stays, one line for each."""
+    """Return what stays, one line for each."""
     said = ["Left: comments, branches (auto/issue-N) and pull requests on GitHub; they are part of its history."]
     if settings.state_dir.exists():
         said.append(

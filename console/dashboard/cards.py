@@ -1,4 +1,4 @@
-"""Cards: the rows of a board put together to pieces of work, each in one place of the page (pure)."""
+"""Cards: the rows of a board grouped by piece of work, each in one place of the page (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 
 class Place(StrEnum):
-    """Where a card stands. All but the first are lanes, in the order in which work passes them."""
+    """Part of the page that shows a card. All but the first are lanes, in the order in which work passes them."""
 
     PERSON = "Waiting for you"
     PLANNING = "Planning"
@@ -29,11 +29,11 @@ _BUILDING = frozenset({Stage.IMPLEMENTING, Stage.TESTING, Stage.CHANGES_REQUESTE
 _REVIEW = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 
 ORDERS = (Verb.APPROVE, Verb.RETRY, Verb.RESUME, Verb.PAUSE, Verb.STOP)
-"""What can be ordered from the page, in the order of its buttons; the rest needs words or a commit."""
+"""Commands that the page has buttons for, in the order of the buttons; the others need words or a commit."""
 
 
 class State(StrEnum):
-    """What a filter chooses by."""
+    """Values that the page's filter chooses by."""
 
     PERSON = "person"
     WORK = "work"
@@ -60,14 +60,14 @@ class Card:
 
     @property
     def state(self) -> State:
-        """Who has the next step."""
+        """The party with the next step: a person, an agent, or neither."""
         if self.place is Place.PERSON:
             return State.PERSON
         return State.WORK if any(row.holder for row in (self.lead, self.now)) else State.WAITING
 
     @property
     def place(self) -> Place:
-        """Where it stands; defined for every stage."""
+        """The card's part of the page; defined for every stage."""
         if any(row.needs_a_person for row in (self.lead, self.now)):
             return Place.PERSON
         return place_of(self.now)
@@ -113,12 +113,14 @@ def _pull_request(row: ItemRow | None) -> ItemRow | None:
 
 
 def _has_news(story: ItemRow) -> bool:
-    """Whether a story has something to tell that its issues do not."""
+    """Return whether a story has news that its issues do not show."""
     return story.needs_a_person or bool(story.holder) or story.stage is not Stage.SPECIFIED
 
 
 def _now(issue: ItemRow, pull: ItemRow | None) -> ItemRow:
-    """What tells how the work stands: what a person has to do, else who is at it, else the pull request."""
+    """Return the row that shows how the work stands: one that needs a person, else one with a holder, else the pull
+    request.
+    """
     both = [row for row in (pull, issue) if row is not None]
     return next((row for row in both if row.needs_a_person), None) or next((row for row in both if row.holder), both[0])
 
@@ -129,5 +131,5 @@ def orders(row: ItemRow) -> Sequence[Verb]:
 
 
 def since(row: ItemRow) -> str:
-    """When it last moved, as `status --json` writes it: who orders names what was seen."""
+    """Return when the row last moved, as `status --json` writes it; an order names the time that its sender saw."""
     return row.moved_at.astimezone(UTC).isoformat(timespec="seconds")

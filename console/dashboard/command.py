@@ -44,7 +44,7 @@ RECENT = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class DashboardOptions:
-    """What was asked for; `interval` is in seconds."""
+    """Options of `dashboard`; `interval` is in seconds."""
 
     repository: str | None = None
     config: Path | None = None
@@ -146,5 +146,5 @@ async def _reading(settings: Settings, query: Query) -> AsyncIterator[TrailReade
 
 
 async def _new(reading: TrailReader) -> Sequence[Event]:
-    """The newest of what came since; reading a file or a database does not hold the page up."""
+    """Return the newest of the new events; reading a file or a database does not block the page."""
     return await to_thread.run_sync(lambda: tuple(deque(reading.new(), maxlen=EVENTS)))

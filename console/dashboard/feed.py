@@ -1,4 +1,4 @@
-"""What the page shows: boards and newest events, read again when somebody asks and they are old; never otherwise."""
+"""Content of the page: boards and newest events; read again only if a page asks for them and they are old."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.errors import EngineError
 from shared.telemetry.events import Event
 
 EVENTS = 60
-"""So many of the newest are shown."""
+"""Newest events that the page shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Shown:
 
 
 class Feed:
-    """The newest of everything. Whoever asks while it is being read gets what is read."""
+    """Cache of the newest boards and events. Requests during a read get the result of that read."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Feed:
         return self._news
 
     def outdate(self) -> None:
-        """Somebody has changed something: whoever asks next gets it read again."""
+        """Mark the content as out of date, after a change: the next request reads it again."""
         self._looked = self._boot() - self._interval
         news, self._news = self._news, anyio.Event()
         news.set()

@@ -1,4 +1,4 @@
-"""Server-sent events: each open page gets what changed, as long as somebody looks; without readers nothing is asked."""
+"""Server-sent events: each open page gets what changed, while somebody looks; without readers nothing is asked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.errors import EngineError
 from shared.loop.first_event import first_of
 
 MOST_READERS = 20
-"""So many pages are followed at once; a further one is told to try again."""
+"""Pages that may be open at once; a further one is told to try again."""
 
 
 class Live:

@@ -1,4 +1,4 @@
-"""Orders from the page: who may give them, whether they still fit what was seen, and what became of them."""
+"""Orders from the page: the check of the token, of the row that was seen, and the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shared.process import CommandFailed
 TOKEN = "X-Dashboard-Token"
 
 PLACE = "on the dashboard"
-"""How the thread names where it was ordered."""
+"""Place of the order, as the thread names it."""
 
 
 class OrderRefused(Exception):
@@ -47,7 +47,7 @@ class OrderDesk:
         self._one = anyio.Lock()
 
     async def take(self, request: web.Request) -> web.Response:
-        """Answer one order with a sentence; what is wrong with it is no secret, the token is."""
+        """Answer one order with a sentence. The sentence may tell any error, but never the token."""
         try:
             self._check(request)
             repository, order, seen = read(await request.read())
@@ -65,7 +65,7 @@ class OrderDesk:
         return _said(200 if answer.done else 422, told)
 
     def _check(self, request: web.Request) -> None:
-        """Only a page of ours, opened with the token, may order anything."""
+        """Raise `OrderRefused` unless the request comes from our own page, opened with the token."""
         given = request.headers.get(TOKEN, "")
         if request.headers.get("Origin") != f"http://{request.host}":
             raise OrderRefused(403, "Orders are taken from this page alone.")
@@ -84,7 +84,7 @@ class OrderDesk:
 
 @dataclass(frozen=True, slots=True)
 class SeenRow:
-    """What of an item stood on the page on which the order was given."""
+    """Stage and time of an item, as shown on the page on which the order was given."""
 
     stage: str
     since: str

@@ -24,5 +24,5 @@ def page(view: DashboardView) -> str:
 
 
 def live(view: DashboardView) -> str:
-    """What of it changes: the part that the server's events carry."""
+    """Return the part of the document that changes: the server's events carry it."""
     return _TEMPLATES.get_template("live.html").render(view=view)

@@ -1,4 +1,4 @@
-"""What the page says in sentences: what a person has to do, what a card waits for, and what an event tells (pure)."""
+"""Sentences of the page: what a person has to do, what a card waits for, and what an event tells (pure)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ASKS: Mapping[str, str] = {
     "a status label": "Nothing has begun: comment /start, or set status:ready, if it is to be done.",
     "nobody has asked for a review of the newest commits": "Nobody has asked for a review of the newest commits.",
 }
-"""What `console.status` says a person is waited for -> what they do about it. Other words stand for themselves."""
+"""Reason of `console.status` for waiting for a person -> the person's next step. Others are shown as they are."""
 
 _WAITS: Mapping[Whom, str] = {
     Whom.CI: "Waits for CI: {}",
@@ -64,7 +64,7 @@ ORDER: Mapping[Verb, tuple[str, str]] = {
 
 
 def asks(row: ItemRow) -> str:
-    """What a person has to do; empty when nothing has to be done."""
+    """Return what a person has to do; empty if nothing has to be done."""
     if row.waiting is None or row.waiting.whom is not Whom.PERSON:
         return ""
     why = plain(row.waiting.why)
@@ -72,7 +72,7 @@ def asks(row: ItemRow) -> str:
 
 
 def waits(row: ItemRow, at: datetime) -> str:
-    """For what it waits that is no person; empty when an agent works on it."""
+    """Return what the row waits for, other than a person; empty when an agent works on it."""
     if row.waiting is None or row.waiting.whom is Whom.PERSON:
         return ""
     return _WAITS.get(row.waiting.whom, "Waits for {}").format(plain(row.waiting.why)) + _until(row.waiting, at)
@@ -105,7 +105,7 @@ def facts(row: ItemRow, at: datetime) -> str:
 
 
 def sentence(event: Event) -> str:
-    """One event; whatever it is, it says something."""
+    """Return the sentence of an event; every kind of event has one."""
     said = told(event).strip() or ended(event) or _SAYS.get(event.kind, _other)(event)
     said = plain(one_line(said, MOST))
     return f"{said[:1].upper()}{said[1:]}".rstrip(".") + "."

@@ -36,7 +36,7 @@ Answer = Callable[[], Awaitable[str]]
 
 
 class Site:
-    """What is answered. `page` and `status` raise `EngineError` while nothing can be shown."""
+    """Requests of the page and their answers. `page` and `status` raise `EngineError` while nothing can be shown."""
 
     def __init__(self, page: Answer, status: Answer, live: Live, desk: OrderDesk) -> None:
         self._page, self._status, self._live, self._desk = page, status, live, desk
@@ -89,7 +89,7 @@ def _file(name: str, kind: str) -> Handler:
 
 
 def _guarded(own: Iterable[str]) -> Middleware:
-    """Only for who asks by one of its `own` names: a name that somebody else lets point here is none."""
+    """Refuse a request whose host is not one of our `own` names: other names may be pointed here by other sites."""
     names = frozenset(own)
 
     @web.middleware
@@ -102,7 +102,7 @@ def _guarded(own: Iterable[str]) -> Middleware:
 
 
 async def _with_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Every answer has them, whatever it is."""
+    """Add the headers that every answer has."""
     response.headers.update(_HEADERS)
 
 

@@ -1,4 +1,4 @@
-"""The page as values: what was read, put into the words and the order in which the templates show it (pure)."""
+"""The page as values: the data in the words and the order in which the templates show it (pure)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Button:
 
     @property
     def leads_on(self) -> bool:
-        """Whether the work goes on by it."""
+        """True if the order lets the work go on."""
         return self.verb in {Verb.APPROVE, Verb.RETRY, Verb.RESUME}
 
 
@@ -123,7 +123,7 @@ class MergedView:
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """What to do where nothing is open: the page on which a story is written."""
+    """Link to the page on which a story is written, shown where nothing is open."""
 
     repository: str
     label: str
@@ -151,7 +151,7 @@ class DashboardView:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is open anywhere."""
+        """True if nothing is open in any repository."""
         return not self.mine and not any(found for _, found in self.lanes)
 
     @property
@@ -161,7 +161,7 @@ class DashboardView:
 
 
 def view(shown: Shown, terms: DashboardSettings, machine: Machine) -> DashboardView:
-    """What was read, as the page shows it."""
+    """Return the page's values from the data that was read."""
     found = cards(shown.boards)
     views = [(card.place, _card(card, terms)) for card in found]
     mine = tuple(one for place, one in reversed(views) if place is Place.PERSON)  # who waits longest comes first

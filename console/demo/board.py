@@ -25,12 +25,12 @@ _COLOURS = {
 _ACK = re.compile(r"^ACK:\w+:([a-z0-9-]+):\d+\n<!-- ack/3 .* state=active ", re.MULTILINE)
 
 EVENTS = 12
-"""How many of the last moves are shown."""
+"""Last moves that are shown."""
 
 
 @dataclass
 class Board:
-    """What the audience sees; `refresh` reads GitHub's own events, so that no move is missed."""
+    """The board that the audience sees; `refresh` reads GitHub's own events, so that no move is missed."""
 
     lab: Lab
     console: Console

@@ -1,4 +1,4 @@
-"""Which coder plays in the demonstration: the scenario itself, or a real CLI at a scripted model or at its vendor."""
+"""The coder of the demonstration: the scenario itself, or a real CLI at a scripted model or at its vendor."""
 
 from __future__ import annotations
 
@@ -86,7 +86,11 @@ def _configured(backend: str, environment: Mapping[str, str]) -> tuple[str, Path
 
 
 def _access(spec: CliSpec, environment: Mapping[str, str], *, own: bool) -> Endpoint | None:
-    """What the person's environment leads to; a login that only lies on the machine is for an `own` story alone."""
+    """Return the endpoint of the person's environment, or None.
+
+    A login that only lies on the machine counts for an `own` story alone. An `own` story without credentials raises
+    `Misconfigured`.
+    """
     try:
         access = spec.endpoint(environment)
     except MissingCredentials as error:
@@ -97,7 +101,7 @@ def _access(spec: CliSpec, environment: Mapping[str, str], *, own: bool) -> Endp
 
 
 def _with(spec: CliSpec, access: Endpoint) -> str:
-    """Where the model is and what pays for it."""
+    """Return a phrase with the model's server and with how it is paid."""
     where = spec.company if access.base_url is None else access.base_url
     if access.login:
         return f"at {where}, by your subscription's login; {spec.not_enforced}."

@@ -30,7 +30,7 @@ from shared.errors import Misconfigured
 from shared.loop.real_clock import RealClock
 
 SECONDS_PER_STORY = 120
-"""After so long the demonstration has failed."""
+"""Seconds after which the demonstration has failed."""
 
 SECONDS_OF_A_PROGRAM = 300
 """The same, where a real CLI is started for each call."""
@@ -39,16 +39,17 @@ SECONDS_OF_A_MODEL = 3600
 """The same, where a vendor's model thinks."""
 
 KILLED_TIMES = 3
-"""So many times as long it may take where agents are killed: whoever is killed right before it sends a comment has its
-successor wait for two minutes, in case GitHub does not show it yet."""
+"""Factor for the seconds where agents are killed: after an agent was killed right before it sends a comment, its
+successor waits for two minutes, in case GitHub does not show the comment yet.
+"""
 
 LOOK_SECONDS = 0.25
-"""How often the board looks."""
+"""Seconds between two looks of the board."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """What a person asked the demonstration for. `repo` and `story` go together: their code, their story."""
+    """Options of the demonstration. `repo` and `story` go together: the person's own code and story."""
 
     directory: Path
     stories: int = 1
@@ -141,7 +142,7 @@ def _place(directory: Path, source: ProjectSource | None) -> Path:
 
 
 def _introduce(console: Console, coder: Playing, source: ProjectSource | None, options: DemoOptions) -> None:
-    """Who plays, on what, and what it may cost."""
+    """Print which coder works on which repository, and what it may cost."""
     if source is not None:
         console.print(
             f"Your repository: {source.path}, {source.branch} at {source.commit[:12]}.", markup=False, highlight=False
@@ -156,7 +157,7 @@ def _introduce(console: Console, coder: Playing, source: ProjectSource | None, o
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """One performance: where, what is told, as wished by whom, by which coder, on whose code."""
+    """One run of the demonstration: place, stories, options, coder, and the person's code."""
 
     scene: Stage
     told: Sequence[Story]
@@ -166,7 +167,7 @@ class Play:
 
     @property
     def seconds(self) -> float:
-        """After so long it has failed."""
+        """Seconds after which the run has failed."""
         if self.options.minutes is not None:
             return 60 * self.options.minutes
         if self.coder.paid:

@@ -29,12 +29,12 @@ from shared.llm.scripted import Scripted
 from shared.workflow import Role
 
 MOST_TICKS = 60
-"""After so many looks at everything it does not end any more."""
+"""Rounds of ticks after which the replay counts as endless."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """What a person asked for."""
+    """Options of `replay` from the command line."""
 
     directory: Path
     item: str | None = None
@@ -55,22 +55,22 @@ class Recorded:
 
     @property
     def red_runs(self) -> int:
-        """How often its CI has to be red: what names no test is run again once before it is repaired."""
+        """Number of times that CI has to be red: a failure that names no test is rerun once before it is repaired."""
         return 2 * len({(one["round"], one["attempt"]) for one in self.calls if one["call"] == CoderCall.FIX_CI})
 
     @property
     def refactored(self) -> bool:
-        """Whether a refactoring was recorded, too, even one that changed nothing."""
+        """True if a refactoring was recorded, too, even one that changed nothing."""
         return any(one["call"] == CoderCall.REFACTOR for one in self.calls)
 
     @property
     def reviewed(self) -> bool:
-        """Whether a review was recorded, too."""
+        """True if a review was recorded, too."""
         return any(one["call"] == CoderCall.REVIEW for one in self.calls)
 
     @property
     def checked(self) -> bool:
-        """Whether a second pass over an approval was recorded, too."""
+        """True if a second pass over an approval was recorded, too."""
         return any(one["call"] == CoderCall.CHECK_CRITERIA for one in self.calls)
 
 
@@ -130,7 +130,7 @@ def _red_once(mark: Path) -> str:
 
 
 async def _work(lab: Lab, one: Recorded, root: Path, scenario: Path, environment: Mapping[str, str]) -> list[str]:
-    """Let the agents tick until nothing more happens; how each item ended."""
+    """Let the agents tick until nothing more happens; return how each item ended."""
     clock = LabClock()
     async with AsyncExitStack() as stack:
         loops = []

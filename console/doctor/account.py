@@ -22,12 +22,12 @@ DRIFT_SECONDS = 30.0
 
 
 def signed_in(account: Account, roles: frozenset[Role]) -> Finding:
-    """Who acts for these agents."""
+    """Report the account that acts for these agents."""
     return passed("token", f"GitHub takes {account.login} for the {_names(roles)}.")
 
 
 def two_accounts(settings: Settings, accounts: Sequence[Account]) -> Finding:
-    """Whether the reviewer is somebody else than who writes the code. `accounts`: one for each identity."""
+    """Report whether the reviewer's account differs from the writer's. `accounts`: one for each identity."""
     subject = "second account"
     step = "For approvals that count for GitHub give the reviewer an account of its own (github.reviewer_...)."
     if not reviews_alone(settings):
@@ -46,17 +46,17 @@ def two_accounts(settings: Settings, accounts: Sequence[Account]) -> Finding:
 
 
 def reviews_alone(settings: Settings) -> bool:
-    """Whether the reviewer signs in by itself."""
+    """Return whether the reviewer has a token or an App of its own."""
     return settings.github.reviewer_token_file is not None or settings.github.reviewer_app is not None
 
 
 def clock(github: GitHub) -> Finding:
-    """Whether this machine's clock is near GitHub's; call it after an answer has come."""
+    """Report whether this machine's clock is near GitHub's; call it after an answer has come."""
     return clock_finding(github.clock.now() - github.server_time.timestamp())
 
 
 def clock_finding(ahead_seconds: float) -> Finding:
-    """How far this machine's clock is ahead of GitHub's, judged."""
+    """Judge the difference of the clocks, in seconds that this machine's is ahead of GitHub's."""
     if abs(ahead_seconds) <= DRIFT_SECONDS:
         return passed("clock", "Agrees with GitHub's.")
     direction = "ahead of" if ahead_seconds > 0 else "behind"
@@ -69,7 +69,7 @@ _WORKFLOW = "workflow"
 
 
 async def scopes(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether a classic token has the scopes that are needed and no more; other kinds of token have none."""
+    """Report whether a classic token has exactly the scopes that are needed; other kinds of token have none."""
     held = visit.me.github.scopes
     if held is None:
         return []

@@ -26,7 +26,7 @@ from shared.workflow import AGENTS, Role
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
-    """What a person asked the doctor for."""
+    """Options of `doctor` from the command line."""
 
     repositories: tuple[str, ...] = ()
     config: Path | None = None

@@ -1,4 +1,4 @@
-"""What is examined: this machine, and a repository as one identity sees it."""
+"""The subjects of an examination: this machine, and a repository as one identity sees it."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ class RepositoryContext:
 
 
 def pushes_workflows(configured: RepositorySettings, roles: frozenset[Role]) -> bool:
-    """Whether the identity that acts for `roles` is to push workflow files that a repair of CI has changed."""
+    """Return whether the identity that acts for `roles` pushes workflow files that a repair of CI has changed."""
     return Role.WORKER in roles and configured.ci.may_edit_workflows

@@ -1,4 +1,4 @@
-"""What a probe found: one status, one sentence, and what to do about it."""
+"""The finding of a probe: one status, one sentence, and the next step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ AGAIN = "Try again; if it stays so, look at https://www.githubstatus.com, or ask
 
 
 class Status(StrEnum):
-    """How it stands with one subject."""
+    """Status of one subject."""
 
     PASS = "pass"
     WARN = "warn"
@@ -22,7 +22,8 @@ class Status(StrEnum):
 class Finding:
     """One line of the doctor's table. `where` is a repository, or empty for this machine.
 
-    Whatever does not pass says what to do, if only that nothing has to be done; what passes does not: else ValueError.
+    A finding that does not pass has a next step, if only that nothing has to be done; one that passes has none: else
+    ValueError.
     """
 
     status: Status
@@ -64,10 +65,10 @@ def skipped(subject: str, sentence: str, next_step: str, where: str = "") -> Fin
 
 
 def only_passing(findings: Iterable[Finding]) -> bool:
-    """Whether nothing failed for another reason than that GitHub did not answer."""
+    """Return whether every failure was only GitHub that did not answer."""
     return all(finding.passing for finding in findings if finding.status is Status.FAIL)
 
 
 def healthy(findings: Iterable[Finding]) -> bool:
-    """Whether nothing failed."""
+    """Return whether nothing failed."""
     return all(finding.status is not Status.FAIL for finding in findings)

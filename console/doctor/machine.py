@@ -35,7 +35,7 @@ _VERSION = re.compile(r"git version (\d+)\.(\d+)\S*")
 
 
 async def configuration(machine: Machine) -> Sequence[Finding]:
-    """Whether this version can do what is configured."""
+    """Report whether this version can do what is configured."""
     refused = unsupported(machine.settings)
     if refused:
         return [failed("configuration", sentence, change_it()) for sentence in refused]
@@ -44,12 +44,12 @@ async def configuration(machine: Machine) -> Sequence[Finding]:
 
 
 def change_it() -> str:
-    """What to do about a key, which the sentence names."""
+    """Return the next step for a key that the sentence names."""
     return f"Correct what is named in the configuration; all keys: {link('docs/configuration.md#every-key')}"
 
 
 async def git_version(machine: Machine) -> Sequence[Finding]:
-    """Whether there is a git that knows the commands which the engine uses."""
+    """Report whether there is a git that knows the commands which the engine uses."""
     least = ".".join(map(str, LEAST_GIT))
     try:
         env = child_environment(machine.environment)
@@ -60,7 +60,7 @@ async def git_version(machine: Machine) -> Sequence[Finding]:
 
 
 def git_finding(said: str) -> Finding:
-    """What `git --version` says, judged."""
+    """Judge the output of `git --version`."""
     least = ".".join(map(str, LEAST_GIT))
     found = _VERSION.match(said)
     if found is None:
@@ -71,7 +71,7 @@ def git_finding(said: str) -> Finding:
 
 
 async def state_directory(machine: Machine) -> Sequence[Finding]:
-    """Whether the state directory can be used by this version, or be made."""
+    """Report whether this version can use the state directory, or create it."""
     path = machine.settings.state_dir
     place = existing(path)
     if not place.is_dir() or not writable(place):
@@ -91,12 +91,12 @@ SWEPT = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/private/tmp", "/private/var/t
 
 
 async def swept(machine: Machine) -> Sequence[Finding]:
-    """Whether what an agent has to remember lies where the system tidies up."""
+    """Report whether the state directory lies where the system deletes files."""
     return swept_finding(machine.settings.state_dir)
 
 
 def swept_finding(path: Path) -> Sequence[Finding]:
-    """Whether the state directory lies in one that is emptied by the system; nothing when it does not."""
+    """Report a state directory below a directory that the system empties; nothing for any other."""
     place = existing(path).resolve()
     found = next((one for one in SWEPT if place.is_relative_to(one)), None)
     if found is None:
@@ -106,20 +106,20 @@ def swept_finding(path: Path) -> Sequence[Finding]:
 
 
 async def disk(machine: Machine) -> Sequence[Finding]:
-    """Whether there is room in the state directory and for the work trees."""
+    """Report the free space of the state directory and of the work trees."""
     places = {"state_dir": machine.settings.state_dir, "work_dir": machine.settings.work_dir}
     found = [disk_finding(key, path, free_bytes(path)) for key, path in places.items()]
     return [*found, *left_finding(left_on(machine.settings))]
 
 
 def left_on(settings: Settings) -> tuple[Path, ...]:
-    """What children have left that could not be removed, and was moved aside."""
+    """Return the directories that runs have left and that could not be removed, moved aside."""
     roots = (calls(settings), environments(settings))
     return (*workspaces_left(settings.work_dir), *(path for root in roots for path in directories.set_aside(root)))
 
 
 def left_finding(left: Sequence[Path]) -> Sequence[Finding]:
-    """What could not be removed, judged; nothing is said when there is none of it."""
+    """Judge the directories that could not be removed; nothing is reported if there are none."""
     if not left:
         return []
     named = ", ".join(map(str, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
@@ -128,7 +128,7 @@ def left_finding(left: Sequence[Path]) -> Sequence[Finding]:
 
 
 def disk_finding(key: str, path: Path, free_bytes: int) -> Finding:
-    """How much room there is, judged."""
+    """Judge the free space."""
     subject, sentence = f"disk ({key})", f"{free_bytes / GIB:.1f} GiB are free at {path}."
     if free_bytes < LEAST_FREE_BYTES:
         return failed(subject, sentence, f"Free some space, or give another {key}.")
@@ -138,13 +138,13 @@ def disk_finding(key: str, path: Path, free_bytes: int) -> Finding:
 
 
 async def boot_clock(machine: Machine) -> Sequence[Finding]:
-    """Whether deadlines inside the process count the time that the machine sleeps."""
+    """Report whether deadlines inside the process count the time that the machine sleeps."""
     del machine
     return [clock_source_finding(counts_suspend=hasattr(time, "CLOCK_BOOTTIME"))]
 
 
 def clock_source_finding(*, counts_suspend: bool) -> Finding:
-    """Whether the clock of deadlines goes on while the machine sleeps, judged."""
+    """Judge the clock of deadlines: it should go on while the machine sleeps."""
     if counts_suspend:
         return passed("boot clock", "Deadlines count the time that the machine sleeps.")
     step = "Do not let this machine sleep while agents run: one that wakes up late notices only by its next heartbeat."
@@ -152,5 +152,5 @@ def clock_source_finding(*, counts_suspend: bool) -> Finding:
 
 
 def writable(directory: Path) -> bool:
-    """Whether this account may make files there; a file system that is read-only refuses everybody."""
+    """Return whether this account may make files there; a file system that is read-only refuses everybody."""
     return os.access(directory, os.W_OK | os.X_OK)

@@ -52,11 +52,11 @@ _TIPS_ALONE = ("--depth=1", "--filter=tree:0")
 """Messages are all that is read; a server that knows no filters sends the files too."""
 
 _NAMED = 3
-"""So many refs are named; where there are more, the first by name."""
+"""Refs that a sentence names; where there are more, the first by name."""
 
 
 async def versions(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether this version can read the newest that stands in each ref of the engine's own."""
+    """Report whether this version can read the newest commit of each of the engine's own refs."""
     git = visit.git.at(visit.git.git_dir.with_name("versions.git"))
     await git.init()
     await git.fetch(visit.url, PROOF, f"+{FENCE_NAMESPACE}/*:{FENCE_NAMESPACE}/*", options=_TIPS_ALONE)
@@ -67,7 +67,7 @@ async def versions(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 def versions_finding(refs: Mapping[str, str], where: str) -> Finding:
-    """What the newest commits of the engine's own refs (ref -> message) say, judged."""
+    """Judge the newest commits of the engine's own refs (ref -> message)."""
     subject = "versions"
     unread = sorted(ref for ref, text in refs.items() if not _readable(ref, text))
     if not unread:
@@ -103,7 +103,7 @@ _WHO = {
 
 
 async def merge(visit: RepositoryContext) -> Sequence[Finding]:
-    """Who merges, how, and what each merge waits for."""
+    """Report who merges, by which method, and what each merge waits for."""
     github, branch = visit.me.github, visit.base_branch
     rules = await BranchRules(github, visit.name).of(branch)
     hidden = await protection(github, visit.name, branch) is Protection.UNKNOWN
@@ -145,7 +145,7 @@ OTHERS = 0o077
 
 
 async def key_files(machine: Machine) -> Sequence[Finding]:
-    """Whether the key files can be read, by us alone."""
+    """Report whether the key files can be read, by us alone."""
     lock = machine.settings.lock
     if not lock.key_files:
         step = "Run `workflow-engine init`, or name a key file in lock.key_files; copy it to every machine."
@@ -166,7 +166,7 @@ def open_finding(file: Path, mode: int) -> Finding:
 
 
 async def agreement(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether what our account wrote lately was signed with keys that we have."""
+    """Report whether the newest comments of our account were signed with keys that we have."""
     try:
         known = frozenset(Key.of(secret).id for secret in signing_keys(visit.machine.settings.lock))
     except Misconfigured:
@@ -178,7 +178,7 @@ async def agreement(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 def agreement_finding(ours: Collection[Comment], known: Collection[str], now: datetime, where: str) -> Finding:
-    """What the key ids in our account's comments say. `now` is server time."""
+    """Judge the key ids in our account's comments. `now` is server time."""
     acks = [comment for comment in ours if read_ack(comment) is not None]
     step = "Give all machines of this repository the same key files, then start their agents again."
     if foreign := _foreign(acks, known):
@@ -221,7 +221,7 @@ OF_MACHINE: tuple[Callable[[Machine], Awaitable[Sequence[Finding]]], ...] = (
     programs.sandbox,
     programs.coding_backends,
 )
-"""What needs no GitHub."""
+"""Probes that need no GitHub."""
 
 Probe = Callable[[RepositoryContext], Awaitable[Sequence[Finding]]]
 
@@ -235,7 +235,7 @@ OF_REPOSITORY: tuple[Probe, ...] = (
     test_run.ci,
     test_run.test_run,
 )
-"""What is so for a repository, whoever asks."""
+"""Probes whose result is the same for every identity."""
 
 OF_IDENTITY: tuple[Probe, ...] = (
     repository.permissions,
@@ -243,11 +243,11 @@ OF_IDENTITY: tuple[Probe, ...] = (
     account.scopes,
     agreement,
 )
-"""What depends on who asks."""
+"""Probes whose result depends on the identity."""
 
 
 async def examine(patient: Machine, roles: frozenset[Role] = AGENTS) -> list[Finding]:
-    """Everything that can be found out for these agents, on this machine and on GitHub."""
+    """Return all findings for these agents, on this machine and on GitHub."""
     found: list[Finding] = []
     for probe in OF_MACHINE:
         found += await _safely(probe.__name__.replace("_", " "), "", probe(patient))
@@ -291,7 +291,7 @@ async def _identity(
 async def acting(
     patient: Machine, session: aiohttp.ClientSession, roles: frozenset[Role]
 ) -> AsyncIterator[tuple[Process, Mapping[str, SignedIn]]]:
-    """Signed in from a state directory that is removed again: no agent's own identity is touched."""
+    """Sign in from a state directory that is removed again: no agent's own identity is touched."""
     role = next(iter(sorted(roles)))
     within = _scratch(patient.settings.state_dir)
     with visitor(patient.settings, patient.environment, patient.clock, role, within=within) as process:
@@ -324,7 +324,7 @@ async def _repository(
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who looks at repositories: signed in as `me`, for the agents `roles`."""
+    """The identity that looks at repositories: signed in as `me`, for the agents `roles`."""
 
     patient: Machine
     process: Process
@@ -340,7 +340,7 @@ def visit_of(visitor: Visitor, configured: RepositorySettings, seen: Repository)
 
 
 async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:
-    """What a probe found, or that it broke."""
+    """Return the findings of a probe, or a finding that it broke."""
     try:
         return await probing
     except Transient as error:
@@ -351,6 +351,6 @@ async def _safely(subject: str, where: str, probing: Awaitable[Sequence[Finding]
 
 
 def _scratch(state_dir: Path) -> Path | None:
-    """Where temporary files may lie: in the state directory if there is one, else where the system keeps them."""
+    """Return the state directory for temporary files if it can be used, else None: the system's own directory."""
     usable = state_dir.is_dir() and machine.writable(state_dir)
     return state_dir if usable else None

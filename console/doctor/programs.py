@@ -29,11 +29,11 @@ PRICES = "docs/configuration.md#pricesname"
 LIST = "shared/llm/prices.yml"
 
 PROGRAM_SECONDS = 30.0
-"""How long a program may take to tell its version or to start nothing."""
+"""Seconds that a program may take to tell its version or to start nothing."""
 
 
 async def coding_backends(machine: Machine) -> Sequence[Finding]:
-    """Whether the configured coding backends are there, and can be bounded and kept apart from a repository's files."""
+    """Report whether the configured coding backends exist, and can be bounded and kept out of a repository's files."""
     settings = machine.settings
     wanted, specs = settings.backends(), cli_backends()
     findings: list[Finding] = []
@@ -71,7 +71,7 @@ async def _backend(machine: Machine, name: str, spec: CliSpec) -> Finding:
 
 @asynccontextmanager
 async def _launcher(machine: Machine, environment: Mapping[str, str]) -> AsyncIterator[Launcher]:
-    """What starts a backend's program as a call would, in a directory of its own."""
+    """Yield the launcher that starts a backend's program as a call would, in a directory of its own."""
     with tempfile.TemporaryDirectory(prefix="workflow-engine-") as scratch:
         settings, place = machine.settings, Path(scratch)
         tests = await self_test.wrapper(settings.sandbox, environment, settings.work_dir)
@@ -80,7 +80,7 @@ async def _launcher(machine: Machine, environment: Mapping[str, str]) -> AsyncIt
 
 
 def model_key(environment: Mapping[str, str], backends: Sequence[str]) -> Finding:
-    """Whether there is something to sign in with at the models' vendors; it is not tried, because that may cost."""
+    """Report whether there are credentials for the models' vendors; they are not tried, because that may cost."""
     specs = {name: spec for name, spec in cli_backends().items() if name in backends}
     try:
         found = {name: spec.endpoint(environment) for name, spec in specs.items()}
@@ -101,7 +101,7 @@ def model_key(environment: Mapping[str, str], backends: Sequence[str]) -> Findin
 
 
 async def sandbox(machine: Machine) -> Sequence[Finding]:
-    """Whether the configured sandbox starts on this machine."""
+    """Report whether the configured sandbox starts on this machine."""
     mode = machine.settings.sandbox
     if mode == "none":
         sentence = "Switched off: tests and coding backends run with this account's rights."
@@ -118,7 +118,7 @@ async def sandbox(machine: Machine) -> Sequence[Finding]:
 
 
 def sandbox_finding(answer: Finished | str) -> Finding:
-    """How `bwrap` ended (a text: why it does not run), judged, with the setting to change."""
+    """Judge how `bwrap` ended (a text: why it does not run), and name the setting to change."""
     if refused := self_test.diagnosis(answer):
         return failed("sandbox", *refused)
     return passed("sandbox", "bubblewrap starts with namespaces and a /proc of its own.")

@@ -1,4 +1,4 @@
-"""How findings are shown: a table on a terminal, plain lines elsewhere, one JSON object for programs."""
+"""Output of findings: a table on a terminal, plain lines elsewhere, one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def line(finding: Finding) -> str:
 
 
 def total(findings: Sequence[Finding]) -> str:
-    """How many of each, and what that means."""
+    """Return the number of findings for each status, and whether the engine is ready."""
     counted = Counter(finding.status for finding in findings)
     sums = ", ".join(f"{counted[status]} {status}" for status in Status if counted[status])
     return f"{sums}. {'Ready.' if healthy(findings) else 'Not ready: see what failed.'}"

@@ -25,7 +25,7 @@ GUARANTEES = "docs/troubleshooting.md#what-the-git-server-must-guarantee"
 
 
 def described(configured: RepositorySettings, repository: Repository) -> list[Finding]:
-    """What the repository is: there, archived, renamed, public."""
+    """Report the state of the repository: there, archived, renamed, public."""
     name = repository.full_name
     if repository.archived:
         return [failed("repository", "It is archived: nothing can be changed there.", UNARCHIVE, name)]
@@ -40,7 +40,7 @@ def described(configured: RepositorySettings, repository: Repository) -> list[Fi
 
 
 async def labels(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether all labels of the engine are defined."""
+    """Report whether all labels of the engine are defined."""
     missing = await LabelBoard(visit.me.github, visit.configured.name, visit.configured.labels.names()).missing()
     if not missing:
         return [passed("labels", "All are defined.", visit.name)]
@@ -49,7 +49,7 @@ async def labels(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 async def label_changes(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether labels that change together change in one request."""
+    """Report whether labels that change together change in one request."""
     subject = f"label changes of {visit.me.account.login}"
     if why := await item_changes.refusal(visit.me.github, ORDER):
         step = "Nothing has to be done: each label is changed by itself, with some ten requests more for each item."
@@ -58,7 +58,7 @@ async def label_changes(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 async def permissions(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether this identity may do what its agents do."""
+    """Report whether this identity may do what its agents do."""
     subject = f"permissions of {visit.me.account.login}"
     found = await access(visit.me.github, visit.configured.name, visit.roles, visit.base_branch, ORDER)
     who = ", ".join(sorted(visit.roles))
@@ -73,7 +73,7 @@ async def permissions(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 def no_checks() -> str:
-    """What to do in a private repository, where GitHub offers fine-grained tokens no permission for checks."""
+    """Return the next step for a private repository; GitHub offers fine-grained tokens no permission for checks."""
     return (
         "GitHub offers fine-grained tokens no permission for checks: for a private repository use a classic token with "
         f"the scope repo, or a GitHub App with Checks: read ({link('docs/github-app.md')}). "
@@ -82,7 +82,7 @@ def no_checks() -> str:
 
 
 def _step(visit: RepositoryContext, missing: Collection[str]) -> str:
-    """What to do about permissions; a token that is neither classic nor an App's is fine-grained."""
+    """Return the next step for missing permissions; a token that is neither classic nor an App's is fine-grained."""
     step = "Give the token these permissions; its account needs write access to the repository."
     fine_grained = visit.me.app is None and visit.me.github.scopes is None
     if not (fine_grained and visit.repository.private and "checks: read" in missing):
@@ -91,7 +91,7 @@ def _step(visit: RepositoryContext, missing: Collection[str]) -> str:
 
 
 async def _of_app(visit: RepositoryContext, subject: str) -> Sequence[Finding]:
-    """What a GitHub App was given beyond its need, and what it lacks for what is configured."""
+    """Report permissions of a GitHub App that it does not need, and those that it lacks for what is configured."""
     if visit.me.app is None:
         return []
     granted = await granted_to_app(visit.me.app, visit.configured.name)
@@ -99,7 +99,7 @@ async def _of_app(visit: RepositoryContext, subject: str) -> Sequence[Finding]:
 
 
 def app_findings(granted: Mapping[str, str], subject: str, where: str, *, pushes: bool) -> list[Finding]:
-    """What an App's rights (permission -> level) have too much or too little of.
+    """Judge an App's permissions (permission -> level): report those beyond need, and those that are missing.
 
     `pushes`: it is to push workflow files that a repair of CI has changed.
     """
@@ -119,7 +119,7 @@ def app_findings(granted: Mapping[str, str], subject: str, where: str, *, pushes
 
 
 async def git_server(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether the git server refuses wrong leases, pushes all or nothing, and takes refs of ours."""
+    """Report whether the git server refuses wrong leases, pushes all or nothing, and takes refs of ours."""
     account = visit.me.account
     by = Identity(account.login, f"{account.id}+{account.login}@users.noreply.github.com")
     try:
@@ -135,7 +135,7 @@ async def git_server(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 async def base_branch(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether the base branch is protected against a push by the engine's own accounts."""
+    """Report whether the base branch is protected against a push by the engine's own accounts."""
     github, name, branch = visit.me.github, visit.configured.name, visit.base_branch
     found = await protection(github, name, branch)
     findings = [protection_finding(found, branch, visit.name)]
@@ -144,7 +144,7 @@ async def base_branch(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 def approvals_finding(lacking: Sequence[str], branch: str, where: str) -> Finding:
-    """Whether an approval is always of the commit that is merged."""
+    """Judge whether an approval is always of the commit that is merged."""
     subject = "approvals"
     if not lacking:
         return passed(subject, f"On {branch} an approval is of the commit that is merged.", where)
@@ -156,7 +156,7 @@ def approvals_finding(lacking: Sequence[str], branch: str, where: str) -> Findin
 
 
 def protection_finding(found: Protection, branch: str, where: str) -> Finding:
-    """What protects a branch, judged."""
+    """Judge the protection of a branch."""
     subject = "branch protection"
     step = f"Protect {branch}: require pull requests, without exceptions for the engine's accounts."
     match found:

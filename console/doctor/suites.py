@@ -1,4 +1,4 @@
-"""Which tests of a repository were found, which of them are run, and what to write where that is not what is meant."""
+"""The tests of a repository: suites found and suites run, and the keys to write where others are meant."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from worker_agent.tdd.runners.runner import Read
 SUBJECT = "tests"
 
 FILES_READ = 40
-"""So many files by which runners are told are read, those nearest to the root first."""
+"""Files that name a runner and are read, at most; those nearest to the root come first."""
 
 
 async def tests(visit: RepositoryContext) -> Sequence[Finding]:
-    """Which suites the worker finds on the base branch, and which it runs; nothing of a branch that is not there."""
+    """Report the suites that the worker finds on the base branch, and those it runs; nothing without a base branch."""
     paths = await paths_of(visit) if Role.WORKER in visit.roles else None
     if paths is None:
         return []
@@ -40,7 +40,7 @@ async def tests(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 def suites_finding(wanted: Sequence[SuitePolicy], paths: Collection[str], read: Read, where: str) -> Finding:
-    """What is configured (`wanted`) and what the repository has, judged."""
+    """Judge the configured suites (`wanted`) against those that the repository has."""
     found = detected_suites(paths, read)
     try:
         used = chosen_suites(wanted, paths, read)
@@ -73,7 +73,7 @@ def _unusable(wanted: Sequence[SuitePolicy], found: Sequence[Suite], why: str, w
 
 
 def _is_said(wanted: Sequence[SuitePolicy]) -> bool:
-    """Whether a person has configured anything of it."""
+    """Return whether a person has configured any suite."""
     return tuple(wanted) != (SuitePolicy(),)
 
 
@@ -85,19 +85,19 @@ def _listed(suites: Sequence[Suite]) -> str:
 
 
 def _written(suites: Sequence[Suite]) -> str:
-    """The key by which a configuration has just these."""
+    """Return the key of the configuration that names exactly these suites."""
     if len(suites) == 1:
         return f"working_directory: {_quoted(suites[0].directory)}"
     return f"suites: [{', '.join(f'{{directory: {_quoted(suite.directory)}}}' for suite in suites)}]"
 
 
 def _quoted(directory: str) -> str:
-    """As YAML takes it in a list, whatever the directory is called."""
+    """Return the directory as YAML takes it in a list, for any name."""
     return directory if re.fullmatch(r"[A-Za-z][\w./-]*", directory, re.ASCII) else json.dumps(directory)
 
 
 async def paths_of(visit: RepositoryContext) -> tuple[str, ...] | None:
-    """Every file of the base branch; of a very large repository as many as GitHub tells."""
+    """Return every file of the base branch; of a very large repository as many as GitHub lists."""
     at = f"/repos/{visit.name}/git/trees/{segment(visit.base_branch)}"
     try:
         return wire.read(_files, await visit.me.github.get(at, recursive=1))
@@ -106,7 +106,7 @@ async def paths_of(visit: RepositoryContext) -> tuple[str, ...] | None:
 
 
 async def content(visit: RepositoryContext, path: str) -> bytes | None:
-    """A file of the base branch; None for one that is too large to be told by, or gone meanwhile."""
+    """Return a file of the base branch; None if it is too large for GitHub's answer, or gone meanwhile."""
     at = f"/repos/{visit.name}/contents/{segment(path)}"
     try:
         return wire.read(_decoded, await visit.me.github.get(at, ref=visit.base_branch))

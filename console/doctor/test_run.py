@@ -1,4 +1,4 @@
-"""Whether anything can run here: the tests of the base once in the sandbox, and whether there is a CI."""
+"""Probes of the tests and of CI: the tests of the base are run once in the sandbox; is there a CI."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from worker_agent.verify.clone import brought, cloned
 SUBJECT = "test run"
 
 _LINES, _LINE_CHARS = 3, 200
-"""So much is shown of what a run that failed has said."""
+"""Lines, and characters of each, that are shown of the output of a failed run."""
 
 
 async def test_run(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether the tests of the base can be run on this machine as the worker runs them, set-up included."""
+    """Report whether the tests of the base run on this machine as the worker runs them, set-up included."""
     if Role.WORKER not in visit.roles:
         return []
     if visit.machine.quick:
@@ -69,7 +69,7 @@ async def _run(visit: RepositoryContext, tip: str) -> TestRun:
 
 
 def run_finding(run: TestRun, tip: str, where: str) -> Finding:
-    """What one run of the base has shown, judged as the worker judges it before it pays for anything."""
+    """Judge one run of the base as the worker judges it before it pays for anything."""
     verdict = judge_baseline(run)
     if not verdict.ok:
         said = " ".join(" ".join(one.split())[:_LINE_CHARS] for one in verdict.details[: 1 + _LINES])
@@ -82,7 +82,7 @@ def run_finding(run: TestRun, tip: str, where: str) -> Finding:
 
 
 async def ci(visit: RepositoryContext) -> Sequence[Finding]:
-    """Whether the repository has any CI, and what follows where it has none."""
+    """Report whether the repository has any CI, and what follows where it has none."""
     paths, tip = await paths_of(visit), await _tip(visit)
     if paths is None or tip is None:
         return []
@@ -91,7 +91,7 @@ async def ci(visit: RepositoryContext) -> Sequence[Finding]:
 
 
 def ci_finding(*, found: bool, none_is_green: bool, where: str) -> Finding:
-    """Whether there is a CI, judged by what is configured for a commit without checks."""
+    """Judge whether there is a CI, by what is configured for a commit without checks."""
     if found:
         return passed("CI", "There are workflows or checks.", where)
     if none_is_green:

@@ -1,1 +1,1 @@
-"""What git and GitHub keep of the work, read for people: nothing in this room writes, and nothing takes a lock."""
+"""The history of the work in git and on GitHub, read for people: nothing in this room writes or takes a lock."""

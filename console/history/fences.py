@@ -1,4 +1,4 @@
-"""Fences as a mirror has them: the newest of each item, and the chain of all that it ever said."""
+"""Fences in a mirror: the newest of each item, and the chain of all earlier ones."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from shared.workflow import Role
 _REF = re.compile(rf"{FENCE_NAMESPACE}/(planner|worker|reviewer)/([1-9][0-9]{{0,9}})")
 
 MOST_BYTES = 256 * 2**20
-"""So much text of fences is read at most; one has less than a kibibyte."""
+"""Bytes of fences that are read at most; one fence has less than a kibibyte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What the fence of one item has said, oldest first; never empty.
+    """All states of one item's fence, oldest first; never empty.
 
     `foreign` are commits that travelled with it and that the engine did not make.
     """
@@ -29,7 +29,7 @@ class Chain:
 
     @property
     def newest(self) -> Fence:
-        """What it says now."""
+        """The fence's current state."""
         return self.fences[-1]
 
 
@@ -41,13 +41,13 @@ def newest(refs: Mapping[str, tuple[str, str]]) -> dict[ItemKey, Fence]:
 
 
 def key_of(ref: str) -> ItemKey | None:
-    """Whose fence a ref is; None for another ref, such as the ledger's."""
+    """Return the item whose fence a ref is; None for another ref, such as the ledger's."""
     found = _REF.fullmatch(ref)
     return None if found is None else ItemKey(Role(found[1]), int(found[2]))
 
 
 async def chains(mirror: Mirror) -> dict[ItemKey, Chain]:
-    """Every chain that the mirror has, by two commands of git however many there are."""
+    """Return every chain of the mirror, by two git commands for any number of chains."""
     listed = (await mirror.git.run("for-each-ref", "--format=%(refname) %(objectname)", FENCE_NAMESPACE)).text
     rows = (line.split(" ") for line in listed.splitlines())
     tips = {key: oid for ref, oid in rows if (key := key_of(ref)) is not None}
@@ -67,7 +67,7 @@ _Commits = Mapping[str, tuple[tuple[str, ...], str]]
 
 
 async def _commits(mirror: Mirror, tips: Mapping[ItemKey, str]) -> _Commits:
-    """What first parents lead to, except what is on a branch: there no fence ever is."""
+    """Return the commits along first parents, except those on a branch: no fence is ever on a branch."""
     stdin = "".join(f"{oid}\n" for oid in tips.values()).encode()
     verb = ("log", "--first-parent", "-z", "--format=%H%n%P%n%B", "--stdin", "--not", "--branches")
     told = (await mirror.git.run(*verb, stdin=stdin, cap=MOST_BYTES)).stdout.decode("utf-8", "replace")
@@ -87,14 +87,14 @@ def _back(commits: _Commits, key: ItemKey, oid: str) -> Iterator[Fence]:
 
 
 def _carried(commits: _Commits, fences: tuple[Fence, ...]) -> tuple[str, ...]:
-    """The commits that fences have as parents and that are no fences."""
+    """Return the commits that fences have as parents and that are no fences."""
     own = {fence.oid for fence in fences}
     parents = (parent for fence in fences for parent in commits[fence.oid][0])
     return tuple(dict.fromkeys(parent for parent in parents if parent not in own))
 
 
 async def _without_trailer(mirror: Mirror, commits: frozenset[str]) -> frozenset[str]:
-    """Those in which no agent names itself, as it does in each commit that it makes."""
+    """Return the commits without the trailer that an agent writes into each of its commits."""
     if not commits:
         return frozenset()
     stdin = "".join(f"{oid}\n" for oid in sorted(commits)).encode()

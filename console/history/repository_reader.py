@@ -1,4 +1,4 @@
-"""Repositories opened to be looked at: signed in, their mirrors here, under no agent's name."""
+"""Read access to repositories: signed in, with a mirror on this machine, under no agent's name."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def visited(
 
 
 def unreadable(repository: str, error: Exception) -> Misconfigured:
-    """What git or the disk of this machine puts in the way."""
+    """Return the error that says what of git or of this machine's disk prevents reading the repository."""
     if isinstance(error, OSError) and error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         error = Misconfigured(
             f"the state directory cannot be used: {error.filename}: {error.strerror}. "

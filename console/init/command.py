@@ -33,7 +33,7 @@ Ask = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class InitOptions:
-    """What a person asked for.
+    """Options of `init` from the command line.
 
     `api_url` goes into a new configuration; `update` repaints labels; `dry_run` only says what would be done.
     """
@@ -48,7 +48,7 @@ class InitOptions:
 
 @dataclass
 class Todo:
-    """What is missing: files here, labels there; `hints` is what only the person can do."""
+    """Missing files on this machine and missing labels on GitHub; `hints` are steps that only the person can do."""
 
     files: list[NewFile] = field(default_factory=list)
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Todo:
         return bool(self.files or any(self.missing.values()) or any(self.outdated_looks.values()))
 
     def lines(self) -> list[str]:
-        """What would be done, one line for each."""
+        """Return what would be done, one line for each step."""
         said = [f"write {file.path}" for file in self.files]
         said += [f"create {len(names)} labels in {where}: {', '.join(names)}" for where, names in _full(self.missing)]
         said += [
@@ -69,7 +69,7 @@ class Todo:
 
 
 def initialise(options: InitOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
-    """Do it and say what was done; returns an exit code. `ask` is None where nobody can be asked."""
+    """Make what is missing and print what was done; an exit code. `ask` is None where nobody can be asked."""
     try:
         usable({"--api-url": (API_URL, options.api_url)})
         settings, todo = _local(options, environment)
@@ -79,7 +79,7 @@ def initialise(options: InitOptions, ask: Ask | None, environment: Mapping[str, 
 
 
 def _local(options: InitOptions, environment: Mapping[str, str]) -> tuple[Settings, Todo]:
-    """The configuration that holds, or would hold, and the files that are missing."""
+    """Return the configuration that is or would be in force, and the files that are missing."""
     found, todo = source(options.config, environment=environment), Todo()
     if found is not None and found.exists():
         settings = load(found, repository=options.repository, environment=environment)
@@ -100,12 +100,12 @@ def _local(options: InitOptions, environment: Mapping[str, str]) -> tuple[Settin
 
 
 def as_written(new: NewFile, environment: Mapping[str, str]) -> Settings:
-    """What a configuration will mean that is not written yet; it is read as every other one is."""
+    """Return the settings of a configuration that is not written yet; it is read like every other one."""
     return understood(new.content().encode(), new.path, environment=environment)
 
 
 def default_key(environment: Mapping[str, str]) -> Path:
-    """Not in the state directory, which may be deleted, and not beside the configuration, which may be published."""
+    """Return the key's path: outside the state directory, which may be deleted, and of any public repository."""
     return config_place(environment) / "lock.key"
 
 
@@ -137,7 +137,7 @@ async def _initialise(
 
 
 async def _carry_out(todo: Todo, boards: Mapping[str, LabelBoard]) -> list[str]:
-    """Files first: without them labels are of no use. What was done, one line for each."""
+    """Write the files first: without them labels are of no use. Return what was done, one line for each step."""
     done: list[str] = []
     for file in todo.files:
         written = await anyio.to_thread.run_sync(file.write)
@@ -162,7 +162,7 @@ def _agree(todo: Todo, ask: Ask | None) -> bool:
 
 
 def _show(todo: Todo) -> None:
-    """What would be done; new files with all that would stand in them."""
+    """Print what would be done, with the whole content of new files."""
     for file in todo.files:
         say(file.diff().removesuffix("\n"))
     for line in [*(f"would {line}" for line in todo.lines()), *todo.hints]:

@@ -1,4 +1,4 @@
-"""What `init` writes on this machine: a commented configuration and a signing key, each only where there is none."""
+"""Files that `init` writes on this machine: a commented configuration and a signing key, each only if missing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NewFile:
         return True
 
     def diff(self) -> str:
-        """What writing it would change, as a unified diff; a secret stays one."""
+        """Return the change as a unified diff; a secret's content is not shown."""
         if not self.shown:
             return f"+++ {self.path} (a new secret, mode 0600)\n"
         lines = self.content().splitlines(keepends=True)
@@ -63,7 +63,7 @@ def key_file(path: Path) -> NewFile:
 
 @dataclass(frozen=True, slots=True)
 class Blanks:
-    """What is filled into the example; `api_url` None leaves the example's."""
+    """Values that are filled into the example; `api_url` None leaves the example's."""
 
     repository: str
     key: Path
@@ -102,5 +102,5 @@ def _filled(text: str, place: str, filling: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As YAML writes it in single quotes."""
+    """Return the text in single quotes, as YAML writes it."""
     return "'" + text.replace("'", "''") + "'"

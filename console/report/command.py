@@ -46,7 +46,7 @@ from shared.lock.codec import FENCE_NAMESPACE
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What was asked for; `since` as people write times."""
+    """Options of `report`; `since` is a time as people write it."""
 
     repository: str
     since: str = "30d"
@@ -261,7 +261,7 @@ def _percent(rate: float | None) -> str:
 NOTES = "refs/notes/workflow"
 
 SLACK = timedelta(days=1)
-"""How long before the first merge the base's history is read: commits are dated by others' clocks."""
+"""Time before the first merge from which the base's history is read: commits carry the dates of other clocks."""
 
 _NOBODY = Identity("", "")
 """Reading notes needs no name."""
@@ -296,7 +296,7 @@ async def gathered(visit: OpenRepository, since: datetime) -> Facts:
 
 
 async def _history(mirror: Mirror, base: str, merged: Sequence[Item]) -> tuple[Landed, ...]:
-    """The base's own commits since the first merge, each with what it changed there."""
+    """Return the base's own commits since the first merge, each with the files that it changed."""
     if not merged or await mirror.tip(base) is None:
         return ()
     start = min(item.ended_at for item in merged) - SLACK
@@ -306,12 +306,12 @@ async def _history(mirror: Mirror, base: str, merged: Sequence[Item]) -> tuple[L
 
 
 async def _turned_red(mirror: Mirror) -> frozenset[int]:
-    """The pull requests whose merge was answered because checks of their base failed since."""
+    """Return the pull requests whose merge the reviewer answered because checks of their base failed afterwards."""
     return answered((await mirror.git.run("for-each-ref", "--format=%(refname)", PREFIX)).text.splitlines())
 
 
 async def _noted(visit: OpenRepository, merged: Iterable[Item]) -> _Told:
-    """What the authentic notes of merged items say; of those that another key has signed nothing."""
+    """Return costs and setbacks from the authentic notes of merged items; notes signed with another key are ignored."""
     told, setbacks = Notes(visit.mirror.git, _NOBODY), Counter[str]()
     costs: dict[int, float | None] = {}
     for item in merged:
@@ -323,6 +323,6 @@ async def _noted(visit: OpenRepository, merged: Iterable[Item]) -> _Told:
 
 
 def _cost_of(found: Sequence[Note]) -> float | None:
-    """None where there is no note, or one of a phase whose cost nobody knows."""
+    """Return the sum of the notes' costs; None without a note, or with a phase of unknown cost."""
     known = [note.cost_usd for note in found if note.cost_usd is not None]
     return sum(known) if found and len(known) == len(found) else None

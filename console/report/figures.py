@@ -20,9 +20,8 @@ T = TypeVar("T", int, Touch, Reason)
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was read of one repository. `notes` maps a merged item to what its notes say its worker's runs cost,
-
-    None where a run's cost is not known; `setbacks` counts the errors in notes by their type.
+    """Data of one repository for a report. `notes` maps a merged item to the cost of its worker's runs by its notes,
+    None where the cost of a run is not known; `setbacks` counts the errors in notes by their type.
     """
 
     since: datetime

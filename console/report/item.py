@@ -1,4 +1,4 @@
-"""One piece of work, from the chains of its fences: how it ended, what it took, and whose help it needed (pure)."""
+"""One piece of work, from the chains of its fences: outcome, tries, times, and help by people (pure)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 
 
 class WorkState(StrEnum):
-    """How a piece of work stands."""
+    """State of a piece of work."""
 
     MERGED = "merged"
     WITHDRAWN = "withdrawn"
@@ -25,7 +25,7 @@ class WorkState(StrEnum):
 
 
 class Touch(StrEnum):
-    """What people did to a piece of work before it was merged."""
+    """Act by which a person helped a piece of work before its merge."""
 
     COMMAND = "command"
     """A command or a decision that its fence records: `/retry`, `/reset-attempts`, `/close-and-reset`, a consent."""
@@ -78,7 +78,7 @@ def stories(chains: Mapping[ItemKey, Chain]) -> tuple[tuple[datetime, Durations]
 
 
 def durations(fences: tuple[Fence, ...]) -> Durations:
-    """The time in each stage, from one fence to the next; the last one's has no end yet."""
+    """Return the time in each stage, from one fence to the next; the last one's has no end yet."""
     found: dict[Stage, timedelta] = {}
     for one, other in pairwise(fences):
         found[one.stage] = found.get(one.stage, timedelta()) + (other.at - one.at)
@@ -115,7 +115,7 @@ def _merged_at(chain: Chain, review: Chain | None) -> datetime | None:
 
 
 def _until(fences: tuple[Fence, ...], merged_at: datetime | None) -> tuple[Fence, ...]:
-    """What was said up to the merge, its own end included."""
+    """Return the fences up to the merge, the one that ends it included."""
     if merged_at is None:
         return fences
     found: list[Fence] = []
@@ -161,13 +161,13 @@ def _command(review: Fence) -> str:
 
 
 def _is_ordered(said: Iterable[str]) -> bool:
-    """Whether somebody's word was written into one fence after another."""
+    """Return whether any fence names a command that the fence before it does not name."""
     words = ["", *said]
     return any(after and after != before for before, after in pairwise(words))
 
 
 def _reopened_at(fences: tuple[Fence, ...], merged_at: datetime | None) -> datetime | None:
-    """When it was taken up again after its merge."""
+    """Return when an agent took it up again after its merge; None if none did."""
     ends = [place for place, fence in enumerate(fences) if fence.stage is Stage.DONE]
     if merged_at is None or not ends:
         return None

@@ -1,4 +1,4 @@
-"""Whether what was merged had to be put right within a week: the base branch's history, read and judged (pure)."""
+"""Rework: repairs within a week after a merge, judged by the base branch's history (pure)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from enum import StrEnum
 from console.report.item import Item
 
 WINDOW = timedelta(days=7)
-"""For so long after a merge what happens to it counts as rework."""
+"""Time after a merge in which a repair counts as rework."""
 
 _FIX = re.compile(r"(?:\[[^\]]*\]\s*)?(?:(?:hot|bug)?fix(?:es|ed|up)?|revert(?:s|ed)?)\b", re.IGNORECASE)
 _REPAIR = "Fix CI for "
-"""How a commit of the engine begins that gets its own pull request's checks green."""
+"""Beginning of the subject of the engine's own commits that get the checks of their pull request green."""
 
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 
 
 class Reason(StrEnum):
-    """Why a merged item counts as reworked."""
+    """Reason why a merged item counts as reworked."""
 
     REVERTED = "reverted"
     TURNED_RED = "turned its base red"
@@ -45,7 +45,7 @@ class Landed:
 
 
 def read(told: str) -> tuple[Landed, ...]:
-    """What `git log` says in the layout `LAYOUT`, oldest first; what cannot be read is left out."""
+    """Parse the output of `git log` in the layout `LAYOUT`, oldest first; entries that do not parse are left out."""
     found = []
     for entry in told.split("\x01")[1:]:
         parts = entry.split("\x02")
@@ -62,9 +62,10 @@ LAYOUT = "%x01%H%x02%cI%x02%B%x02"
 def rework(
     merged: Iterable[Item], history: Sequence[Landed], red: Collection[int] = frozenset()
 ) -> Mapping[int, Reason]:
-    """Which items were put right within `WINDOW` of their merge, and how; `history` is the base's, oldest first.
+    """Return the items that were repaired within `WINDOW` of their merge, with the reason.
 
-    `red` are the pull requests of which the reviewer found that their merge had turned the base's checks red.
+    `history` is the base's, oldest first; `red` are the pull requests of which the reviewer found that their merge had
+    turned the base's checks red.
     """
     reasons = ((item.number, _reason(item, history, red)) for item in merged)
     return {number: reason for number, reason in reasons if reason is not None}
@@ -80,7 +81,7 @@ def _reason(item: Item, history: Sequence[Landed], red: Collection[int]) -> Reas
 
 
 def _changed(item: Item, history: Sequence[Landed]) -> Reason | None:
-    """What later commits of the base have done to what the item has put there."""
+    """Return REVERTED or FIXED if later commits of the base reverted or repaired the item's own; else None."""
     own = [place for place, commit in enumerate(history) if _is_of(item, commit)]
     if own:
         files = frozenset().union(*(history[place].files for place in own))
@@ -95,7 +96,7 @@ def _changed(item: Item, history: Sequence[Landed]) -> Reason | None:
 
 
 def _is_of(item: Item, commit: Landed) -> bool:
-    """A squash or merge names the pull request, a phase commit that was rebased its issue."""
+    """Return whether a commit is the item's: a squash or merge names the pull request, a rebased commit its issue."""
     if not item.pull_request:
         return False
     named = commit.subject.rstrip().endswith(f"(#{item.pull_request})")

@@ -1,4 +1,4 @@
-"""What figures of a report should reach where the engine works well, and whether they do (pure)."""
+"""Targets of a report's figures, for an engine that works well, and the comparison with them (pure)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Target:
     spelled: str
 
     def met(self, value: float | None) -> bool | None:
-        """Whether a figure reaches it; None where the figure is unknown."""
+        """Return whether the figure reaches the target; None where the figure is unknown."""
         if value is None:
             return None
         return value >= self.bound if self.at_least else value <= self.bound
 
     def said(self, value: float | None) -> str:
-        """What stands behind the figure."""
+        """Return the text that follows the figure in the report."""
         met = self.met(value)
         return f" [target: {self.spelled}{'' if met is None else ', met' if met else ', missed'}]"
 
@@ -33,7 +33,7 @@ TRIES = Target(1.5, False, "1.5 or fewer")
 REWORK = Target(0.1, False, "10 % or less")
 COST = Target(5.0, False, "$5.00 or less for each")
 RUNS = Target(0.9, True, "90 % or more")
-"""Of the paid runs of one role by one backend: how many complete."""
+"""Share of the paid runs of one role by one backend that complete."""
 
 
 def judged(f: Figures) -> Mapping[str, tuple[Target, float | None]]:

@@ -1,4 +1,4 @@
-"""Who codes: a backend with its key or login, found or asked for, and its program, found or fetched."""
+"""The coding backend of `start`: its key or login, found or asked for, and its program, found or fetched."""
 
 from __future__ import annotations
 
@@ -102,6 +102,6 @@ def _of_vendors() -> list[tuple[str, CliSpec]]:
 
 
 def _keys() -> list[tuple[str, str, str]]:
-    """How keys begin, whose they are, and the variable that holds them; the longest beginning first."""
+    """Return beginnings of keys, their backend, and the variable that holds them; the longest beginning first."""
     rows = [(first, name, key) for name, spec in cli_backends().items() for first, key in spec.beginnings.items()]
     return sorted(rows, key=lambda row: -len(row[0]))

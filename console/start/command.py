@@ -1,4 +1,4 @@
-"""`workflow-engine start`: every step from nothing to the first issue in work, each said, each repeatable."""
+"""`workflow-engine start`: every step from nothing to the first issue in work, each printed, each repeatable."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STEPS = ("This machine", "GitHub", "Reviewer", "Coding backend", "Tests", "Files
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
-    """What a person asked for; `issue` is a number or a sentence, `prepare_only` begins nothing."""
+    """Options of `start`; `issue` is a number or a sentence, `prepare_only` begins no issue."""
 
     choices: Choices
     config: Path | None = None
@@ -51,11 +51,11 @@ class StartOptions:
 
 
 Work = Callable[[Draft, Mapping[str, str]], int]
-"""Takes up what was ordered; an exit code."""
+"""Works on the issue that was ordered; returns an exit code."""
 
 
 def started(options: StartOptions, person: Person, environment: Mapping[str, str], work: Work | None = None) -> int:
-    """Do it; the exit code is the worker's where one was started, else 0, and 1, 2, 4 or 130 for what stopped it.
+    """Do all steps; return the worker's exit code where one was started, else 0, and 1, 2, 4 or 130 for an error.
 
     `work` stands for a worker of this process's own.
     """
@@ -123,7 +123,7 @@ def _step(number: int) -> None:
 
 
 def _machine(settings: Settings, environment: Mapping[str, str]) -> None:
-    """What no answer can mend, before anything is asked."""
+    """Check this machine before any question, because no answer can repair it; raises the error of `refusal`."""
     patient = Machine(settings, environment, RealClock())
     found = anyio.run(_of_machine, patient)
     if not healthy(found):
@@ -176,7 +176,7 @@ def _examined(settings: Settings, environment: Mapping[str, str]) -> None:
 
 
 def _ordered(options: StartOptions, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:
-    """The number of the issue that is to be taken up; 0: none."""
+    """Return the number of the issue that is to be worked on; 0: none."""
     settings = draft.settings(environment)
     _step(8)
     if not options.prepare_only:
@@ -209,7 +209,7 @@ def _again(options: StartOptions, draft: Draft) -> str:
 
 
 def _config(options: StartOptions, draft: Draft) -> str:
-    """What commands need to find the configuration, where it is not found by itself."""
+    """Return the option by which commands find the configuration; empty if they find it without one."""
     return "" if options.config is None else f" --config {shlex.quote(str(draft.path))}"
 
 

@@ -40,7 +40,7 @@ _LIST = re.compile(r"^repositories:[ \t]*(?:#.*)?\n(?P<indent>[ \t]*)(?=- )", re
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is known of a repository; None and empty texts stand for the defaults, and are not written."""
+    """Choices for a repository; None and empty texts stand for the defaults, and are not written."""
 
     repository: str
     llm_backend: str = "claude"
@@ -77,7 +77,7 @@ class Draft:
 
     @classmethod
     def of(cls, choices: Choices, config: Path | None, environment: Mapping[str, str]) -> Draft:
-        """What there is; where nothing is, a file that is found from every directory. Raises `Misconfigured`."""
+        """Return the draft for the existing file, or for a new one in the user's directory. Raises `Misconfigured`."""
         found = source(config, environment=environment)
         path = (found or config_place(environment) / "repos.yml").absolute()
         draft = cls(path, default_key(environment), choices)
@@ -88,11 +88,11 @@ class Draft:
         return replace(draft, before=path.read_text(encoding="utf-8"), known=known)
 
     def choosing(self, **more: object) -> Draft:
-        """With more choices."""
+        """Return the draft with more choices."""
         return replace(self, choices=replace(self.choices, **more))  # type: ignore[arg-type]
 
     def settings(self, environment: Mapping[str, str]) -> Settings:
-        """What the file will mean for this repository alone; raises `Misconfigured`."""
+        """Return the settings that the file gives for this repository alone; raises `Misconfigured`."""
         name = self.choices.repository
         if self.known:
             return load(self.path, repository=name, environment=environment)

@@ -32,7 +32,7 @@ from shared.workflow import Role, Stage
 ORDER = OperatorPermit("start")
 
 OFFERED = 5
-"""So many candidates are shown."""
+"""Candidates that are shown, at most."""
 
 TITLE_CHARS = 60
 
@@ -45,14 +45,14 @@ NONE_OPEN = "What is wanted, in a sentence whose result can be tested (Enter: no
 
 @dataclass(frozen=True, slots=True)
 class OpenIssues:
-    """What is open: issues that a worker may take or goes on with already, and good candidates."""
+    """Open issues: those that a worker may take or already works on, and good candidates."""
 
     ordered: tuple[Issue, ...]
     offered: tuple[Issue, ...]
 
 
 def standing(open_items: Iterable[Issue], configured: RepositorySettings) -> OpenIssues:
-    """What of a repository's open items is ordered already, and what may be offered (pure), best first."""
+    """Return the ordered issues of a repository, and the candidates that may be offered, best first (pure)."""
     names, left_out = configured.labels.names(), {one.casefold() for one in configured.labels.exclude}
     ordered, offered = [], []
     for issue in open_items:

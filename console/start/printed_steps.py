@@ -1,4 +1,4 @@
-"""What `start` says of findings, and the error with which it stops."""
+"""Sentences of `start` about findings, and the error with which it stops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NotReady(NotAllowed):
 
 
 def told(findings: Iterable[Finding]) -> str:
-    """What is wrong, and what to do, a line for each."""
+    """Return each problem with its next step, one line each."""
     return "\n".join(line(finding) for finding in findings if finding.status in SHOWN)
 
 
@@ -26,6 +26,6 @@ def failures(findings: Iterable[Finding]) -> str:
 
 
 def refusal(findings: list[Finding]) -> EngineError:
-    """What stops the start: credentials and the like, or a GitHub that does not answer."""
+    """Return the error that stops the start: missing credentials and the like, or a GitHub that does not answer."""
     sentence = f"{failures(findings)}\nDo what stands behind the arrows, and start again: what was done stays."
     return Transient(sentence) if only_passing(findings) else NotReady(sentence)

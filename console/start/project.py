@@ -1,4 +1,4 @@
-"""How the project's tests are run: found, tried on the base in the sandbox, and asked for where that fails."""
+"""The commands for the project's tests: found, tried on the base in the sandbox, and asked for where that fails."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TESTED = "pytest"
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What was found of a project's tests and its CI, and the set-up that its files suggest."""
+    """Findings about a project's tests and its CI, and the set-up that its files suggest."""
 
     findings: Sequence[Finding]
     suggested: str | None = None
@@ -63,7 +63,7 @@ def _told(findings: Sequence[Finding]) -> str:
 
 
 def _asking_helps(findings: Sequence[Finding]) -> bool:
-    """Whether it is the tests that failed, and not GitHub."""
+    """Return whether the tests themselves failed, and not GitHub."""
     return not any(one.passing for one in findings if one.status is Status.FAIL)
 
 

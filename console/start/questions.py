@@ -14,7 +14,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as of every program that a signal ends."""
 
 TRIES = 3
-"""So often a question is put when the answer cannot be used."""
+"""Times that a question is put while the answers cannot be used."""
 
 
 class Person(Protocol):

@@ -1,4 +1,4 @@
-"""Who signs in: a token found or asked for, what it may do, and the reviewer's own identity where there is one."""
+"""Sign-in of `start`: a token found or asked for, its permissions, and the reviewer's own identity, if any."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WHOSE = "Whose token it is, the engine writes as: yours does for a first try, a 
 
 
 def reviewers_own() -> str:
-    """What a second account is for, and where to read how it is added."""
+    """Return the purpose of a second account, and the page that says how to add it."""
     return (
         "The reviewer may have an account of its own. With one account for all, GitHub takes reviews as comments only, "
         "and nothing merges without you. It can be added at any time: "
@@ -52,7 +52,7 @@ def reviewers_own() -> str:
 
 
 def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> tuple[Draft, Mapping[str, str], Account]:
-    """The token in its place, tried; the draft and the environment with it, and whose it is.
+    """Return the draft and the environment with a token that was tried, and the token's account.
 
     Raises `NotReady` where there is none, and for one that lacks something; `Transient` where GitHub does not answer.
     """
@@ -98,7 +98,7 @@ def _found(settings: Settings, environment: Mapping[str, str]) -> tuple[Mapping[
 
 
 def how_to(api_url: str, name: str) -> str:
-    """Where to make a token, and which permissions it needs, by their names on GitHub's form."""
+    """Return where to make a token, and the permissions it needs, by their names on GitHub's form."""
     levels = needed(AGENTS)
     writes = ", ".join(_NAMES[one] for one, level in levels.items() if level == "write")
     reads = ", ".join(_NAMES[one] for one, level in levels.items() if level == "read" and one != "checks")
@@ -132,7 +132,7 @@ def _kept(draft: Draft, place: Path, token: str) -> Draft:
 
 
 def _tried(settings: Settings, environment: Mapping[str, str], where: str, role: Role | None = None) -> Account:
-    """Whose token it is; raises `NotReady` naming what it lacks, and `Transient` where GitHub does not answer."""
+    """Return the token's account; raises `NotReady` naming what it lacks, `Transient` where GitHub does not answer."""
     roles = AGENTS if role is None else frozenset({role})
     found, me = anyio.run(_examined, Machine(settings, environment, RealClock(), quick=True), roles)
     if not healthy(found) or me is None:
@@ -142,7 +142,7 @@ def _tried(settings: Settings, environment: Mapping[str, str], where: str, role:
 
 
 async def _examined(machine: Machine, roles: frozenset[Role]) -> tuple[Sequence[Finding], Account | None]:
-    """What the doctor finds of an identity and its permissions."""
+    """Return the doctor's findings about an identity and its permissions, and its account."""
     (configured,) = machine.settings.repositories
     try:
         async with (

@@ -1,4 +1,4 @@
-"""What was read of a repository, folded to its board (pure).
+"""The board of a repository, folded from the data that was read (pure).
 
 Labels and assignees for which the engine leaves an item, or its merge, to people: what they have to do.
 """
@@ -26,7 +26,7 @@ from worker_agent.intake.same_files import begun
 _ORDER = (Track.STORY, Track.SPECIFICATION, Track.PULL_REQUEST)
 
 _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
-"""Stages of the worker's fence at which a pull request is its business."""
+"""Stages of the worker's fence in which the pull request belongs to the worker."""
 
 
 def rows(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[ItemRow, ...]:
@@ -48,7 +48,7 @@ def heads(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[str, ...]:
 
 
 def claimed(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[int, ...]:
-    """The ACK comments of open items whose fences do not rest for good: who may hold them."""
+    """Return the ids of the ACK comments of open items whose fences are not final: their agents may hold them."""
     fold = _Fold(seen, terms)
     fences = (fold.fence_of(issue)[1] for issue in seen.issues)
     return tuple(sorted({f.ack_id for f in fences if f is not None and f.ack_id and f.stage not in TERMINAL | HALTED}))
@@ -102,7 +102,7 @@ class _Fold:
         return replace(row, waiting=waiting(replace(standing, decided=decision.told if decision is not None else "")))
 
     def _decision(self, row: ItemRow, fence: Fence | None) -> Decision | None:
-        """What a person has decided since the fence asked for it."""
+        """Return the decision that a person has made since the fence asked for it."""
         if row.track is Track.STORY and self._terms.at_terminal:
             return None
         if row.stage is Stage.APPROVED and self._terms.merge == "never":
@@ -110,7 +110,7 @@ class _Fold:
         return decided(row.track, row.stage, fence, self._seen.said)
 
     def fence_of(self, issue: Issue, labels: StageLabels | None = None) -> tuple[Track, Fence | None]:
-        """What kind of item it is, and the fence that says its stage."""
+        """Return the item's track, and the fence that holds its stage."""
         if issue.is_pull_request:
             working = self._of_pull.get(issue.number)
             if working is not None and working.stage in _WORKERS:
@@ -163,7 +163,7 @@ class _Fold:
         )
 
     def _needed(self, row: ItemRow, issue: Issue) -> tuple[int, ...]:
-        """What an issue waits for by its text, or because both name the same files; the latter only to be begun."""
+        """Return the issues that come first: by the text, and before it is begun one that names the same files."""
         sharing = begun(row.number, issue.files, self._seen.issues, self._terms.names)
         behind = (sharing.on,) if sharing is not None and row.stage is Stage.READY else ()
         return (*read(issue.body).depends_on, *behind)
@@ -175,12 +175,12 @@ class _Fold:
         return passed_over(issue, beside, self._terms, begun=bool(row.pull_request), taken_up=taken_up)
 
     def _word(self, fence: Fence | None) -> Mapping[str, object]:
-        """What the reviewer's status comment says of the commit that the fence names."""
+        """Return the reviewer's data about the commit that the fence names, from its status comment."""
         ack = self._seen.acks.get(fence.ack_id) if fence is not None else None
         return last_word(fence, self._seen.said, ack.author.id) if fence is not None and ack is not None else {}
 
     def _lease(self, fence: Fence | None) -> _Lease:
-        """Who holds it: nobody once the fence is released; else its agent, while the fence or the comment lives."""
+        """Return the holder: nobody once the fence is released; else its agent, while fence or comment is fresh."""
         if fence is None or fence.free or fence.stage in TERMINAL:
             return _Lease()
         comment = self._seen.acks.get(fence.ack_id)
@@ -199,7 +199,7 @@ class _Fold:
 
 
 def _stage(labels: StageLabels, fence: Fence | None) -> Stage:
-    """The fence's word. After an end it is the label's: somebody has set it again."""
+    """Return the fence's stage. After a final one it is the label's: somebody has set a label again."""
     shown = labels.stage
     if fence is None:
         return shown or Stage.NEW
@@ -208,7 +208,7 @@ def _stage(labels: StageLabels, fence: Fence | None) -> Stage:
 
 
 def passed_over(item: Issue, issue: Issue | None, terms: BoardSettings, *, begun: bool, taken_up: bool = False) -> str:
-    """What a person does before any agent takes `item`; empty when nothing has to be done.
+    """Return the person's step before any agent takes `item`; empty when none is needed.
 
     `issue` is the one that a pull request implements. `begun`: it has a pull request, so no label has to ask for it.
     `taken_up`: an agent has begun it, so it does not matter who is assigned.
@@ -237,7 +237,7 @@ def _assigned(item: Issue, terms: BoardSettings) -> str:
 
 
 def unmerged(item: Issue, issue: Issue | None, terms: BoardSettings) -> str:
-    """What keeps the engine from merging a pull request, whatever is ordered; empty when no label does."""
+    """Return the person's step because labels bar the engine's merge, whatever is ordered; empty without any."""
     if found := _holding(item, Flag, terms):
         return f"merge it, or take '{found[0]}' off"
     if issue is not None and (found := _holding(issue, HOLDING_OF_ISSUE, terms)):

@@ -39,12 +39,12 @@ from shared.errors import EngineError
 from shared.workflow import HALTED
 
 PIPED_COLUMNS = 160
-"""How wide a table is that no terminal shows."""
+"""Columns of a table whose output is no terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusOptions:
-    """What was asked for; `interval` is in seconds, None for a single look."""
+    """Options of `status`; `interval` is in seconds, None for a single look."""
 
     repository: str | None = None
     config: Path | None = None
@@ -144,7 +144,7 @@ def _tell(console: Console, here: Machine) -> None:
 
 
 WIDE = 130
-"""Columns from which on everything has one of its own; below, figures stand in a line under the title."""
+"""Columns from which on every value has a column of its own; below, figures stand in a line under the title."""
 
 _CI = {CiVerdict.GREEN: "green", CiVerdict.RED: "red", CiVerdict.RUNNING: "yellow"}
 
@@ -229,7 +229,7 @@ def _table(*names: str) -> Table:
 
 
 def _stage(row: ItemRow) -> Text:
-    """With the flags beneath it."""
+    """Return the stage, with the flags beneath it."""
     style = "red" if row.stage in HALTED else "cyan" if row.holder else ""
     return Text.assemble((str(row.stage), style), *((f"\n{flag}", "red") for flag in row.flags))
 
@@ -250,7 +250,7 @@ class BoardView:
     """Lines that stand below the boards."""
 
     def show(self, boards: Sequence[Board]) -> None:
-        """What was read just now."""
+        """Show newly read boards."""
         self.boards, self.looked = boards, self.boot()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -1,7 +1,7 @@
-"""What people have decided that no agent has looked at yet, by the comments that a board reads anyway (pure).
+"""Decisions of people that no agent has read yet, from the comments that a board reads anyway (pure).
 
 GitHub is not asked who may decide: a comment counts here by its author's association with the repository. An agent
-asks, and what it does not heed it records, so that the item waits for a person again.
+asks, and records the decisions that it does not accept, so that the item waits for a person again.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _ASKED: Mapping[tuple[Track, Stage], Mapping[Verb, str]] = {
     (Track.SPECIFICATION, Stage.AWAITING_APPROVAL): {Verb.APPROVE: "approved it", Verb.REJECT: "rejected it"},
     (Track.PULL_REQUEST, Stage.APPROVED): {Verb.MERGE: "ordered the merge"},
 }
-"""What is decided where, and how it is told."""
+"""Commands that decide, by track and stage, with the words for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The newest one on an item: what was commanded, and who did what in a few words."""
+    """The newest decision on an item: its command, and a few words with the person and the act."""
 
     verb: Verb
     told: str
 
 
 def decided(track: Track, stage: Stage, fence: Fence | None, said: Iterable[Comment]) -> Decision | None:
-    """The newest decision on what the fence asks; None while there is none that an agent has yet to look at."""
+    """Return the newest decision on what the fence asks; None if there is none, or an agent has already read it."""
     asked = _ASKED.get((track, stage), {})
     if fence is None or not asked:
         return None

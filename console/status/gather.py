@@ -81,7 +81,7 @@ class Looking:
         )
 
     async def _open(self) -> tuple[Issue, ...]:
-        """Every open item that can be the engine's: the list of changes, and what it is too short for by label."""
+        """Return every open item that may be the engine's: the list of changes, and by label the older ones."""
         issues, names = self._visit.hub.issues, self._visit.hub.names
         recent = await issues.recent()
         if recent is None:
@@ -95,7 +95,7 @@ class Looking:
         return self._issues
 
     async def _with_comments(self, seen: RepositorySnapshot) -> RepositorySnapshot:
-        """The ACKs that fences name. One that lives was edited within the timeout, so it is among the newest."""
+        """Add the ACKs that fences name. A live one was edited within the timeout, so it is among the newest."""
         wanted = claimed(seen, self._terms)
         if not wanted:
             return seen
@@ -113,7 +113,7 @@ class Looking:
         return ledger_lines.books(entries, at, self._limits.unknown_run)
 
     async def _merged(self, seen: RepositorySnapshot) -> tuple[Merged, ...]:
-        """What was merged lately; a title that nobody can be asked for any more is left out."""
+        """Return the items merged in the last day; titles of issues that are gone are left empty."""
         found = lately.merged(seen.fences, seen.at, {})
         wanted = {one.number for one in found}
         listed = {issue.number: issue.title for issue in seen.issues}

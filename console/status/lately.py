@@ -1,4 +1,4 @@
-"""What was merged and spent in the last 24 hours and 7 days: by the fences and by the ledger (pure)."""
+"""Merges of the last 24 hours, and costs of the last 24 hours and 7 days: by the fences and by the ledger (pure)."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def merged(fences: Mapping[ItemKey, Fence], at: datetime, titles: Mapping[int, s
 
 
 def spent(books: Books, limits: BudgetLimits, at: datetime) -> Spent:
-    """What counts against the limits of day and week."""
+    """Return the amounts that count against the limits of day and week."""
     found = {line.period: line.used for line in lines(books, "", limits, at)}
     return Spent(found[Period.DAY], limits.day, found[Period.WEEK], limits.week)
 
 
 def by_item(books: Books) -> dict[str, float]:
-    """What each item's runs count, the items as `#42`."""
+    """Return the cost of each item's runs, with items as `#42`."""
     found = dict(books.before)
     for run in books.runs:
         found[run.item] = found.get(run.item, 0.0) + run.usd

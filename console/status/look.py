@@ -12,7 +12,7 @@ from shared.errors import EngineError
 from shared.process import CommandFailed
 
 UNREADABLE = (EngineError, CommandFailed, OSError)
-"""What keeps one repository from being read: GitHub, git, or the disk of this machine."""
+"""Errors that keep one repository from being read: GitHub, git, or the disk of this machine."""
 
 
 class Look(Protocol):

@@ -1,4 +1,4 @@
-"""What runs on this machine beside the board: its agents, what each of them does, and whether they are paused."""
+"""The agents of this machine, shown beside the board: what each of them does, and whether they are paused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Machine:
 
 
 def machine(state_dir: Path) -> Machine:
-    """What is to be seen from here; nothing where the state directory cannot be read."""
+    """Return the agents of this machine; none where the state directory cannot be read."""
     try:
         found = residents(state_dir)
     except OSError:

@@ -1,4 +1,4 @@
-"""Whom the merge of an approved pull request waits for, by labels, checks and the reviewer's last word (pure)."""
+"""The next condition for the merge of an approved pull request: labels, checks, the reviewer's reason (pure)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TOLD: Mapping[Blocker, Waiting] = {
     Blocker.QUEUED: Waiting(Whom.ITEM, "GitHub's merge queue"),
     Blocker.BASE_RED: Waiting(Whom.CI, "the checks of its base"),
 }
-"""What the reviewer's word says; labels and checks are looked at here."""
+"""Reasons of the reviewer -> what the merge waits for; labels and checks are read here."""
 
 
 _NAMED = {Blocker.REQUIRED.name.casefold(): "", Blocker.CHECKS_AWAITED.name.casefold(): "the required check "}
@@ -50,7 +50,7 @@ UNASKED = frozenset({HEAD_MOVED, FORK_MOVED})
 
 
 def merging(configured: str, barred: str, ci: CiVerdict | None, word: Mapping[str, object]) -> Waiting:
-    """Whom it waits for. `barred` is what a label asks of a person, `word` the data of the status comment."""
+    """Return what the merge waits for. `barred` is a person's step by labels, `word` the data of the status comment."""
     if configured == "never":
         return CONFIGURED[configured]
     if barred:
@@ -68,9 +68,9 @@ def merging(configured: str, barred: str, ci: CiVerdict | None, word: Mapping[st
 
 
 def last_word(fence: Fence, said: Iterable[Comment], account: int) -> Mapping[str, object]:
-    """What the reviewer's status comment gives as the reason why this very commit is not merged; else empty.
+    """Return the reason in the reviewer's status comment why this very commit is not merged; else empty.
 
-    `account` is the one that claimed it: what anybody else writes is no word of the reviewer's.
+    `account` is the one that claimed it: comments of any other account are ignored.
     """
     for comment in said:
         mark = comment_signatures.find(comment.body.partition("\n")[0])

@@ -1,4 +1,4 @@
-"""How a row is put into words, for a terminal and for a page alike."""
+"""Phrases for a row, for a terminal and for a page alike."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from console.status.row import ItemRow, Whom
 from shared.workflow import Track
 
 _FOR = {**dict.fromkeys((Whom.PLANNER, Whom.WORKER, Whom.REVIEWER, Whom.ITEM), ""), Whom.PERSON: "maintainer: "}
-"""How it begins; who or what the rest names already is left out."""
+"""Beginning of the phrase; it leaves out a party that the rest names already."""
 
 KIND = {Track.STORY: "story", Track.SPECIFICATION: "spec", Track.PULL_REQUEST: "PR"}
 
 
 def held(row: ItemRow, at: datetime) -> str:
-    """By whom, and since when; empty where nobody holds it."""
+    """Return the holder, and since when; empty where nobody holds it."""
     since = f" ({ago(at - row.held_since)})" if row.held_since is not None else ""
     return f"{plain(row.holder)}{since}" if row.holder else ""
 
 
 def waits(row: ItemRow, at: datetime) -> str:
-    """For whom, why and until when; empty where it waits for nothing."""
+    """Return the party it waits for, why and until when; empty where it waits for nothing."""
     if row.waiting is None:
         return ""
     told = _FOR.get(row.waiting.whom, f"{row.waiting.whom}: ") + plain(row.waiting.why)
@@ -31,7 +31,7 @@ def waits(row: ItemRow, at: datetime) -> str:
 
 
 def tries(row: ItemRow) -> str:
-    """Of the implementation, or the round of a review."""
+    """Return the attempt of the implementation, or the round of a review."""
     return f"{row.attempts[0]}/{row.attempts[1]}" if row.attempts else f"round {row.round}" * bool(row.round)
 
 
@@ -41,7 +41,7 @@ def cost(row: ItemRow) -> str:
 
 
 def ago(span: timedelta) -> str:
-    """How long, in the two units that matter: `40s`, `12m`, `3h 5m`, `4d 2h`."""
+    """Return a duration in the two units that matter: `40s`, `12m`, `3h 5m`, `4d 2h`."""
     seconds = max(0, int(span.total_seconds()))
     if seconds < 60:
         return f"{seconds}s"

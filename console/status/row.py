@@ -17,7 +17,7 @@ from shared.workflow.labels import Flag, Labels
 
 
 class Whom(StrEnum):
-    """Who or what an item waits for."""
+    """Party or event that an item waits for."""
 
     PERSON = "person"
     PLANNER = "planner"
@@ -32,7 +32,7 @@ class Whom(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What for, and until when at the latest it is looked at again, where that is known (server time)."""
+    """A reason to wait, and the latest time of the next look, where that is known (server time)."""
 
     whom: Whom
     why: str
@@ -71,7 +71,7 @@ class ItemRow:
 
     @property
     def needs_a_person(self) -> bool:
-        """Whether nothing goes on before a person has done something."""
+        """True if nothing goes on before a person has done something."""
         return self.waiting is not None and self.waiting.whom is Whom.PERSON
 
 
@@ -97,7 +97,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class RepositorySnapshot:
-    """What was read of one repository. `issues` are the open ones, `acks` comments by their id.
+    """Data of one repository for its board. `issues` are the open ones, `acks` comments by their id.
 
     `said` are the comments that were changed last, `usd` maps items such as `#42` to what they have cost, None
     without a ledger, `ci` commits to verdicts.
@@ -114,11 +114,11 @@ class RepositorySnapshot:
 
 @dataclass(frozen=True, slots=True)
 class BoardSettings:
-    """What of the configuration a board depends on; `barring` are labels with which nothing is merged.
+    """Settings that a board depends on; `barring` are labels with which nothing is merged.
 
-    `own` are the logins whose being assigned keeps no agent from an issue, None where nobody's does; `invited` is the
-    one whose being assigned asks for the work, whoever else is. `timeout` is the lock's. `at_terminal`: plans are
-    approved there, and no comment approves one.
+    `own` are the logins that may be assigned without keeping agents from the issue, None where no assignment keeps them
+    from it; `invited` is the login whose assignment asks for the work, whoever else is assigned. `timeout` is the
+    lock's. `at_terminal`: plans are approved there, and no comment approves one.
     """
 
     names: Labels = field(default_factory=Labels)

@@ -1,4 +1,4 @@
-"""What an item waits for: its stage, its fence and its flags -> whom, why and until when (pure)."""
+"""The reason why an item waits: its stage, its fence and its flags -> for whom, why and until when (pure)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.workflow.labels import Flag
 _AGENTS = {Role.PLANNER: Whom.PLANNER, Role.WORKER: Whom.WORKER, Role.REVIEWER: Whom.REVIEWER}
 
 _ASKS = {Track.STORY: Role.PLANNER, Track.SPECIFICATION: Role.WORKER, Track.PULL_REQUEST: Role.REVIEWER}
-"""Who carries out what a person decides."""
+"""Agents that carry out a person's decision, by track."""
 
 _FOR_CI = frozenset({"ci", "red-base"})
 """Reasons of a fence's wait that end when CI says something else."""
@@ -48,13 +48,13 @@ class WaitingItem:
     merging: Waiting = CONFIGURED["never"]
     ours: bool = True
     unasked: bool = False
-    """Whether the reviewer says that nobody has asked for a review of the newest commits."""
+    """True if the reviewer says that nobody has asked for a review of the newest commits."""
     decided: str = ""
-    """What a person has decided of it that no agent has looked at yet."""
+    """A person's decision that no agent has read yet; empty without one."""
 
 
 def waiting(s: WaitingItem) -> Waiting | None:
-    """What for; None while an agent works on it."""
+    """Return what the item waits for; None while an agent works on it."""
     asked = _person(s)
     if asked is not None:
         return asked
@@ -85,7 +85,7 @@ def _blocked(s: WaitingItem) -> Waiting | None:
 
 
 def _person(s: WaitingItem) -> Waiting | None:
-    """What a person has to do before anything goes on."""
+    """Return the step of a person without which nothing goes on."""
     if Flag.PAUSED in s.flags:
         return Waiting(Whom.PERSON, "paused")
     if Flag.NEEDS_ANSWER in s.flags:
@@ -107,7 +107,7 @@ _FLAGS: Mapping[Flag, str] = {
 
 
 def _next(s: WaitingItem) -> Waiting:
-    """Who goes on with what nobody holds."""
+    """Return the agent, or the person, that goes on with an item that nobody holds."""
     if s.stage is Stage.SPECIFIED:
         return Waiting(Whom.ITEM, "its specifications")
     if s.decided and (s.stage is not Stage.APPROVED or s.merging == CONFIGURED["approve"]):

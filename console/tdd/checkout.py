@@ -88,27 +88,27 @@ class Checkout:
         return frozenset(line.removeprefix("branch refs/heads/") for line in lines if line.startswith("branch "))
 
     async def allows(self, branch: str) -> bool:
-        """Whether git takes this as the name of a branch."""
+        """Return whether git takes this as the name of a branch."""
         if branch == "HEAD" or branch.startswith("-"):
             return False
         return (await self._git("check-ref-format", f"refs/heads/{branch}")).code == 0
 
     async def contains(self, descendant: str, ancestor: str) -> bool:
-        """Whether `descendant` is built on `ancestor`, or is it."""
+        """Return whether `descendant` is `ancestor` or built on it."""
         return (await self._git("merge-base", "--is-ancestor", ancestor, descendant)).code == 0
 
     async def uncommitted(self) -> tuple[str, ...]:
-        """What no commit holds, as paths from the top; a directory of which nothing is known is one of them."""
+        """Return uncommitted files, as paths from the top; a directory without any tracked file is one path."""
         options = ("--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all")
         status = await self._check("status", *options)
         return tuple(re.sub(r"^\s*\S{1,2}\s", "", entry) for entry in status.split("\0") if entry.strip())
 
     async def shallow(self) -> bool:
-        """Whether the history is cut off."""
+        """Return whether the history is cut off."""
         return await self._check("rev-parse", "--is-shallow-repository") == "true"
 
     async def push_url(self, remote: str) -> str | None:
-        """Where `git push REMOTE` would go, with the person's own rewriting of URLs; None for no such remote."""
+        """Return the target of `git push REMOTE`, after the person's own rewriting of URLs; None for no such remote."""
         found = await self._git("remote", "get-url", "--push", remote)
         return _line(found) if found.code == 0 else None
 
@@ -122,9 +122,9 @@ class Checkout:
         await self._check(f"--git-dir={bare}", *_FETCH, self.top.as_uri(), f"+{commit}:refs/heads/{branch}")
 
     async def receive(self, bare: Path, ref: str, branch: str) -> None:
-        """Bring `ref` of another git directory in as a branch: new, or forward; raises `Diverged`.
+        """Fetch `ref` of another git directory into a branch: new, or fast-forward; raises `Diverged`.
 
-        A branch that holds it already is right as it is, with commits on top and wherever it is checked out.
+        A branch that contains it already stays as it is, even with commits on top and wherever it is checked out.
         """
         wanted = await self._check(f"--git-dir={bare}", "rev-parse", "--verify", f"{ref}^{{commit}}")
         if await self.contains(f"refs/heads/{branch}", wanted):
@@ -151,7 +151,7 @@ class Checkout:
 
 
 def _line(finished: Finished) -> str:
-    """What git printed, without the end of its last line; a path may begin or end with a space."""
+    """Return git's output without the end of its last line; a path may begin or end with a space."""
     return finished.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 

@@ -33,7 +33,7 @@ INTERRUPTED = "Interrupted."
 
 
 def done(options: TddOptions, environment: Mapping[str, str]) -> int:
-    """Do it and print. 0 done, 1 failed, 2 arguments, 4 credentials, 5 rounds used up, 130 or 143 interrupted."""
+    """Run and print. 0 done, 1 failed, 2 arguments, 4 credentials, 5 rounds used up, 130 or 143 interrupted."""
     keep_streams()
     _log(environment, environment.get("GITHUB_TOKEN", ""))
     try:
@@ -65,7 +65,7 @@ class _Command:
         self._progress = Progress(RealClock(), ci=False)
 
     async def run(self) -> int:
-        """The exit code; raises `EngineError` for what was never begun."""
+        """Run the command and return the exit code; raises `EngineError` if nothing was begun."""
         options, checkout = self.options, await self._checkout()
         if options.listing:
             return self._list()
@@ -83,7 +83,7 @@ class _Command:
         return await self._course(ready, checkout)
 
     def _unchanged(self, task: Task) -> Task:
-        """The task, which is done; raises `Misconfigured` when something else is asked of it than it was made from."""
+        """Return the task, which is done; raises `Misconfigured` if the options differ from what it was made from."""
         file = self.options.specification
         if file is not None or self.options.kind is not None:
             again = f"workflow-engine tdd {file or task.order.specification}"
@@ -130,7 +130,7 @@ class _Command:
         return self._end(self.task)
 
     def say(self, sentence: str) -> None:
-        """What happens, for a person who watches; never on standard output."""
+        """Print progress for a person who watches; never on standard output."""
         self._progress.say(sentence)
 
     def left(self, code: int, why: str) -> int:
@@ -202,7 +202,7 @@ def _meant(group: ExceptionGroup[Exception]) -> EngineError:
 
 
 def _refused(options: TddOptions, code: int, error: Exception) -> int:
-    """Say what kept it from beginning; returns `code`."""
+    """Print what kept the task from beginning; return `code`."""
     if options.json:
         errors = error.errors if isinstance(error, Unready) else (str(error),)
         warnings = error.warnings if isinstance(error, Unready) else ()

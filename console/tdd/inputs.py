@@ -1,4 +1,4 @@
-"""What a task is made of: the specification, the commit to start from, and a branch for the result."""
+"""Inputs of a task: the specification, the commit to start from, and a branch for the result."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ async def start(
 
 
 NAMED = 5
-"""So many files that are not committed are named."""
+"""Files without a commit that are named, at most."""
 
 
 def _warn(uncommitted: Sequence[str], checkout: Checkout, specification: Path | None, found: Findings) -> None:

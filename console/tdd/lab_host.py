@@ -1,4 +1,4 @@
-"""Where a task plays: a GitHub of its own on loopback with a copy of the person's repository, and the two agents."""
+"""The place of a task: a GitHub of its own on loopback with a copy of the person's repository, and the two agents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 
 BASE = "main"
-"""What the base branch is called in the copy."""
+"""Name of the base branch in the copy."""
 
 PERSON = "you"
 """The account that the specification is written by."""
@@ -45,7 +45,7 @@ class NoRoom(Blocked):
 
 
 def check_room(place: Path, least: int = ROOM_BYTES) -> None:
-    """Return while the disk of an existing directory has `least` bytes left; raises `NoRoom`."""
+    """Raise `NoRoom` unless the disk of an existing directory has `least` bytes left."""
     if shutil.disk_usage(place).free < least:
         raise NoRoom(f"The disk of {place} is full: make room there first.")
 

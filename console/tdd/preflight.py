@@ -1,4 +1,4 @@
-"""What has to be right before anything is begun: everything that is wrong is said at once, and nothing is written.
+"""Conditions that must hold before a task begins: all errors are reported at once, and nothing is written.
 
 The remote `origin` as a repository on GitHub: its URL in every usual form, and which API serves it.
 """
@@ -43,7 +43,7 @@ NOWHERE = "local/project"
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What a task begins with; `pull_settings` are those for origin, None without a pull request."""
+    """All that a task begins with; `pull_settings` are those for origin, None without a pull request."""
 
     task_id: str
     order: TaskRequest
@@ -74,7 +74,7 @@ async def ready(options: TddOptions, checkout: Checkout, environment: Mapping[st
 
 
 async def without_checkout(options: TddOptions, why: str, environment: Mapping[str, str]) -> NoReturn:
-    """What keeps a task from beginning where no work tree is, and everything else that is wrong: raises `Unready`."""
+    """Raise `Unready` with the reason why there is no work tree, and with all other errors."""
     found = Findings()
     found.wrong(why)
     title, text = specification(options.specification, found, options.kind or "")
@@ -85,7 +85,7 @@ async def without_checkout(options: TddOptions, why: str, environment: Mapping[s
 
 
 async def again(task: Task, options: TddOptions, checkout: Checkout, environment: Mapping[str, str]) -> Ready:
-    """What a task goes on with that was left; raises `Unready` with all that is wrong."""
+    """Return all that an interrupted task goes on with; raises `Unready` with all errors."""
     found = Findings()
     order = changed(options.changing(task.order), options.specification, found)
     if task.state in STOPPED:
@@ -96,7 +96,7 @@ async def again(task: Task, options: TddOptions, checkout: Checkout, environment
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where it is looked, and what was found there."""
+    """Checkout and environment that preflight examines, and its findings."""
 
     checkout: Checkout
     environment: Mapping[str, str]
@@ -117,7 +117,7 @@ async def _looked_over(task_id: str, order: TaskRequest, origin: Origin | None, 
 
 
 def _order(options: TddOptions, title: str, text: str, config: Path | None) -> TaskRequest:
-    """What the command line says; what the repository has to say comes later."""
+    """Return the order from the command line; what the repository adds comes later."""
     return TaskRequest(
         name="",
         specification=str(options.specification),
@@ -244,7 +244,7 @@ async def _admitted(
 
 
 _SCP = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^@/:\s]+):(?!//)(?P<path>.+)")
-"""As `git@github.com:owner/repo.git`."""
+"""URLs like `git@github.com:owner/repo.git`."""
 
 _SSH_OVER_HTTPS = {"ssh.github.com": "github.com", "altssh.github.com": "github.com"}
 """GitHub answers SSH on port 443 under another name (https://docs.github.com/en/authentication)."""
@@ -264,7 +264,10 @@ class Origin:
 
 
 def parse(url: str) -> Origin:
-    """What an HTTPS or SSH URL names; raises `Misconfigured` for every other remote, without showing a password."""
+    """Return the host and repository of an HTTPS or SSH URL.
+
+    Raises `Misconfigured` for every other remote, without showing a password.
+    """
     found = _of_url(url) if "://" in url else _of_scp(url)
     shown = re.sub(r"//[^@/]*@", "//", url)
     if found is None:

@@ -1,4 +1,4 @@
-"""What is found before a task begins: everything that is wrong, and what a person should know."""
+"""Findings before a task begins: all errors, and warnings for the person."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Unready(Misconfigured):
 
 @dataclass
 class Findings:
-    """What is wrong, and what a person should know."""
+    """Errors (and whether each is about credentials) and warnings for the person."""
 
     errors: list[tuple[str, bool]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def wrong(self, sentence: str) -> None:
-        """Something that has to be changed first."""
+        """Add an error: something that has to be changed first."""
         self.errors.append((sentence, False))
 
     def caught(self, error: EngineError) -> None:
-        """The same, of an error that says it."""
+        """Add the error's own sentence."""
         self.errors.append((str(error), isinstance(error, Unauthorized | NotAllowed)))
 
     def check(self) -> None:
-        """Return when nothing is wrong; raises `Unready`."""
+        """Raise `Unready` if there is any error."""
         if self.errors:
             errors = tuple(sentence for sentence, _ in self.errors)
             raise Unready(errors, tuple(self.warnings), credentials=all(told for _, told in self.errors))

@@ -1,4 +1,4 @@
-"""What `workflow-engine tdd` prints at its end: sentences for people, or one JSON object."""
+"""Final output of `workflow-engine tdd`: sentences for people, or one JSON object."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CODES = {State.DONE: OK, State.ROUNDS_USED_UP: ROUNDS_USED_UP}
 
 
 def code_of(task: Task) -> int:
-    """The exit code for how far a task is."""
+    """Return the exit code for a task's state."""
     return CODES.get(task.state, FAILED)
 
 
@@ -52,7 +52,7 @@ def listed(tasks: Sequence[Task]) -> str:
 
 
 def told(task: Task) -> str:
-    """How it ended, and what a person can do now."""
+    """Return how the task ended, and the person's next step."""
     return "\n".join(_lines(task))
 
 

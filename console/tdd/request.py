@@ -1,4 +1,4 @@
-"""What a person asked `workflow-engine tdd` for."""
+"""Options of `workflow-engine tdd` from the command line."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TddOptions:
         )
 
     def changing(self, order: TaskRequest) -> TaskRequest:
-        """What a task that goes on is asked for now: what was said when it began, unless it is said anew."""
+        """Return the order of a task that goes on: as it was when it began, with what the options say anew."""
         said: dict[str, Any] = {
             "max_reviews": self.max_reviews,
             "cleanup": None if self.cleanup else False,

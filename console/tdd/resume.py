@@ -1,4 +1,4 @@
-"""How a task that has failed or used up its reviews is taken up again: by an order on its own GitHub."""
+"""Resuming a task that has failed or used up its reviews: by an order on its own GitHub."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def halted(repository: RepositoryRecord) -> IssueRecord | None:
 
 
 async def halted_by(repository: RepositoryRecord, thread: IssueRecord) -> Role:
-    """Which agent gave up at a thread."""
+    """Return the agent that gave up at a thread."""
     fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
     if not thread.is_pull or (fence is not None and fence.stage in HALTED):
         return Role.WORKER
@@ -43,12 +43,12 @@ async def halted_by(repository: RepositoryRecord, thread: IssueRecord) -> Role:
 
 
 def pending(repository: RepositoryRecord) -> bool:
-    """Whether the person has ordered something that no agent has answered yet."""
+    """Return whether the person has ordered something that no agent has answered yet."""
     return any(_waits(repository.comments.of(thread.number)) for thread in threads(repository))
 
 
 def _waits(said: Sequence[CommentRecord]) -> bool:
-    """Whether a thread has an order that none of its records answers, or has answered and dropped as too old."""
+    """Return whether a thread has an order that no record answers and that is not older than the records dropped."""
     answered, dropped = set[int](), 0
     for comment in said:
         if "<!-- engine-status/" in comment.body:
@@ -59,7 +59,7 @@ def _waits(said: Sequence[CommentRecord]) -> bool:
 
 
 def reword(lab: Lab, order: TaskRequest) -> None:
-    """Let the specification say what is asked for now; who works on it is told by `go_on`."""
+    """Set the specification to the text that is asked for now; `go_on` tells the agent that works on it."""
     issues = lab.at(order.name).issues
     known = issues.require(ISSUE)
     if (plain_title(known.title), known.body) != (order.title, order.text):
@@ -68,7 +68,7 @@ def reword(lab: Lab, order: TaskRequest) -> None:
 
 
 async def outdated(repository: RepositoryRecord) -> bool:
-    """Whether the work is bound to another text than the specification has now."""
+    """Return whether the work is bound to another text than the specification has now."""
     fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
     issue = repository.issues.require(ISSUE)
     return fence is not None and fence.body_sha256 not in {"", body_sha256(issue.title, issue.body or "")}
@@ -95,7 +95,7 @@ async def go_on(lab: Lab, name: str) -> None:
 
 
 async def _handed_over(repository: RepositoryRecord) -> bool:
-    """Whether there is an open pull request on which the worker is not at work."""
+    """Return whether there is an open pull request on which the worker is not at work."""
     fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
     there = any(thread.is_pull and thread.open for thread in threads(repository))
     return there and fence is not None and fence.stage in HALTED | {Stage.REVIEWING}

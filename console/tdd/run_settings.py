@@ -25,11 +25,11 @@ from shared.llm import cli_backends
 from shared.llm.cli.programs import newest, program
 
 POLL_SECONDS = 0.5
-"""How often the agents look; all of it is on this machine."""
+"""Seconds between two looks of the agents; all of it is on this machine."""
 
 
 def local_name(top: Path) -> str:
-    """What a work tree's repository is called where no remote names it."""
+    """Return the name of a work tree's repository where no remote names it."""
     words = re.sub(r"[^A-Za-z0-9._-]+", "-", top.name).strip(".-").removesuffix(".git")[:80]
     return f"local/{words or 'project'}"
 
@@ -107,7 +107,7 @@ def on_own_github(
 
 
 def _among_themselves(own: RepositorySettings, order: TaskRequest) -> RepositorySettings:
-    """What is configured for the project, without what concerns people, CI and merging."""
+    """Return the project's own settings, without those about people, CI and merging."""
     return own.model_copy(
         update={
             "name": order.name,

@@ -23,7 +23,7 @@ _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,60}[a-z0-9])?")
 
 
 class State(StrEnum):
-    """How far a task is."""
+    """State of a task."""
 
     WORKING = "working"
     APPROVED = "approved, not handed out yet"
@@ -41,9 +41,9 @@ STOPPED = ENDED - {State.DONE}
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
-    """What was asked for, as far as a resumed task needs it.
+    """Order of a task, as far as a resumed task needs it.
 
-    `name` is what the repository is called in the task's own GitHub, `base` and `commit` are where the work
+    `name` is the repository's name on the task's own GitHub, `base` and `commit` are where the work
     starts, and `pull_request` says whether one is wanted. `file` is the specification's whole path, `kind` the kind
     of work as the command line said it; both are empty, and `setup_command` is None, in records of earlier versions.
     """
@@ -67,7 +67,7 @@ class TaskRequest:
     setup_command: str | None = None
 
     def asks_as(self, other: TaskRequest) -> bool:
-        """Whether both ask for the same, in the same words."""
+        """Return whether both ask for the same, in the same words."""
         return (self.title, self.text) == (other.title, other.text)
 
 
@@ -105,7 +105,7 @@ class Records:
 
     @property
     def directory(self) -> Path:
-        """Where they lie."""
+        """Directory of the records."""
         return self.top / RECORDS
 
     def file(self, task_id: str) -> Path:

@@ -47,10 +47,10 @@ from shared.text import neutralise, one_line
 from shared.workflow import Role
 
 LOOK_SECONDS = 0.25
-"""How often the task's GitHub is looked at."""
+"""Seconds between two looks at the task's GitHub."""
 
 STUCK_SECONDS = 30.0
-"""After so long without anybody at work nothing will come of it."""
+"""Seconds without any agent at work after which the task counts as stuck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +213,10 @@ async def entries(bare: Bare) -> list[Entry]:
 
 
 RESULT = "refs/tdd/result"
-"""Where the commits that are handed out lie in the copy; no branch of anybody can be called so."""
+"""Ref in the copy for the commits that are handed out; no branch of a person can have this name."""
 
 _SIGNATURE = ("workflow-engine", "workflow-engine@localhost")
-"""Whom the commits name: nobody's account, so that no server shows them as somebody's."""
+"""Author of the commits: nobody's account, so that no server shows them as somebody's."""
 
 _KEPT = ("Phase", "Round")
 """Trailers that mean something outside; the others name an issue and an agent of the task's own GitHub."""
@@ -226,7 +226,7 @@ _HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 _COMMANDS = re.compile(
     r"^## How to try it\n.*?(?=^## )|^---\n\nReview comments .*?\n(?=\n|\Z)", re.DOTALL | re.MULTILINE
 )
-"""What leads to nothing outside: the branch of the task's own GitHub, and the commands of its agents."""
+"""Parts that lead to nothing outside: the branch of the task's own GitHub, and the commands of its agents."""
 
 _NUMBER = re.compile(r"(?<![\w&])#(?=\d)")
 
@@ -272,7 +272,7 @@ def pull_body(description: str, specification: str, reviews: int) -> str:
 
 
 WORK = f"refs/heads/auto/issue-{ISSUE}"
-"""Where the worker's commits lie once its tests are green."""
+"""Branch of the worker's commits once its tests are green."""
 
 
 _TO_DO = re.compile(r"^\*\*What to do:\*\* ([^\n]+?)[;,] then (?=set the label)", re.MULTILINE)
@@ -281,7 +281,7 @@ _TO_DO = re.compile(r"^\*\*What to do:\*\* ([^\n]+?)[;,] then (?=set the label)"
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """How the engine's part ended; `head` is the last commit of the work, empty where there is none."""
+    """Outcome of the agents' work; `head` is the last commit of the work, empty where there is none."""
 
     state: State
     sentence: str
@@ -290,7 +290,7 @@ class TaskOutcome:
 
 
 async def ended(repository: RepositoryRecord) -> TaskOutcome | None:
-    """How it ended; None while somebody still works on it, or has been told to."""
+    """Return the outcome; None while an agent still works on it, or was told to."""
     known, stopped = threads(repository), halted(repository)
     approved = known[-1].is_pull and "status:approved" in known[-1].labels
     if not (approved or stopped or not known[0].open) or locks.held(repository) or pending(repository):
@@ -306,7 +306,7 @@ async def ended(repository: RepositoryRecord) -> TaskOutcome | None:
 
 
 def reviews(repository: RepositoryRecord) -> list[ReviewRecord]:
-    """What the reviewer has submitted; the worker's answers to remarks are reviews for GitHub, too."""
+    """Return the reviewer's reviews; the worker's answers to remarks are reviews for GitHub, too."""
     return [one for one in repository.pulls.reviews.values() if one.author == REVIEWER]
 
 
@@ -324,7 +324,7 @@ class Stuck(Blocked):
 
 
 async def check_stuck(repository: RepositoryRecord, skipped: Sequence[str]) -> None:
-    """Return while it waits for a time that will come; raises `Stuck` with what keeps everybody from working on it."""
+    """Return if the work waits for a time that will come; else raise `Stuck` with what keeps agents from it."""
     pulls = [pull.number for pull in repository.pulls.records.values()]
     keys = (ItemKey(Role.WORKER, ISSUE), *(ItemKey(Role.REVIEWER, number) for number in pulls))
     fences = [await locks.fence(repository, key) for key in keys]
@@ -333,8 +333,8 @@ async def check_stuck(repository: RepositoryRecord, skipped: Sequence[str]) -> N
 
 
 def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER) -> str:
-    """What an agent says last in its status comment on a thread, and its advice; without its table, and the labels
-    and commands by which one would go on there.
+    """Return an agent's last sentence in its status comment on a thread, and its advice; without its table, and without
+    the labels and commands by which one would go on there.
     """
     words = [text for one in repository.comments.of(number) if (text := layout.said(one.body, by)) is not None]
     if not words:

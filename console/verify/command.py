@@ -1,4 +1,4 @@
-"""`workflow-engine verify`: whether what a pull request claims is true, run again from fresh clones."""
+"""`workflow-engine verify`: check a pull request's claim by running it again from fresh clones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LOCAL = "local/repository"
 
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
-    """What a person asked for: a pull request (`owner/repo#7`), or two commits of the repository `repo`."""
+    """Options of `verify`: a pull request (`owner/repo#7`), or two commits of the repository `repo`."""
 
     pull_request: str | None = None
     local: tuple[str, str] | None = None
@@ -65,7 +65,7 @@ class VerifyOptions:
 def verified(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     """Examine and print; 0 when the claim is true, 1 when it is not, 2 for arguments, 4 when nobody can tell.
 
-    3 when the change is proven and nobody claims anything of it.
+    3 when the change is proven and no claim exists.
     """
     try:
         conceal()
@@ -119,7 +119,7 @@ async def _pull_request(
 
 
 def _suites(options: VerifyOptions, configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
-    """What is run: the command that was given, else what is configured, else what is found at the top."""
+    """Return the suites to run: the given command, else the configured ones, else what is found at the top."""
     if options.test_command:
         return (SuitePolicy(configured.working_directory, options.test_command, configured.test_report),)
     several = tuple(SuitePolicy(one.directory, one.test_command, one.test_report) for one in configured.suites)
@@ -156,7 +156,7 @@ async def examined_locally(
 
 
 def _specification(options: VerifyOptions) -> Specification:
-    """What the change was asked to do, as far as it was said."""
+    """Return the specification of the change, as far as the options give one."""
     text = ""
     if options.specification is not None:
         try:
@@ -176,7 +176,7 @@ async def bench_of(
     *,
     told: bool = False,
 ) -> TestBench:
-    """Where tests are run, in the sandbox that is configured; with `told` a person hears of each run.
+    """Return a bench that runs tests in the configured sandbox; with `told` it reports each run to a person.
 
     What is set up lies below `place` and goes with it: a stranger's commit never fills the worker's own.
     """

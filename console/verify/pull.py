@@ -38,7 +38,7 @@ from worker_agent.verify.report import Report
 from worker_agent.verify.visible import edited_issue, edited_table
 
 NOT_RUN = frozenset({"signature", "history"})
-"""Where these are false nobody vouches for the commits, so nothing of them is run, not even set up."""
+"""Claims that, if false, mean that nobody vouches for the commits: then nothing is run, not even a set-up."""
 
 UNSEEN = "nothing was run"
 
@@ -58,7 +58,7 @@ class Material:
 
 
 async def fetched(settings: Settings, environment: Mapping[str, str], number: int, place: Path) -> Material | Report:
-    """What pull request `number` claims, and a clone below `place`; a report where there is nothing to examine.
+    """Return the claim of pull request `number` and a clone below `place`; a report where there is nothing to examine.
 
     The token is gone from this machine's files when this returns, before any test is run. Raises
     `Misconfigured`, `Unauthorized`, `NotAllowed`, `Gone` and `Transient`.
@@ -162,7 +162,7 @@ async def _fence(mirror: Mirror, number: int) -> Fence | None:
 def _identity(
     claim: Claim, signed: CommentSignatures, pull: PullRequest
 ) -> tuple[tuple[Falsehood, ...], tuple[str, ...]]:
-    """Whose claim it is, and about which issue."""
+    """Check the author of the claim, and its issue: return the falsehoods and the remarks."""
     found: list[Falsehood] = []
     remarks: list[str] = []
     named = links.issue_of(pull)

@@ -1,4 +1,4 @@
-"""What a person who waits for `verify` hears: each run of the tests as it ends, on standard error."""
+"""Progress of `verify` for a person who waits: each run of the tests as it ends, on standard error."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from shared.workflow import Role
 
 
 def telling(repository: str, clock: Clock) -> EventRecorder:
-    """A recorder that keeps nothing, and tells a person what is worth knowing."""
+    """Return a recorder that keeps nothing, and prints the events worth knowing."""
     watched = Watched(Progress(clock, ci=False))
     return EventRecorder(Telemetry("verify", Role.WORKER, clock, watched, Tallies(), str), repository)
