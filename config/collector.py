@@ -1,4 +1,4 @@
-"""Where traces go: the configured OpenTelemetry collector, or the one that the standard variables name."""
+"""Target of traces: the configured OpenTelemetry collector, or the one that the standard variables name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHORTEST_SECRET = 8
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """Who takes traces: the whole URL, what is sent with each request, and which setting named it."""
+    """Collector of traces: the whole URL, the headers of each request, and the setting that named it."""
 
     url: str
     named_by: str
@@ -37,7 +37,7 @@ class Collector:
 
 
 def collector(settings: TelemetrySettings, environment: Mapping[str, str]) -> Collector | None:
-    """Where traces go; None where nobody wants any. The configuration goes before the environment.
+    """Return the collector of traces; None if none is wanted. The configuration goes before the environment.
 
     Raises `Misconfigured` for what is no HTTP address, and for a protocol that is not spoken.
     """
@@ -57,7 +57,7 @@ def collector(settings: TelemetrySettings, environment: Mapping[str, str]) -> Co
 
 
 def collector_secrets(environment: Mapping[str, str]) -> list[str]:
-    """The words of the collector's headers that no log may show, as they are written and as they are meant."""
+    """Return the secrets in the collector's headers, which no log may show: as written and as decoded."""
     values = [value for name in _HEADERS for _, value in _pairs(environment.get(name, ""))]
     words = [word for value in values for told in (value, unquote(value)) for word in told.split()]
     return [word for word in dict.fromkeys(words) if len(word) >= _SHORTEST_SECRET]
@@ -68,7 +68,7 @@ def _headers(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    """`a=b,c=d`, as the specification writes headers; what is no pair is left out."""
+    """Parse `a=b,c=d`, the specification's format of headers; parts that are no pair are left out."""
     pairs = (part.partition("=") for part in text.split(","))
     return [(name.strip(), value.strip()) for name, sign, value in pairs if sign and name.strip()]
 

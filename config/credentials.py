@@ -1,4 +1,4 @@
-"""Reads tokens and signing keys from where the configuration says; nobody else opens these files."""
+"""Readers of tokens and signing keys, from the places that the configuration names; no other module opens the files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIN_KEY_BYTES = 32
 """A signing key shorter than its HMAC's output would be its weakest part."""
 
 MIN_SECRET_BYTES = 16
-"""A shorter secret of a webhook could be guessed by whoever has seen one delivery."""
+"""Least bytes of a webhook's secret: a shorter one could be guessed by anybody who has seen one delivery."""
 
 TOKEN_ORIGIN = "WORKFLOW_ENGINE_TOKEN_ORIGIN"
 """Beside a token that this process has put into its own copy of the environment: where that came from."""
@@ -31,7 +31,7 @@ PASTED = "pasted"
 _OTHERS = 0o077
 
 _HANDED_OVER = 0o040
-"""What a file may be beside its owner's: systemd and Kubernetes give a process root's file to read by its group."""
+"""Permission bits that others may have on a file of root: systemd and Kubernetes let a process read it by its group."""
 
 
 def credentials(github: GitHubSettings, environment: Mapping[str, str], *, reviewer: bool) -> SecretStr:
@@ -55,7 +55,7 @@ def credentials(github: GitHubSettings, environment: Mapping[str, str], *, revie
 
 
 def replacement(github: GitHubSettings, environment: Mapping[str, str], *, reviewer: bool, server: str) -> str:
-    """Where `credentials` has the token from, and how to get another one from `server`: two sentences (pure)."""
+    """Return the origin of `credentials`' token, and how to get another one from `server`: two sentences (pure)."""
     another = f"Make another one at {server}/settings/tokens"
     if reviewer and github.reviewer_token_file is not None:
         return f"It came from {github.reviewer_token_file} (github.reviewer_token_file). {another}, and write it there."
@@ -94,13 +94,13 @@ def signing_keys(lock: LockSettings) -> tuple[bytes, ...]:
 
 
 def webhook_secret(notify: NotifySettings) -> bytes:
-    """What signs the messages to `notify.webhook`; raises `Misconfigured`. White space around it does not count."""
+    """Return the secret that signs messages to `notify.webhook`, stripped of white space; raises `Misconfigured`."""
     file = notify.webhook_secret_file
     return b"" if file is None else _private_text(file, "notify.webhook_secret_file").strip().encode()
 
 
 def hook_secret(webhook: WebhookSettings, environment: Mapping[str, str]) -> bytes:
-    """What GitHub signs its webhooks with; raises `MissingCredentials`, or `Misconfigured` when it is short."""
+    """Return the secret of GitHub's webhooks; raises `MissingCredentials`, or `Misconfigured` when it is short."""
     file = webhook.secret_file
     text = environment.get(webhook.secret_env, "") if file is None else _private_text(file, "webhook.secret_file")
     secret = text.strip().encode()
@@ -146,7 +146,10 @@ def _private_text(file: Path, key: str) -> str:
 
 
 def open_to_others(status: os.stat_result, reader: int) -> bool:
-    """Whether more accounts can read a file than its owner and `reader` (a user id), to whom root may have given it."""
+    """Return whether accounts besides a file's owner and `reader` can read it.
+
+    `reader` is a user id, to whom root may have given the file.
+    """
     handed_over = status.st_uid == 0 != reader
     return bool(status.st_mode & (_OTHERS & ~_HANDED_OVER if handed_over else _OTHERS))
 

@@ -32,7 +32,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Document:
-    """The plain values (dict, list, str, int, float, bool, None), their places, and what is wrong."""
+    """The plain values (dict, list, str, int, float, bool, None), their places, and the problems."""
 
     value: Any = None
     keys: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class _Reader:
     def _entries(
         self, node: yaml.MappingNode, path: KeyPath, *, own: bool
     ) -> Iterator[tuple[yaml.Node, yaml.Node, bool]]:
-        """What the mapping says itself, then what `<<` brings in: the first of a name holds."""
+        """Yield the mapping's own entries, then those that `<<` merges in: the first of a name holds."""
         self._bound(node)
         yield from ((key, value, own) for key, value in node.value if key.tag != _MERGE)
         for key, value in node.value:

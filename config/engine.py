@@ -1,4 +1,4 @@
-"""Every key of the configuration, each strict by itself; what is no key of one repository is described here."""
+"""The whole configuration, each key strict by itself; the keys that belong to no single repository are defined here."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class GitHubApp(Section):
 
 
 class GitHubSettings(Section):
-    """How GitHub is reached, and as whom."""
+    """Access to GitHub: the API's address and the accounts."""
 
     token_env: Text = "GITHUB_TOKEN"
     """Environment variable that holds the token when `token_file` is null."""
@@ -87,7 +87,7 @@ class GitHubSettings(Section):
 
     @property
     def loopback(self) -> bool:
-        """Whether the API is on this machine, as the lab's is."""
+        """True if the API is on this machine, as the lab's is."""
         return urlsplit(self.api_url).hostname in LOOPBACK
 
 
@@ -107,7 +107,7 @@ class LockSettings(Section):
 
 
 class RoleSettings(Section):
-    """Which backend and model play a role."""
+    """The backend and model of a role."""
 
     backend: Backend | None = None
     """The backend of this role; null means the repository's `llm_backend`."""
@@ -122,7 +122,7 @@ class RoleSettings(Section):
 
 
 class LLMSettings(Section):
-    """How the coding backends are run, whichever they are."""
+    """Options of the coding backends, the same for each of them."""
 
     models: dict[Backend, Text] = Field(default_factory=dict)
     """The model of a backend where no role and no step of a ladder names one, as in `{qwen: qwen3-coder-plus}`."""
@@ -139,25 +139,25 @@ class LLMSettings(Section):
 
 
 class SandboxLimits(Section):
-    """What one test run, set-up or run of a coding backend may take of this machine, with all its processes."""
+    """Limits of one test run, set-up or run of a coding backend on this machine, with all its processes."""
 
     memory_gib: float = Field(4, gt=0)
     """Memory in GiB, that of its /tmp and of what has no name included."""
     processes: int = Field(512, ge=16)
     """Processes at a time."""
     disk_gib: float = Field(10, gt=0)
-    """What may lie in its directories and its /tmp, in GiB."""
+    """Size of its directories and its /tmp together, in GiB."""
     files: int = Field(500_000, ge=1000)
-    """Files in the same places."""
+    """Files in the same directories."""
     cpu_minutes: float = Field(240, gt=0)
     """CPU time, added up over its processes."""
 
 
 class NotifySettings(Section):
-    """Who is told beside the issue that a person is wanted."""
+    """Receivers of a message, beside the issue itself, when a person is needed."""
 
     mention: tuple[Text, ...] = ()
-    """Logins that are mentioned in a comment when a person is wanted."""
+    """Logins that are mentioned in a comment when a person is needed."""
     webhook: SecretStr | None = None
     """URL that receives a signed POST."""
     webhook_secret_file: UserPath | None = None
@@ -171,7 +171,7 @@ class NotifySettings(Section):
 
 
 class WebhookSettings(Section):
-    """Where GitHub's webhooks are taken as hints to look at once; every agent polls all the same."""
+    """Address for GitHub's webhooks, which make an agent poll at once; every agent polls without them, too."""
 
     host: Text = "127.0.0.1"
     """Address to listen at; GitHub reaches it through your own reverse proxy."""
@@ -208,46 +208,46 @@ class EngineSettings(Section):
     gh_cli: Text = "gh"
     """The GitHub command."""
     github: GitHubSettings = GitHubSettings()
-    """How GitHub is reached, and as whom."""
+    """Access to GitHub: the API's address and the accounts."""
     lock: LockSettings = LockSettings()
     """The times of the lock, in seconds."""
     budgets: BudgetSettings = BudgetSettings()
-    """How much may be spent, in US dollars."""
+    """Limits of spending, in US dollars."""
     prices: dict[Text, PriceSettings] = Field(default_factory=dict)
     """Prices of models that the engine's own list lacks or has wrong, by the vendor's name for the model."""
     sandbox: Literal["bubblewrap", "container", "none"] = "bubblewrap"
-    """How tests and coding backends are kept apart from this machine; `none` means not at all."""
+    """Isolation of tests and coding backends from this machine; `none` means no isolation."""
     sandbox_readable: tuple[UserPath, ...] = ()
     """Toolchains outside of /usr that tests and coding backends need and the sandbox has to show, read-only."""
     sandbox_limits: SandboxLimits = SandboxLimits()
-    """What one test run, set-up or run of a coding backend may take of this machine."""
+    """Limits of one test run, set-up or run of a coding backend on this machine."""
     roles: dict[RoleName, RoleSettings] = Field(default_factory=dict)
-    """Which backend and model play a role, as in `{code-reviewer: {backend: codex}}`."""
+    """The backend and model of each role, as in `{code-reviewer: {backend: codex}}`."""
     phases: dict[PhaseName, RoleName] = Field(default_factory=dict)
-    """Which role makes which call, where it is another one than usual, as in `{fix_ci: developer}`."""
+    """The role of a call, if it is not the default one, as in `{fix_ci: developer}`."""
     llm: LLMSettings = LLMSettings()
-    """How the coding backends are run, whichever they are."""
+    """Options of the coding backends, the same for each of them."""
     notify: NotifySettings = NotifySettings()
-    """Who is told beside the issue that a person is wanted."""
+    """Receivers of a message, beside the issue itself, when a person is needed."""
     events: EventSettings = EventSettings()
-    """Where the engine's events are kept."""
+    """Storage of the engine's events."""
     health: HealthSettings = HealthSettings()
-    """Where metrics and health are answered over HTTP."""
+    """HTTP server for metrics and health."""
     telemetry: TelemetrySettings = TelemetrySettings()
-    """Where traces go, for OpenTelemetry."""
+    """Target of traces, for OpenTelemetry."""
     webhook: WebhookSettings = WebhookSettings()
-    """Where GitHub's webhooks are taken as hints to look at once."""
+    """Address for GitHub's webhooks, which make an agent poll at once."""
     max_concurrent: int = Field(1, ge=1)
-    """How many items one agent works on at a time."""
+    """Items that one agent works on at a time."""
     max_per_repository: int = Field(3, ge=1)
-    """How many items of one repository one agent works on at a time."""
+    """Items of one repository that one agent works on at a time."""
     cooldown: float = Field(10, ge=0)
     """Seconds between the end of one item and the next claim."""
     in_work_per_account: int | None = Field(None, ge=1)
     """Issues that the engine's account has in work at once over all repositories of this file; null means any number.
     """
     quiet_hours: tuple[QuietHoursSettings, ...] = ()
-    """When nothing new is begun, as in `[{start: "22:00", end: "06:00", timezone: Europe/Berlin}]`."""
+    """Hours in which no new work begins, as in `[{start: "22:00", end: "06:00", timezone: Europe/Berlin}]`."""
     max_iterations: int = Field(0, ge=0)
     """Ticks after which an agent ends; 0 means never."""
     stop_seconds: float = Field(28, gt=0)

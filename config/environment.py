@@ -1,4 +1,4 @@
-"""The only reader of the process's environment; everybody else is given what this returns."""
+"""The only reader of the process's environment; all other code is given the values that this module returns."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _TOOLCHAINS = {
     "VOLTA_HOME": ".volta",
     "MISE_DATA_DIR": ".local/share/mise",
 }
-"""Where version managers look for their programs: variable -> the place in the home directory without it."""
+"""Directories of version managers: variable -> the default below the home directory."""
 
 _FOR_CHILDREN = frozenset({"PATH", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", *_TOOLCHAINS})
 _VERSIONS = frozenset({"RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION", "GOENV_VERSION"})
-"""What a child process may know. A list of what is allowed: a new secret is left out by itself."""
+"""Variables that a child process may see. It is an allow-list, so that a new secret is left out by itself."""
 
 
 def snapshot() -> Mapping[str, str]:
@@ -34,7 +34,7 @@ def snapshot() -> Mapping[str, str]:
 
 
 def child_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What children get of `environment` (default: this process's); the caller sets `HOME` for each."""
+    """Return the part of `environment` (default: this process's) for children; the caller sets `HOME` for each."""
     known = snapshot() if environment is None else environment
     named = _FOR_CHILDREN | _VERSIONS
     allowed = {name: value for name, value in known.items() if name in named or name.startswith("LC_")}
@@ -42,7 +42,7 @@ def child_environment(environment: Mapping[str, str] | None = None) -> dict[str,
 
 
 def _toolchains(known: Mapping[str, str]) -> dict[str, str]:
-    """Where version managers have their programs, which they find by `HOME`: a child gets another one."""
+    """Return the directories of version managers, which they find by `HOME`: a child has another `HOME`."""
     if not known.get("HOME"):
         return {}
     places = {name: Path(known["HOME"], below) for name, below in _TOOLCHAINS.items()}
@@ -61,7 +61,7 @@ def cache_place(environment: Mapping[str, str]) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notify:
-    """How a service manager wants to be told: the address of its socket, and how often it wants a sign of life."""
+    """The messages that a service manager asks for: its socket's address, and the seconds between signs of life."""
 
     address: str = ""
     watchdog_seconds: float = 0.0
@@ -69,7 +69,7 @@ class Notify:
 
 
 def notify(environment: Mapping[str, str]) -> Notify:
-    """What systemd asks of this process (sd_notify(3), sd_watchdog_enabled(3)); of no other, such as its parent."""
+    """Return what systemd asks of this very process (sd_notify(3), sd_watchdog_enabled(3)), not of its parent."""
     address = environment.get("NOTIFY_SOCKET", "")
     usual = environment.get("WATCHDOG_USEC", "")
     ours = environment.get("WATCHDOG_PID") in {None, "", str(os.getpid())}
@@ -93,7 +93,7 @@ def _xdg(environment: Mapping[str, str], variable: str, in_home: str) -> Path:
 
 
 def for_gh(environment: Mapping[str, str]) -> dict[str, str]:
-    """What `gh` gets to find its own login: its places, and the way to the desktop's keyring."""
+    """Return the environment with which `gh` finds its own login: its directories, and the desktop's keyring."""
     wanted = ("HOME", "GH_CONFIG_DIR", "DBUS_SESSION_BUS_ADDRESS")
     own = {name: value for name, value in environment.items() if name in wanted or name.startswith("XDG_")}
     return child_environment(environment) | own
@@ -103,7 +103,7 @@ _OF_INSTALLERS = ("PIP_", "UV_", "XDG_", "NPM_CONFIG_")
 
 
 def for_installers(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a package installer gets: what children get, its own configuration, and proxies; no token of ours."""
+    """Return a package installer's environment: that of children, its configuration, and proxies; no token."""
     known = snapshot() if environment is None else environment
     mine = {"HOME", *CERTIFICATES}
     own = {name: value for name, value in known.items() if name.upper().startswith(_OF_INSTALLERS) or name in mine}
@@ -116,9 +116,9 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "PIP_CERT
 
 
 def for_set_up(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a repository's own set-up gets: what children get, proxies, and where packages come from.
+    """Return the environment of a repository's own set-up: that of children, proxies, and the sources of packages.
 
-    An address that carries a name or password is left out: code of packages runs beside it.
+    An address with a name or password is left out: code of packages runs beside it.
     """
     known = snapshot() if environment is None else environment
     wanted = ("PIP_INDEX_URL", "PIP_TRUSTED_HOST", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "npm_config_registry")

@@ -17,7 +17,7 @@ _ALIVE = frozenset("RSDI")
 
 
 def unhealthy(state_dir: Path, first_process: Path = Path("/proc/1")) -> str:
-    """Why the container is not healthy, in one sentence; empty when it is."""
+    """Return the reason why the container is not healthy, in one sentence; empty when it is."""
     try:
         status = (first_process / "status").read_text(encoding="utf-8", errors="replace")
         running = any(held(lock) for lock in (state_dir / "agents").glob("*.lock"))
@@ -30,7 +30,7 @@ def unhealthy(state_dir: Path, first_process: Path = Path("/proc/1")) -> str:
 
 
 def held(lock: Path) -> bool:
-    """Whether a process holds this lock file; raises `OSError`."""
+    """Return whether a process holds this lock file; raises `OSError`."""
     with lock.open("rb") as file:
         try:
             # Shared, and let go at once by closing: an agent of this id that starts in the same

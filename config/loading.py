@@ -1,4 +1,4 @@
-"""Finds and reads the configuration; everything that is wrong is said at once, with its place."""
+"""Reading of the configuration file; all errors are reported at once, each with its place."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def load(
 def load_several(
     path: Path | None, repositories: Sequence[str], *, environment: Mapping[str, str], directory: Path = Path()
 ) -> Settings:
-    """As `load`, for any number of repositories in the order of the arguments; none means all configured ones."""
+    """Load several repositories in the order of the arguments; none means all configured ones. Raises as `load`."""
     if not repositories:
         return load(path, repository=None, environment=environment, directory=directory)
     each = [load(path, repository=one, environment=environment, directory=directory) for one in repositories]
@@ -63,7 +63,7 @@ def source(path: Path | None, *, environment: Mapping[str, str], directory: Path
 
 
 def read(path: Path, *, environment: Mapping[str, str]) -> Settings:
-    """The configuration that one file holds; raises `Misconfigured` with everything that is wrong."""
+    """Return the configuration of one file; raises `Misconfigured` with all errors."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -74,7 +74,7 @@ def read(path: Path, *, environment: Mapping[str, str]) -> Settings:
 
 
 def understood(content: bytes, path: Path, *, environment: Mapping[str, str]) -> Settings:
-    """What `path` means with this content, whether or not it is written yet; raises `Misconfigured`, naming `path`."""
+    """Return the settings that `path` has with this content, written or not; raises `Misconfigured`, naming `path`."""
     try:
         document = parse(content)
     except Unreadable as error:

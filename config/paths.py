@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ValidationInfo
 
 CREDENTIALS = "$CREDENTIALS_DIRECTORY"
-"""What systemd calls the directory into which `LoadCredential=` of a unit puts its secrets."""
+"""systemd's name for the directory into which `LoadCredential=` of a unit puts its secrets."""
 
 
 def _absolute(path: Path, info: ValidationInfo) -> Path:

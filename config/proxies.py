@@ -1,4 +1,4 @@
-"""Which proxy leads to a server, by the variables that other programs obey too."""
+"""The proxy that leads to a server, by the variables that other programs obey too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When nothing new is begun: spans of hours by the clocks of a time zone."""
+"""Quiet hours: spans of hours, by the clocks of a time zone, in which no new work begins."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ TimeOfDay = Annotated[str, BeforeValidator(_time_of_day)]
 
 
 class QuietHoursSettings(Section):
-    """A span of hours in which nothing new is begun; what is in work goes on."""
+    """A span of hours in which no new work begins; running work goes on."""
 
     start: TimeOfDay
-    """When it begins, as in `22:00`."""
+    """Time of day at which it begins, as in `22:00`."""
     end: TimeOfDay
-    """When it ends; a time that is not after `start` is on the next day."""
+    """Time of day at which it ends; one that is not after `start` is on the next day."""
     days: tuple[Day, ...] = _DAYS
     """The days on which it begins."""
     timezone: Annotated[Text, AfterValidator(_zone)] = "UTC"
-    """By which clocks, as in `Europe/Berlin`."""
+    """Time zone of these times, as in `Europe/Berlin`."""
 
     def span(self) -> QuietHours:
-        """The span as agents ask it."""
+        """Return the span in the form that agents use."""
         days = frozenset(_DAYS.index(day) for day in self.days)
         start, end = time.fromisoformat(self.start), time.fromisoformat(self.end)
         return QuietHours(start, end, ZoneInfo(self.timezone), days)

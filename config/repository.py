@@ -1,4 +1,4 @@
-"""What is configured per repository: one frozen model, every key with its default and its meaning.
+"""The settings of one repository: a frozen model, every key with its default and its meaning.
 
 Units are those of the YAML file: seconds unless the key says otherwise.
 """
@@ -60,16 +60,16 @@ def web_address(url: str) -> str:
 
 
 class LabelSettings(Section):
-    """Which labels filter candidates, and how the engine's own labels are spelled."""
+    """Labels that filter candidates, and the names of the engine's own labels."""
 
     include: tuple[Text, ...] = ()
     """Only items with one of these labels are taken; empty means all."""
     exclude: tuple[Text, ...] = ("blocked", "do-not-automate")
     """Items with one of these labels are left alone: not begun, and not gone on with after the step that runs."""
     status_prefix: Text = "status:"
-    """What stands before a stage, as in `status:ready`."""
+    """Prefix of a stage's label, as in `status:ready`."""
     flag_prefix: Text = "flag:"
-    """What stands before a flag, as in `flag:paused`."""
+    """Prefix of a flag's label, as in `flag:paused`."""
     story: Text = "story"
     """The label that makes an issue a story for the planner."""
 
@@ -79,12 +79,12 @@ class LabelSettings(Section):
 
 
 class StartSettings(Section):
-    """What begins work on an issue beside `status:ready` and `/start`, given by somebody with write access."""
+    """Orders that begin work on an issue beside `status:ready` and `/start`, given by somebody with write access."""
 
     assigned: bool = False
-    """Whether an assignment to the engine's account begins the work; GitHub lets nobody assign an App."""
+    """True if an assignment to the engine's account begins the work; GitHub lets nobody assign an App."""
     mentioned: bool = False
-    """Whether a comment that mentions the engine's account and holds no question begins the work."""
+    """True if a comment that mentions the engine's account and holds no question begins the work."""
     labels: tuple[Text, ...] = ()
     """Labels that begin the work, as in `["good first issue"]`."""
 
@@ -106,7 +106,7 @@ def rung(told: object) -> object:
 
 
 class CeilingSettings(Section):
-    """How much of one repository all agents together have going on at once; counted by their locks."""
+    """Limits of concurrent work in one repository over all agents; counted by their locks."""
 
     in_work: int | None = Field(None, ge=1)
     """Issues that are being written or wait for CI; null means any number."""
@@ -130,18 +130,18 @@ class HookSettings(Section):
 
 
 class CISettings(Section):
-    """How the checks of a pull request are watched."""
+    """The watch over the checks of a pull request."""
 
     interval: float = Field(30, gt=0)
     """Least seconds between two looks at the checks of a pull request; left out, every poll looks."""
     timeout: float = Field(600, gt=0)
     """Seconds after which a pull request goes to review with a warning although checks still run."""
     max_retries: int = Field(3, ge=0)
-    """How often a red result is worked on before `status:ci-failed`."""
+    """Repairs that are tried after a red result before `status:ci-failed`."""
     none_is_green: bool = False
-    """Whether a commit without any check counts as green."""
+    """True if a commit without any check counts as green."""
     may_edit_workflows: bool = False
-    """Whether a repair may change a workflow file that CI names as the cause; a changed one runs with the
+    """True if a repair may change a workflow file that CI names as the cause; a changed one runs with the
     repository's secrets as soon as it is pushed, and a person merges it."""
 
     @property
@@ -151,23 +151,23 @@ class CISettings(Section):
 
 
 class TitleSettings(Section):
-    """What the engine shows in titles."""
+    """Additions of the engine to titles."""
 
     attempts: bool = False
-    """Whether an issue's title shows the try that is being written, as in `Add search | attempt 2/5`."""
+    """True if an issue's title shows the current attempt, as in `Add search | attempt 2/5`."""
 
 
 class ReviewSettings(Section):
-    """How often a pull request is reviewed, and how an approval is checked."""
+    """Limits of the reviews of a pull request, and the check of an approval."""
 
     max_rounds: int = Field(3, ge=1)
-    """How many rounds of changes follow one another before a person decides."""
+    """Rounds of changes that follow one another before a person decides."""
     max_commits: int = Field(10, ge=1)
-    """How many commits of one pull request are taken up for a review before a person decides."""
+    """Commits of one pull request that are reviewed before a person decides."""
     second_pass: bool = True
-    """Whether an approval holds only after the role `qa` has checked each criterion against the evidence."""
+    """True if an approval holds only after the role `qa` has checked each criterion against the evidence."""
     hide_outdated: bool = False
-    """Whether an approving review of the engine hides its earlier ones of the same pull request as outdated."""
+    """True if an approving review of the engine hides its earlier ones of the same pull request as outdated."""
 
 
 _APP = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\[bot\]")
@@ -181,7 +181,7 @@ def app_login(login: str) -> str:
 
 
 class FeedbackSettings(Section):
-    """Whose remarks on a pull request are worked on."""
+    """Authors whose remarks on a pull request are worked on."""
 
     bots: tuple[Annotated[str, AfterValidator(app_login)], ...] = ()
     """Logins of Apps whose remarks are worked on like those of people with write access, as in `["linter[bot]"]`."""
@@ -193,18 +193,18 @@ class PendingSettings(Section):
     globs: tuple[Text, ...] = ()
     """Files that are looked through for pending tests, as in `["tests/**/test_*.py"]`; empty means that none are."""
     order: Literal["globs", "path"] = "globs"
-    """Which pending test comes first: by the order of `globs`, or by path; inside a file, by line."""
+    """Order of pending tests: by `globs`, or by path; inside a file, by line."""
     open_at_once: int = Field(1, ge=1)
-    """How many issues about pending tests are worked on at once."""
+    """Issues about pending tests that are worked on at once."""
 
 
 class TddSettings(Section):
-    """How tests and code alternate."""
+    """The cycles of tests and code."""
 
     cycles: Literal["whole-spec", "per-criterion"] = "whole-spec"
     """One red-green cycle for all acceptance criteria, or one for each."""
     damages: int = Field(20, ge=0, le=200)
-    """How many damaged versions of a change are tried at most, to see that its tests notice; 0 tries none."""
+    """Most damaged versions of a change that are tried, to see that its tests notice; 0 tries none."""
     pending: PendingSettings = PendingSettings()
     """Tests that wait in the repository for their code, marked with a reason that begins with `spec:`."""
 
@@ -213,31 +213,31 @@ class TriageLabelSettings(Section):
     """The label of each kind of issue that a proposal can name; the first four are GitHub's own."""
 
     bug: Text = "bug"
-    """Of an issue that reports a mistake."""
+    """Label of an issue that reports a mistake."""
     feature: Text = "enhancement"
-    """Of an issue that asks for something new."""
+    """Label of an issue that asks for something new."""
     question: Text = "question"
-    """Of an issue whose author wants to know something."""
+    """Label of an issue whose author wants to know something."""
     duplicate: Text = "duplicate"
-    """Of an issue that repeats another."""
+    """Label of an issue that repeats another."""
     vague: Text = "needs-info"
-    """Of an issue that does not say enough."""
+    """Label of an issue that does not say enough."""
 
 
 class TriageSettings(Section):
     """Proposals for open issues without a label; strangers' texts reach a model for them."""
 
     per_day: int = Field(0, ge=0, le=1000)
-    """How many issues get a proposal in 24 hours at most, over all planners; 0 turns it off."""
+    """Most issues that get a proposal in 24 hours, over all planners; 0 turns it off."""
     labels: TriageLabelSettings = TriageLabelSettings()
-    """Which label each kind of issue gets when a person accepts."""
+    """The label that each kind of issue gets when a person accepts."""
 
 
 class AssistantSettings(Section):
     """Answers to questions: a comment of somebody with write access that mentions the engine and asks something."""
 
     per_day: int = Field(0, ge=0, le=1000)
-    """How many questions are answered in 24 hours at most, over all planners; 0 turns it off."""
+    """Most questions that are answered in 24 hours, over all planners; 0 turns it off."""
 
 
 class RepositorySettings(Section):
@@ -252,8 +252,8 @@ class RepositorySettings(Section):
     llm_backend: Backend = "claude"
     """The coding backend for every role that `roles` does not name."""
     ladder: tuple[Annotated[RungSettings, BeforeValidator(rung, json_schema_input_type=RungSettings | str)], ...] = ()
-    """Models or backends that further tries climb, cheapest first, as in `[haiku, sonnet, {backend: codex}]`; it goes
-    before `roles` where tests and code are written."""
+    """Models or backends that further attempts use in turn, cheapest first, as in `[haiku, sonnet, {backend: codex}]`;
+    it goes before `roles` where tests and code are written."""
     test_command: Text | None = None
     """The command that runs the tests; null means detected (`doctor` tells what is)."""
     test_report: Text | None = None
@@ -261,30 +261,30 @@ class RepositorySettings(Section):
     working_directory: Directory = ""
     """Directory in the repository where the test, set-up and quality commands run; empty means its root."""
     suites: tuple[SuiteSettings, ...] = ()
-    """Several suites, as in `[{directory: api}, {directory: web}]`; they stand for `test_command`, `test_report` and
+    """Several suites, as in `[{directory: api}, {directory: web}]`; they replace `test_command`, `test_report` and
     `working_directory`. Empty means the one suite that those describe."""
     test_files: tuple[Pattern, ...] = ()
     """Globs of files that are tests or serve them, as in `["spec/**"]`, for runners that cannot tell."""
     old_tests: Literal["justified", "strict"] = "justified"
-    """What may happen to a test that is there already: a change that the proof can justify, or none where the
+    """Changes that are allowed to an existing test: those that the proof can justify, or none where the
     specification does not list its file."""
     local_suite: Literal["full", "changed"] = "full"
-    """What is run here once the change is done: the whole suite, or the new and changed tests, with the rest left to
-    CI; the evidence says so."""
+    """Tests that run here once the change is done: the whole suite, or the new and changed tests, with the rest left
+    to CI; the evidence says so."""
     setup_command: Text | None = None
     """The command that installs what the tests need, for example `uv sync`; null means none."""
     ceilings: CeilingSettings = CeilingSettings()
-    """How much all agents together have going on at once."""
+    """Limits of concurrent work over all agents."""
     own_rules: bool = True
-    """Whether `.workflow-engine.yml` of the base branch is read, in which a repository sets some of these keys."""
+    """True if `.workflow-engine.yml` of the base branch is read, in which a repository sets some of these keys."""
     hooks: HookSettings = HookSettings()
     """Commands around a workspace and the runs of a coder in it."""
     quality_commands: tuple[Text, ...] | None = None
     """Linters and type checkers that must stay clean; null means detected, [] means none."""
     labels: LabelSettings = LabelSettings()
-    """Which labels filter candidates, and how the engine's own labels are spelled."""
+    """Labels that filter candidates, and the names of the engine's own labels."""
     start: StartSettings = StartSettings()
-    """What begins work on an issue beside `status:ready` and `/start`."""
+    """Orders that begin work on an issue beside `status:ready` and `/start`."""
     priority_labels: tuple[Text, ...] = ("priority:critical", "priority:high", "priority:medium", "priority:low")
     """Labels that order the candidates, most urgent first."""
     pr_labels: tuple[Text, ...] = ("automated",)
@@ -293,57 +293,57 @@ class RepositorySettings(Section):
     """The title of a pull request, as in `feat: {title}`; `{title}` is the issue's, `{number}` its number, `{type}` the
     word of Conventional Commits for its kind."""
     docs_url: Annotated[Text, AfterValidator(web_address)] | None = None
-    """Where people of the repository read about the engine's commands; pull requests link it, null means none do."""
+    """Page about the engine's commands for people of the repository; pull requests link it, null means no link."""
     reviewers: tuple[Text, ...] = ()
     """Logins whose review is requested when a pull request is handed to review."""
     assign: Text | None = None
     """Login that is assigned to an item while the engine works on it; null means nobody."""
     take_assigned_issues: bool = False
-    """Whether issues that are assigned to a person are begun all the same; else they are that person's."""
+    """True if issues that are assigned to a person are begun, too; else they are left to that person."""
     approval: Literal["auto", "comment", "terminal"] = "comment"
-    """Who approves a plan: nobody, a person by `/approve`, or the person at the terminal."""
+    """Approval of a plan: by nobody, by a person's `/approve`, or by the person at the terminal."""
     approval_timeout_hours: float = Field(24, gt=0)
     """Hours after which a waiting approval, or an item that a red check or an edit holds up, is escalated once."""
     refactor: Literal["off", "auto", "approve"] = "auto"
-    """Whether a refactoring follows green, and whether a person confirms it before the pull request."""
+    """Refactoring after green: none, without confirmation, or confirmed by a person before the pull request."""
     merge: Literal["never", "approve", "auto"] = "never"
-    """Who merges an approved pull request: people, the engine after `/merge`, or the engine."""
+    """Merge of an approved pull request: by people, by the engine after `/merge`, or by the engine."""
     merge_method: Literal["squash", "merge", "rebase"] = "squash"
-    """How a pull request is merged."""
+    """Method of a merge."""
     commit_trailers: tuple[Annotated[Text, AfterValidator(trailer)], ...] = ()
     """Last lines of the commit that a squash or merge makes, as in `["Signed-off-by: Ada <ada@example.org>"]`."""
     merge_max_lines: int | None = Field(800, ge=1)
-    """Lines that a change may add and remove, files deleted as a whole aside, to be merged without a person's word;
+    """Lines that a change may add and remove, files deleted as a whole aside, to be merged without a person's command;
     null means any number."""
     merge_cooling_minutes: float = Field(0, ge=0)
     """With `merge: auto`, minutes between the engine's approval of a commit and its merge, for people to object."""
     merge_by_requester: bool = True
-    """Whether `/merge` by the author of the issue or its story counts; false needs a second person who may write."""
+    """True if `/merge` by the author of the issue or its story counts; false needs a second person who may write."""
     merge_blocking_labels: tuple[Text, ...] = ("do-not-merge",)
     """Labels of a pull request or its issue with which the engine merges nothing, whatever was ordered."""
     delete_branch: bool = True
-    """Whether the work branch is deleted after the merge."""
+    """True if the work branch is deleted after the merge."""
     after_merge: Literal["off", "report", "revert"] = "off"
-    """What follows when checks of the base that passed before a merge fail within an hour after it: nothing, an issue
-    that says what fails, or a pull request that takes the merge back."""
+    """Reaction when checks of the base that passed before a merge fail within an hour after it: none, an issue
+    that says what fails, or a pull request that reverts the merge."""
     max_attempts: int = Field(3, ge=1)
-    """How many implementations of one specification are tried."""
+    """Implementations of one specification that are tried."""
     max_turns: int = Field(50, ge=1)
-    """How many turns one run of a coding backend may take."""
+    """Turns that one run of a coding backend may take."""
     run_timeout_minutes: float = Field(45, gt=0)
     """Minutes after which a run is ended."""
     stall_timeout_minutes: float = Field(25, gt=0)
     """Minutes without any output after which a run is ended."""
     ci: CISettings = CISettings()
-    """How the checks of a pull request are watched."""
+    """The watch over the checks of a pull request."""
     titles: TitleSettings = TitleSettings()
-    """What the engine shows in titles."""
+    """Additions of the engine to titles."""
     review: ReviewSettings = ReviewSettings()
-    """How often a pull request is reviewed, and how an approval is checked."""
+    """Limits of the reviews of a pull request, and the check of an approval."""
     feedback: FeedbackSettings = FeedbackSettings()
-    """Whose remarks on a pull request are worked on."""
+    """Authors whose remarks on a pull request are worked on."""
     tdd: TddSettings = TddSettings()
-    """How tests and code alternate."""
+    """The cycles of tests and code."""
     assistant: AssistantSettings = AssistantSettings()
     """Answers to questions in comments."""
     triage: TriageSettings = TriageSettings()

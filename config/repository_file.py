@@ -1,4 +1,4 @@
-"""What a repository says for itself, in `.workflow-engine.yml` of its base branch: a subset, with limits only lowered.
+"""A repository's own rules, in `.workflow-engine.yml` of its base branch: a subset of keys, with limits only lowered.
 
 The operator's configuration holds for everything that it does not say. No key can name a secret, a path outside of
 the repository, a person, or a backend that the operator has not configured.
@@ -20,13 +20,13 @@ from config.validation import problems_of
 from shared.errors import Misconfigured
 
 FILE = ".workflow-engine.yml"
-"""Where it stands in the repository; only people change it."""
+"""Path of the file in the repository; only people change it."""
 
 _SUITE = ("test_command", "test_report", "working_directory")
-"""What `suites` stand for."""
+"""Keys that `suites` replaces."""
 
 _LIMITS = ("max_turns", "run_timeout_minutes", "stall_timeout_minutes")
-"""What can only be lowered."""
+"""Keys whose values a repository can only lower."""
 
 
 class RepositoryRules(Section):
@@ -49,7 +49,7 @@ class RepositoryRules(Section):
     conventions: tuple[Pattern, ...] = ()
     """Files that coders are told besides AGENTS.md, CLAUDE.md and CONTRIBUTING.md, as in `["docs/style.md"]`."""
     ladder: tuple[Annotated[RungSettings, BeforeValidator(rung, json_schema_input_type=RungSettings | str)], ...] = ()
-    """Models or backends that further tries climb; backends only of those that the operator has configured."""
+    """Models or backends that further attempts use in turn; backends only of those that the operator has configured."""
     pr_labels: tuple[Text, ...] = ()
     """Labels that every pull request of the engine gets."""
     max_turns: int | None = Field(None, ge=1)
@@ -61,7 +61,7 @@ class RepositoryRules(Section):
 
 
 NO_RULES = RepositoryRules()
-"""Of a repository without the file."""
+"""The rules of a repository without the file."""
 
 
 def read_rules(content: bytes, backends: Collection[str]) -> RepositoryRules:
@@ -90,7 +90,7 @@ def read_rules(content: bytes, backends: Collection[str]) -> RepositoryRules:
 
 
 def overlaid(configured: RepositorySettings, rules: RepositoryRules) -> RepositorySettings:
-    """The operator's settings of a repository with what its own rules say instead."""
+    """Return the operator's settings of a repository, replaced where its own rules say something else."""
     said = rules.model_fields_set & RepositorySettings.model_fields.keys()
     update: dict[str, Any] = {name: getattr(rules, name) for name in said}
     for name in _LIMITS:

@@ -1,4 +1,4 @@
-"""Rules that span several keys, and what this version does not do yet: pure functions of the keys."""
+"""Rules that span several keys, and keys that this version does not support yet: pure functions of the keys."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from config.repository import RepositorySettings
 
 KeyPath = tuple[str | int, ...]
-"""Where a key stands, for example `("repositories", 0, "name")`."""
+"""Path of a key, for example `("repositories", 0, "name")`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """One broken rule: at which key, in one sentence, and on which other keys it depends."""
+    """One broken rule: the key, one sentence, and the other keys on which it depends."""
 
     path: KeyPath
     message: str
@@ -74,7 +74,7 @@ def _distinct_prefixes(settings: EngineSettings) -> Iterator[Broken]:
 
 
 def _nested_budgets(settings: EngineSettings) -> Iterator[Broken]:
-    """A run reserves its whole budget: under a smaller limit none could ever begin."""
+    """Yield an error for each limit below a run's budget: a run reserves its whole budget, and none could begin."""
     budgets = settings.budgets
     for name in ("issue", "day", "week"):
         limit = getattr(budgets, name)
@@ -84,7 +84,7 @@ def _nested_budgets(settings: EngineSettings) -> Iterator[Broken]:
 
 
 def _whole_notices(settings: EngineSettings) -> Iterator[Broken]:
-    """A message that nobody can check, or that goes nowhere, is no message."""
+    """Yield an error for a message that its receiver cannot check, or that has no receiver."""
     notify = settings.notify
     if notify.webhook is not None:
         if notify.webhook_secret_file is None:
@@ -101,7 +101,7 @@ def _whole_notices(settings: EngineSettings) -> Iterator[Broken]:
 
 
 def _one_reviewer(settings: EngineSettings) -> Iterator[Broken]:
-    """The reviewer signs in one way."""
+    """Yield an error for a reviewer with two ways to sign in."""
     github = settings.github
     if github.reviewer_app is not None and github.reviewer_token_file is not None:
         path: KeyPath = ("github", "reviewer_app")
@@ -109,7 +109,7 @@ def _one_reviewer(settings: EngineSettings) -> Iterator[Broken]:
 
 
 def _suites(settings: EngineSettings) -> Iterator[Broken]:
-    """One suite or several, and none of them twice."""
+    """Yield an error for suites beside the keys of a single one, and for suites named twice."""
     for index, repository in enumerate(settings.repositories):
         path: KeyPath = ("repositories", index)
         for key in ("test_command", "test_report", "working_directory"):
@@ -125,7 +125,7 @@ def _suites(settings: EngineSettings) -> Iterator[Broken]:
 
 
 _KEY_OF_SUITE = {"working_directory": "directory"}
-"""What a key of a repository is called in an entry of `suites`, where it differs."""
+"""Name of a repository's key in an entry of `suites`, where it differs."""
 
 
 MARGIN = 1 / 6

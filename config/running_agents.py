@@ -1,4 +1,4 @@
-"""Who runs from a state directory just now: the processes that hold an identity in it."""
+"""The agents that run from a state directory: the processes that hold an identity in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psutil
 from config.health import held
 
 CLOCK_SECONDS = 2.0
-"""By so much the times of processes and of files may disagree."""
+"""Seconds by which the times of processes and of files may disagree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def residents(state_dir: Path) -> tuple[RunningAgent, ...]:
 
 
 def _resident(file: Path) -> RunningAgent | None:
-    """Who wrote this identity; None when its process is not to be found, as in another container."""
+    """Return the agent of this identity; None when its process is not found, as in another container."""
     try:
         written = file.stat().st_mtime
         content = json.loads(file.read_bytes())

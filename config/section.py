@@ -1,4 +1,4 @@
-"""What every part of the configuration is made of: the strict model and the text that says something."""
+"""The building blocks of the configuration: the strict model and the text that is never empty."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A string that says something."""
+"""A string that is not empty."""
 
 
 class Section(BaseModel):

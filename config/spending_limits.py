@@ -1,4 +1,4 @@
-"""What may be spent, and what models cost: limits and prices as they are configured."""
+"""Limits of spending and prices of models, as configured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.section import Section
 
 
 class BudgetSettings(Section):
-    """How much may be spent, in US dollars."""
+    """Limits of spending, in US dollars."""
 
     run: float = Field(5, gt=0, le=10_000)
     """Limit of one run of a coding backend."""
@@ -23,13 +23,13 @@ class BudgetSettings(Section):
     warn: float = Field(0.8, gt=0, le=1)
     """Fraction of a limit from which a warning is given."""
     unknown_run: float = Field(15, gt=0)
-    """What a run counts whose cost nobody knows."""
+    """Cost that counts for a run whose real cost is unknown."""
     scope: Literal["repository"] = "repository"
-    """What the limits of day and week are counted over; there is one value so far."""
+    """Scope over which the limits of day and week are counted; there is one value so far."""
 
 
 class PriceSettings(Section):
-    """What a model's tokens cost, in US dollars per million."""
+    """Prices of a model's tokens, in US dollars per million."""
 
     input: float = Field(ge=0)
     """Tokens of a prompt that are neither read from the vendor's cache nor written to it."""
@@ -44,6 +44,6 @@ class PriceSettings(Section):
     above: int | None = Field(None, ge=1)
     """Length of a prompt in tokens beyond which `times` holds; null means that there is none."""
     times: float = Field(1, ge=1)
-    """How many times as much a request with a longer prompt costs."""
+    """Factor of the price for a request with a longer prompt."""
     search: float = Field(10, ge=0)
     """A thousand searches that the vendor makes for it, where `llm.vendor_tools` allows them."""

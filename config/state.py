@@ -34,7 +34,7 @@ _AGENT_ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,63})")
 
 
 class AgentIdentity:
-    """Who this process is on GitHub, and the nonces of the locks that it holds there."""
+    """This process's identity on GitHub, and the nonces of the locks that it holds there."""
 
     def __init__(self, kind: Role, lock: _Lock) -> None:
         self.kind = kind
@@ -147,7 +147,7 @@ class _Lock:
         self._descriptor: int | None = None
 
     def acquire(self) -> bool:
-        """Whether the lock is ours now."""
+        """Try to take the lock; return whether it is ours now."""
         try:
             for directory in (self.path.parent.parent, self.path.parent):
                 directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ class _Lock:
                 raise Misconfigured(f"{self.path} was deleted, and another process has taken this id: stopping.")
 
     def close(self) -> None:
-        """Let go; harmless when nothing is held."""
+        """Release the lock; harmless when it is not held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

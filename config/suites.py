@@ -1,4 +1,4 @@
-"""Where the tests of a repository lie and how they are run: paths inside the repository, and suites of directories."""
+"""The suites of a repository's tests: paths inside the repository, and how each directory's tests are run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.section import Section, Text
 
 _INSIDE = "write it as it stands in the repository, with '/', without '..', and not from the root of the disk"
 _OUTSIDE = re.compile(r"[/~$\\]|[A-Za-z]:")
-"""How a path begins that does not start in the repository."""
+"""Beginning of a path that does not start in the repository."""
 
 
 def _inside(path: str) -> bool:

@@ -1,6 +1,6 @@
-"""From a document to `Settings`, or to the list of everything that is wrong with it.
+"""From a document to `Settings`, or to the list of all its errors.
 
-What is wrong with one value, as one sentence for the person who wrote it.
+The error of one value is one sentence for the person who wrote it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def validate(document: Document, *, places: Mapping[str, str]) -> tuple[Settings | None, list[Problem]]:
-    """The settings, and what is wrong; `places` are the directories that paths may begin with (`config.paths`)."""
+    """Return the settings, and the errors; `places` are the directories that paths may begin with (`config.paths`)."""
     problems = list(document.problems)
     try:
         return _model(document.value, places), problems
@@ -40,7 +40,7 @@ def validate(document: Document, *, places: Mapping[str, str]) -> tuple[Settings
 
 
 def problems_of(document: Document, error: ValidationError, model: type[BaseModel]) -> list[Problem]:
-    """What is wrong with a document that was validated as `model`."""
+    """Return the errors in a document that was validated as `model`."""
     return [_problem(document, path, complaint(one, path, model), _is_key(one)) for path, one in _errors(error)]
 
 
@@ -70,7 +70,7 @@ def _is_key(error: Any) -> bool:
 
 
 def _broken_besides(document: Document, places: Mapping[str, str]) -> Iterator[Broken]:
-    """The rules that are broken beside the wrong keys: validates again without those keys."""
+    """Yield the rules that are broken beside the wrong keys: validates again without those keys."""
     rest = json.loads(json.dumps(document.value))
     for _ in range(3):  # a section that lost a required key goes in the next pass
         try:
@@ -169,7 +169,7 @@ def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
 
 
 def _under(home: tuple[str, ...]) -> str:
-    """Where the keys of a section stand, as in "under `ci:` in an entry of `repositories:`"."""
+    """Return the place of a section's keys, as in "under `ci:` in an entry of `repositories:`"."""
     if not home:
         return "at the top level"
     entries = [(name.removesuffix("[]").removesuffix(".<name>"), name[-1] in "]>") for name in reversed(home)]

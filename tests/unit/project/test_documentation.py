@@ -84,8 +84,8 @@ def test_every_key_is_in_the_reference_with_a_meaning() -> None:
         "| `state_dir` | `~/.workflow-engine` | ",
         "| `work_dir` | `~/.workflow-engine/workspaces` | ",
         "| `ci` | `{interval: 30, timeout: 600, max_retries: 3, none_is_green: false, may_edit_workflows: false}` | ",
-        "| `merge` | `never` | Who merges an approved pull request: people, the engine after `/merge`, or the engine. "
-        "One of `never`, `approve`, `auto`. |",
+        "| `merge` | `never` | Merge of an approved pull request: by people, by the engine after `/merge`, or "
+        "by the engine. One of `never`, `approve`, `auto`. |",
     ],
 )
 def test_rows_show_key_default_and_meaning(row: str) -> None:
