@@ -23,7 +23,7 @@ PERMISSIONS: Mapping[str, Mapping[str, str]] = {
     ENGINE: {**_READS, **_WRITES},
     REVIEWER: {**_READS, **_WRITES, "actions": "read"},
 }
-"""What the token of each identity may do; the maintainer is the repository's owner."""
+"""Permissions of each identity's token; the maintainer is the repository's owner."""
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
@@ -37,7 +37,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Start, say where and with which tokens, and serve until SIGINT, SIGTERM or SIGHUP."""
+    """Start, print the address and the tokens, and serve until SIGINT, SIGTERM or SIGHUP."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -58,7 +58,7 @@ async def serve(options: argparse.Namespace) -> None:
 
 
 async def furnish(lab: Lab, full_name: str) -> dict[str, str]:
-    """The example repository and a token for each identity; what exists already is kept."""
+    """Create the example repository, and a token for each identity; what exists already is kept."""
     owner = full_name.partition("/")[0]
     if lab.world.repository(full_name) is None:
         await lab.repository(

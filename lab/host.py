@@ -1,4 +1,4 @@
-"""Where agents work at a lab: the tokens and the key on disk, each machine's configuration, and what agents print."""
+"""The host of agents at a lab: tokens and key on disk, each machine's configuration, and the agents' logs."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Host:
 
     @property
     def scenario(self) -> Path:
-        """What a scripted coder answers from."""
+        """The scripted coder's answers."""
         return self.root / "scenario.yml"
 
     def log(self, agent: str) -> Path:
-        """What an agent process printed."""
+        """Return the file with an agent process's output."""
         return self.root / f"{agent}.log"
 
     def token_file(self, name: str) -> str:
-        """Where a token is found, for a configuration."""
+        """Return a token's file, for a configuration."""
         return str(self.root / f"{name}.token")
 
     def token_of(self, name: str) -> str:
-        """The token that was made for one of these processes."""
+        """Return the token that was made for one of these processes."""
         return (self.root / f"{name}.token").read_text(encoding="ascii")
 
     def sign_in(self, logins: Mapping[str, str]) -> None:
@@ -59,7 +59,7 @@ class Host:
         lock: Mapping[str, object] = LOCK,
         github: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
-        """What one machine is told, whose state directory is `state`; `github` says what is not as usual there."""
+        """Return the configuration of a machine with state directory `state`; `github` overrides defaults there."""
         return {
             "repositories": [dict(repository)],
             "state_dir": str(self.root / state),
@@ -77,11 +77,11 @@ class Host:
         }
 
     def configured(self, name: str, configuration: Mapping[str, object]) -> Path:
-        """The configuration file of one machine."""
+        """Write the configuration file of one machine; return its path."""
         path = self.root / f"{name}.yml"
         path.write_text(json.dumps(configuration, indent=1), encoding="utf-8")  # JSON is YAML
         return path
 
 
 TWO = {ENGINE: ENGINE, REVIEWER: REVIEWER}
-"""Who signs in at an ordinary lab."""
+"""Processes and accounts that sign in at an ordinary lab."""

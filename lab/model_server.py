@@ -31,7 +31,7 @@ LARGEST_BODY = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class SeenRequest:
-    """One request: where it went, with which headers (lower case), what it held, what it was answered with.
+    """One request: its path, its headers (names in lower case), its body, and the answer's status.
 
     `answered` is a status, or 0 when no answer was begun.
     """
@@ -189,7 +189,7 @@ async def _alive(request: web.Request) -> web.Response:
 
 
 async def _missing(request: web.Request) -> web.Response:
-    """What Codex asks about an account and goes on without."""
+    """Answer 404 to Codex's requests about an account, without which it goes on."""
     return web.json_response({"detail": "not here"}, status=404)
 
 
@@ -205,10 +205,10 @@ def _status(trouble: Trouble) -> int:
 
 
 FAR = 4_102_444_800
-"""2100-01-01, in Unix seconds: not yet over."""
+"""2100-01-01, in Unix seconds: a time in the future."""
 
 LONG_AGO = 1_577_836_800
-"""2020-01-01, in Unix seconds: over."""
+"""2020-01-01, in Unix seconds: a time in the past."""
 
 
 class Issuer:
@@ -225,7 +225,7 @@ class Issuer:
         return self._token(FAR)
 
     def login(self, *, over: bool = False, key: str | None = None) -> str:
-        """What `codex login` leaves in its file; its access token may already be `over`.
+        """Return the file that `codex login` writes; its access token may already be `over`.
 
         `key` is the API key that it gets for some accounts, and does not use.
         """

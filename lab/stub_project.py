@@ -37,10 +37,10 @@ SETTINGS: dict[str, Any] = {
     "merge": "auto",
     "poll_interval": 0.5,
 }
-"""How the engine is configured for it: everything to the merge, without a person."""
+"""The engine's settings for it: everything to the merge, without a person."""
 
 CI = "true"
-"""What its CI runs."""
+"""Command of its CI."""
 
 _SCRIPT = Template("""\
 - call: plan
@@ -105,7 +105,7 @@ _SCRIPT = Template("""\
 
 
 def title(name: str) -> str:
-    """What the story or issue of that name is called; no title may be a part of another."""
+    """Return the title of the story or issue of that name; no title may be a part of another."""
     return f"Greet {name}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 CHECK_COMMAND = "python ci/check.py"
-"""What the project's CI runs; `python` needs pytest."""
+"""Command of the project's CI; `python` needs pytest."""
 
 _ROOT = Path(__file__).parent / "demo_project"
 

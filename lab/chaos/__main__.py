@@ -1,4 +1,4 @@
-"""`python -m lab.chaos`: a trial of so many minutes, then calm until all is finished, then the report."""
+"""`python -m lab.chaos`: a trial of the given minutes, then calm until all is finished, then the report."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from shared.workflow import Role
 WORKERS, PLANNERS, REVIEWERS, ISSUES = 6, 2, 2, 20
 
 CALM_SECONDS = 900.0
-"""After so long without any trouble, what is not finished counts as lost."""
+"""Seconds without any trouble after which an unfinished item counts as lost."""
 
 LOOK_SECONDS = 0.5
 
 LAG = 0.3
-"""The share of what may be answered late that is; 0 is a GitHub without replicas."""
+"""Share of the answers that may come late and do; 0 is a GitHub without replicas."""
 
 HOURLY = 100_000
 """Charged requests of an account in an hour: agents ask sixty times as often here. Limits are among the troubles."""
@@ -50,7 +50,7 @@ Trouble = Callable[[], Coroutine[Any, Any, None]]
 
 @dataclass(frozen=True, slots=True)
 class ChaosOptions:
-    """What was asked for."""
+    """Options of the command line."""
 
     minutes: float
     seed: int
@@ -58,7 +58,7 @@ class ChaosOptions:
     directory: Path
     keep: bool
     lag: float = LAG
-    """How many of the answers that may be late are late."""
+    """Share of the answers that may come late and do."""
 
 
 def options(argv: Sequence[str] | None = None) -> ChaosOptions:
@@ -83,7 +83,7 @@ def agents() -> dict[str, tuple[Role, str]]:
 
 
 async def trial(wanted: ChaosOptions, root: Path) -> list[str]:
-    """Run it; returns what must never be. Prints the report."""
+    """Run the trial and print the report; return what must never happen and did."""
     clock, chance = RealClock(), random.Random(wanted.seed)
     told = names(wanted.issues)
     async with Lab(root / "github", limit=HOURLY) as lab:
@@ -116,7 +116,7 @@ async def trial(wanted: ChaosOptions, root: Path) -> list[str]:
 async def _way(
     site: TrialHost, wire: WireLog, company: AgentProcesses, weather: FaultSchedule
 ) -> history_checks.HistoryReport:
-    """What the server's logs and git tell of the way here."""
+    """Judge the history of the trial by the server's logs and git."""
     changes = site.ref_changes()
     evidence = history_checks.Evidence(
         changes,
@@ -135,7 +135,7 @@ async def _way(
 async def _trouble(
     site: TrialHost, troubles: Sequence[Trouble], told: Sequence[str], seconds: float, clock: Clock
 ) -> None:
-    """Everything at once; the stories and issues appear during the first three quarters."""
+    """Run all troubles at once; the stories and issues appear during the first three quarters."""
     with anyio.move_on_after(seconds):
         async with anyio.create_task_group() as group:
             for trouble in troubles:
@@ -161,7 +161,7 @@ def _unlisted(lab: Lab) -> list[str]:
 
 
 def _own_faults(root: Path) -> list[str]:
-    """Logs that tell of an error of the engine's own."""
+    """Return the logs that report an error of the engine's own."""
     logs = sorted(root.glob("*.log"))
     texts = {log.name: log.read_text(encoding="utf-8", errors="replace") for log in logs}
     return [f"An agent met an error of its own: see {name}." for name, text in texts.items() if "Traceback" in text]

@@ -1,4 +1,4 @@
-"""The agents as processes: started, killed, stopped and let go on, and started again whenever they end."""
+"""The agents as processes: started, killed, stopped and continued, and restarted whenever they end."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ KILL_EVERY_SECONDS = 4.0
 STOP_EVERY_SECONDS = 20.0
 
 CLOCK_ERROR_SECONDS = 900.0
-"""By how much a machine's clock may be wrong, either way."""
+"""Seconds by which a machine's clock may be wrong, either way."""
 
 LIVED_SECONDS = 3.0
-"""A younger process is not killed: it has hardly started."""
+"""Seconds of life before a process is killed: a younger one has hardly started."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class AgentProcesses:
     running: dict[str, tuple[Process, float]] = field(default_factory=dict)
     stopped: set[str] = field(default_factory=set)
     deaths: list[tuple[float, str]] = field(default_factory=list)
-    """When by the server's clock an agent was killed, and which."""
+    """Kills of agents: the time by the server's clock, and the agent."""
 
     async def employ(self, role: Role, name: str, machine: str) -> None:
         """Run one agent for ever, until cancelled."""
@@ -59,7 +59,7 @@ class AgentProcesses:
             await self.clock.sleep(RESTART_SECONDS)
 
     async def kill_at_random(self) -> None:
-        """SIGKILL, again and again."""
+        """Kill a random agent with SIGKILL, again and again."""
         while True:
             await self.clock.sleep(KILL_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
             if victim := self._one():
@@ -67,7 +67,7 @@ class AgentProcesses:
                 _send(self.running[victim][0], signal.SIGKILL)
 
     async def stop_at_random(self) -> None:
-        """SIGSTOP beyond the lock's timeout, then SIGCONT, again and again."""
+        """Stop a random agent with SIGSTOP for longer than the lock's timeout, then SIGCONT, again and again."""
         while True:
             await self.clock.sleep(STOP_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
             if victim := self._one():
@@ -82,7 +82,7 @@ class AgentProcesses:
                     self.stopped.discard(victim)
 
     def _one(self) -> str | None:
-        """Some agent that has lived a little and is not standing still."""
+        """Return a random agent that has lived a little and is not stopped; None for none."""
         now = self.clock.boot()
         old = [name for name, (_, since) in sorted(self.running.items()) if now - since > LIVED_SECONDS]
         able = [name for name in old if name not in self.stopped]
@@ -95,7 +95,7 @@ def _send(child: Process, number: signal.Signals) -> None:
 
 
 async def at_work(company: AgentProcesses, agents: Mapping[str, tuple[Role, str]]) -> None:
-    """All agents, until cancelled; `agents` are id -> role and machine."""
+    """Run all agents until cancelled; `agents` are id -> role and machine."""
     async with anyio.create_task_group() as group:
         for name, (role, machine) in agents.items():
             group.start_soon(company.employ, role, name, machine)

@@ -1,4 +1,4 @@
-"""What GitHub does to everybody during a trial: storms, lost replies, limits."""
+"""Faults of GitHub for all agents during a trial: storms, lost replies, limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FaultSchedule:
     counts: Counter[str] = field(default_factory=Counter)
 
     async def blow(self) -> None:
-        """Until cancelled; then what has not happened yet is forgotten."""
+        """Plan faults until cancelled; then drop those that have not happened yet."""
         faults = self.site.lab.faults
         kinds: tuple[Callable[[], Fault], ...] = (self._storm, self._lost, self._lost_push, self._limit, self._spared)
         try:

@@ -1,4 +1,4 @@
-"""Judgement of the way that a trial took, from the server's log of refs, its git objects and what reached its API.
+"""Judgement of a trial's history, by the server's log of refs, its git objects and the writes to its API.
 
 Nothing here asks the engine what it did: the two logs and the commits are the evidence.
 """
@@ -27,7 +27,7 @@ END = "done"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a trial left: `engine` are the logins of its agents, `free_after` seconds without a sign free a lock."""
+    """Records of a trial: `engine` are the logins of its agents, `free_after` seconds without a sign free a lock."""
 
     changes: Sequence[RefChange]
     fences: Mapping[str, Sequence[FenceMove]]
@@ -39,7 +39,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How often what cannot be helped may happen, by the troubles that were made.
+    """Number of unavoidable errors that are allowed, by the troubles that were made.
 
     `pauses`: agents that stood still for longer than a lock lasts. `interruptions`: everything that ends a paid run
     before its result is recorded. `lost_posts`: comments of which nobody learned that they were posted.
@@ -52,14 +52,14 @@ class Allowance:
 
 @dataclass
 class HistoryReport:
-    """What was wrong, and how often what may happen did."""
+    """Errors of a trial, and counts of what may happen."""
 
     wrong: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
 
 def judged(evidence: Evidence, allowed: Allowance) -> HistoryReport:
-    """Judge it all."""
+    """Judge the whole history."""
     way = HistoryReport()
     for line in evidence.fences.values():
         way.wrong += [*_chain(line), *_epochs(line), *_early(line, evidence)]
@@ -112,7 +112,7 @@ def _recreated(changes: Sequence[RefChange]) -> Iterator[str]:
 
 
 def _outside(evidence: Evidence) -> Iterator[str]:
-    """The engine moves a work branch and its notes only together with a fence that says so."""
+    """Yield each move of a work branch or its notes that came without a fence that says so."""
     for change in evidence.changes:
         if change.by not in evidence.engine:
             continue
@@ -136,7 +136,7 @@ def _trailers(evidence: Evidence, commit: str) -> Mapping[str, str]:
 
 
 def _paid(way: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
-    """A run that left nothing behind is made again; only what ended it from outside excuses that."""
+    """Count paid runs that were made again; more of them than interruptions from outside are an error."""
     again: Counter[str] = Counter()
     for ref, line in evidence.fences.items():
         made: Counter[tuple[str, ...]] = Counter()
@@ -154,12 +154,12 @@ def _paid(way: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
 
 
 def _ends(line: Sequence[FenceMove]) -> Iterator[tuple[FenceMove, FenceMove]]:
-    """The last move of each epoch, and the first of the next one."""
+    """Return the last move of each epoch, with the first of the next one."""
     return ((before, move) for before, move in itertools.pairwise(line) if before.nonce != move.nonce)
 
 
 def _overlaps(way: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
-    """Agents that still said "active" after somebody else's epoch had begun; only a pause explains one."""
+    """Count agents that still said "active" after another agent's epoch had begun; only a pause explains one."""
     found: list[str] = []
     for ref, line in evidence.fences.items():
         for before, move in _ends(line):
@@ -176,7 +176,7 @@ def _says_active(one: AckWrite, move: FenceMove) -> bool:
 
 
 def _early(line: Sequence[FenceMove], evidence: Evidence) -> Iterator[str]:
-    """Nobody takes a lock that its holder has shown to be alive, unless that one has released it."""
+    """Yield each takeover of a lock whose holder has shown to be alive and has not released it."""
     for before, move in _ends(line):
         if before.agent == move.agent or before.released or before.trailers.get("Stage") == END:
             continue
@@ -189,7 +189,7 @@ def _early(line: Sequence[FenceMove], evidence: Evidence) -> Iterator[str]:
 
 
 def _ack_comments(way: HistoryReport, evidence: Evidence, allowed: Allowance) -> None:
-    """One for each kind and thread, and one more for each of which nobody learned."""
+    """Count ACK comments: one for each kind and thread, and one more for each post that was lost."""
     made = Counter((one.number, one.kind) for one in evidence.acks if one.posted and one.shared)
     more = {where: count - 1 for where, count in made.items() if count > 1}
     way.counts["ACK comments"] = made.total()
@@ -203,7 +203,7 @@ def _ack_comments(way: HistoryReport, evidence: Evidence, allowed: Allowance) ->
 
 
 def _posts(way: HistoryReport, evidence: Evidence) -> None:
-    """What one account posts within any hour."""
+    """Count the posts of each account within any hour; more than GitHub's limit are an error."""
     of: dict[str, list[float]] = {}
     for post in evidence.posts:
         of.setdefault(post.author, []).append(post.at)

@@ -1,4 +1,4 @@
-"""What one person does during a trial: pushes to the engine's branches, and does what the engine asks for then."""
+"""The person of a trial: pushes to the engine's branches, and gives the commands that the engine then asks for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_REVIEWED = re.compile(
     r"The commit (?P<commit>\w{12}) was pushed after \w{12} was handed to review\. "
     r"(?:Set|Take) `(?P<label>[^`]+)`"
 )
-"""What the status comment of a pull request says, and which label leads on."""
+"""Sentence of a pull request's status comment about an unreviewed commit, with the label that orders its review."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Person:
     """Commits whose review was asked for."""
 
     async def push(self) -> None:
-        """Until cancelled: now and then a commit on a branch that has a pull request."""
+        """Push a commit to a branch that has a pull request, now and then, until cancelled."""
         while True:
             await self.clock.sleep(PUSH_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
             pulls = self.site.repository.pulls.records.values()
@@ -45,7 +45,10 @@ class Person:
                 await self._push(self.chance.choice(fresh))
 
     async def answer(self) -> None:
-        """Until cancelled: a push buys no review; where the engine says so, ask for one, once for each commit."""
+        """Ask for the review of a pushed commit where the engine says so, once for each commit, until cancelled.
+
+        A push alone is not reviewed.
+        """
         while True:
             await self.clock.sleep(READ_EVERY_SECONDS)
             for number, found in tuple(self._asked()):
@@ -57,7 +60,7 @@ class Person:
                 self.counts["reviews that a person asked for"] += 1
 
     def _asked(self) -> Iterator[tuple[int, re.Match[str]]]:
-        """Pull requests, and what is said there."""
+        """Yield pull requests with the sentence that asks for a command."""
         opened = {one.number for one in self.site.repository.pulls.records.values() if one.merged_at is None}
         for comment in self.site.repository.comments.records.values():
             found = _NOT_REVIEWED.search(comment.body) if comment.number in opened else None

@@ -1,6 +1,6 @@
-"""The fences of a trial as git has them, in the order in which the server moved them; nothing of the engine is asked.
+"""The fences of a trial from git, in the order in which the server moved them; nothing of the engine is asked.
 
-A fence's message is read here on its own: what the engine writes is judged by who does not share its reader.
+A fence's message is parsed here anew: the judge of the engine's writes does not share its reader.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ class FenceMove:
 
     @property
     def nonce(self) -> str:
-        """What names the epoch."""
+        """Name of the epoch."""
         return self.trailers.get("Nonce", "")
 
     @property
     def number(self) -> int:
-        """What orders epochs: `Epoch` since the second format, before it the id of the ACK."""
+        """Number that orders epochs: `Epoch` since the second format, before it the id of the ACK."""
         return int(self.trailers.get("Epoch") or self.trailers.get("Ack-Id") or 0)
 
     @property
     def agent(self) -> str:
-        """Who wrote it, by its own words."""
+        """Agent that wrote it, by its own trailer."""
         return self.trailers.get("Agent", "")
 
     @property
     def released(self) -> bool:
-        """Whether it says that it is free."""
+        """True if it says that the lock is free."""
         return bool(self.nonce) and self.trailers.get("Released", "") == self.nonce
 
     @property
     def runs(self) -> int:
-        """How many paid runs were begun since something was achieved."""
+        """Paid runs begun since the last progress."""
         return int(self.trailers.get("Runs") or 0)
 
     @property
     def progress(self) -> tuple[str, ...]:
-        """What a paid run can change; runs that leave it as it is are made again."""
+        """Values that a paid run can change; runs that leave them as they are are made again."""
         return tuple(self.trailers.get(name, "") for name in _PROGRESS)
 
 
 async def fence_moves(bare: Bare, changes: Sequence[RefChange]) -> dict[str, list[FenceMove]]:
-    """The moves of each fence, in their order; its deletion is none."""
+    """Return the moves of each fence, in their order; a deletion is no move."""
     moved = list(_moved(changes))
     commits = await bare.commits({new for _, _, _, new in moved})
     found: dict[str, list[FenceMove]] = {}

@@ -1,4 +1,4 @@
-"""Where chaos plays: the lab's repository, the tokens and configuration of each machine, and what people write."""
+"""The host of a trial: the lab's repository, the tokens and configuration of each machine, and people's texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCK = {"timeout": 24, "self_fence": 18, "heartbeat": 5, "settle": 0.5}
 """Seconds; accepted because everything is on loopback."""
 
 CAUGHT_UP_SECONDS = 5.0
-"""Replicas lag no longer than this: less than what the lock leaves between two holders, as GitHub's do."""
+"""Seconds by which replicas lag at most: less than the lock's time between two holders, as GitHub's do."""
 
 TIMEOUT_SECONDS = float(LOCK["timeout"])
 
@@ -42,7 +42,7 @@ class TrialHost(Host):
         return self.configured(machine, self.configuration(repository, state=machine, lock=LOCK))
 
     def tell(self, name: str) -> None:
-        """The owner writes a story, or by hand a specification that is ready: every other name."""
+        """Write a story as the owner, or a specification that is ready by hand: every other name."""
         by_hand = int(name[-3:]) % 2 == 1
         body = f"{name}.txt says hello." if by_hand else f"As {name} I want to be greeted."
         labels = ("status:ready",) if by_hand else ("story",)
@@ -50,12 +50,12 @@ class TrialHost(Host):
 
 
 def names(count: int) -> Sequence[str]:
-    """So many names, of which none is a part of another."""
+    """Return the given number of names; none is a part of another."""
     return [f"guest_{number:03d}" for number in range(count)]
 
 
 async def furnished(lab: Lab, root: Path, told: Sequence[str]) -> TrialHost:
-    """The project, the tokens, the key and the coder's script."""
+    """Create the project, the tokens, the key and the coder's script."""
     people = {ENGINE: "write", REVIEWER: "write"}
     await lab.repository(REPOSITORY, stub_project.FILES, collaborators=people, check_command=stub_project.CI)
     site = TrialHost(lab, root)

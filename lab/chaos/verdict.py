@@ -1,4 +1,4 @@
-"""What a trial has led to: the state of each issue, and everything that must never be, one sentence each."""
+"""Results of a trial: the state of each issue, and everything that must never be, one sentence each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+)(?: kind=[a-z]+)?(?: sha=[0-9a-f]+)
 
 @dataclass(frozen=True, slots=True)
 class SpecificationResult:
-    """One specification: its thread, its pull requests, whether people stopped it, how long it took in seconds."""
+    """One specification: its thread, its pull requests, whether people stopped it, and the seconds that it took."""
 
     number: int
     title: str
@@ -52,17 +52,17 @@ def _row(site: TrialHost, thread: IssueRecord) -> SpecificationResult:
 
 
 def finished(site: TrialHost) -> bool:
-    """Whether nothing more will happen: all is closed, and no lock is left."""
+    """Return whether nothing more will happen: all is closed, and no lock is left."""
     return not any(one.open for one in site.repository.issues.records.values()) and not _held(site)
 
 
 async def at_rest(site: TrialHost) -> bool:
-    """Whether all is finished and the fences say so too: what a replica showed late ends two minutes later."""
+    """Return whether all is finished in the fences, too; late answers of a replica end two minutes after the change."""
     return finished(site) and all(fence.stage in TERMINAL for fence in await locks.fences(site.repository))
 
 
 async def violations(site: TrialHost, pushed: Mapping[str, str]) -> list[str]:
-    """Everything that is not as it must be; `pushed` are a person's files and their branches."""
+    """Return everything that is not as it must be; `pushed` are a person's files and their branches."""
     return [
         *_unfinished(site),
         *(f"A lock is left: {one}." for one in _held(site)),
@@ -117,7 +117,7 @@ def _children(site: TrialHost) -> Iterator[str]:
 
 
 async def _labels(site: TrialHost) -> AsyncIterator[str]:
-    """Labels are projections of fences: an open thread shows its fence's stage, a finished one none."""
+    """Yield wrong labels: an open thread must show its fence's stage, a finished one none."""
     for fence in await locks.fences(site.repository):
         thread = site.repository.issues.records.get(fence.key.number)
         if thread is not None and (wrong := _differs(fence, thread)):
@@ -135,7 +135,7 @@ def _differs(fence: Fence, thread: IssueRecord) -> str:
 
 
 async def _overwritten(site: TrialHost, pushed: Mapping[str, str]) -> AsyncIterator[str]:
-    """A person's file is on the base branch, on its branch, or at the head of its pull request."""
+    """Yield files of a person that are missing on the base, on their branch and in its pull request."""
     bare, pulls = site.repository.bare, site.repository.pulls.records.values()
     for path, branch in pushed.items():
         refs = [site.repository.facts.default_branch, branch]

@@ -1,4 +1,4 @@
-"""What GitHub wrote down during a trial: every ACK as it was posted and edited, and everything that was posted."""
+"""GitHub's writes during a trial: every ACK as it was posted and edited, and everything that was posted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ R = TypeVar("R")
 _ACK = re.compile(r"^ACK:(?P<kind>[a-z]+):(?P<agent>[a-z0-9-]+):[0-9]+", re.MULTILINE)
 _NONCE = re.compile(r"<!-- ack/(?P<format>[0-9]+) [^>]*?nonce=(?P<nonce>[0-9a-f]{32}) state=(?P<state>[a-z]+)")
 _SHARED = 3
-"""Since this format the ACKs of one kind share one comment of a thread."""
+"""First format in which the ACKs of one kind share one comment of a thread."""
 
 
 RECORDED_SECONDS = 10.0
-"""So long after it posted an ACK an agent may not have recorded its id, and a replica may not show it."""
+"""Seconds after an ACK's post in which an agent may not have recorded its id, and a replica may not show it."""
 
 ACTIVE = "active"
 
@@ -45,7 +45,7 @@ class AckWrite:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Something new that people are told of, and whose it is."""
+    """Something new that people are notified of, and its author."""
 
     at: float
     author: str
@@ -54,16 +54,16 @@ class Post:
 
 @dataclass
 class WireLog:
-    """Hears of everything that a repository's GitHub writes down, whoever learns of it; `now` is its clock."""
+    """Records all that a repository's GitHub writes, whether the sender learns of it or not; `now` is its clock."""
 
     now: Callable[[], float]
     acks: list[AckWrite] = field(default_factory=list)
     posts: list[Post] = field(default_factory=list)
     unanswered: list[float] = field(default_factory=list)
-    """When a comment was posted whose sender was not told so."""
+    """Times of comments that were posted without an answer to their sender."""
 
     def follow(self, repository: RepositoryRecord) -> None:
-        """Listen from now on, beside whoever listens already."""
+        """Record from now on, beside the listeners that exist already."""
         comments, pulls = repository.comments.records, repository.pulls
         comments.on_put = _also(comments.on_put, self._comment)
         pulls.reviews.on_put = _also(pulls.reviews.on_put, lambda one, new: self._posted(one.author, "review", new))
@@ -72,12 +72,12 @@ class WireLog:
         threads.on_put = _also(threads.on_put, lambda one, new: self._posted(one.author, "thread", new))
 
     def note(self, exchange: Exchange) -> None:
-        """One exchange of the API: of a post that was spoiled nobody knows what became of it."""
+        """Note one exchange of the API: after a spoiled post nobody knows whether it was carried out."""
         if exchange.fault and exchange.method == "POST" and (exchange.template or "").endswith("/comments"):
             self.unanswered.append(self.now())
 
     def unheard(self, deaths: Sequence[tuple[float, str]]) -> int:
-        """How many ACKs were posted whose agent may not know: it was not told so, or died (when, who) right then."""
+        """Return the number of ACK posts whose agent may not know: it got no answer, or died (when, who) right then."""
         died = [one for one in self.acks if one.posted and any(_soon(one, *death) for death in deaths)]
         return len(self.unanswered) + len(died)
 

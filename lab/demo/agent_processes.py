@@ -17,13 +17,13 @@ from shared.clock import Clock
 from shared.errors import Blocked
 
 RESTART_SECONDS = 0.5
-"""How long an agent stays dead."""
+"""Seconds before a dead agent is restarted."""
 
 QUICK_SECONDS = 5.0
-"""An agent that has lived shorter has not really started."""
+"""Seconds of life below which an agent has not really started."""
 
 QUICK_DEATHS = 4
-"""So many in a row are no accident."""
+"""Quick deaths in a row that are no accident."""
 
 
 class NeverStarted(Blocked):
@@ -32,7 +32,7 @@ class NeverStarted(Blocked):
 
 @dataclass
 class Cast:
-    """The running agents; `said` is told in a sentence when one dies or is killed."""
+    """The running agents; `said` gets a sentence when one dies or is killed."""
 
     stage: Stage
     variables: Mapping[str, str]
@@ -62,13 +62,13 @@ class Cast:
         raise NeverStarted(f"{name} does not start: {last}")
 
     def _argv(self, name: str, module: str) -> tuple[str, ...]:
-        """The agent's command, which Linux ends when the demonstration is killed: nobody else would."""
+        """Return the agent's command, which Linux ends when the demonstration is killed: nobody else would."""
         ended_with_us = shutil.which("setpriv", path=self.variables.get("PATH"))
         held = (ended_with_us, "--pdeathsig", "TERM", "--") if ended_with_us else ()
         return (*held, sys.executable, "-m", module, "--config", str(self.stage.config), "--agent-id", name)
 
     async def kill_at_random(self, every_seconds: float) -> None:
-        """SIGKILL some agent, again and again."""
+        """Kill a random agent with SIGKILL, again and again."""
         while True:
             await self.clock.sleep(every_seconds * random.uniform(0.5, 1.5))
             if self.running:

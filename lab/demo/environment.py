@@ -16,7 +16,7 @@ from shared import process
 from shared.errors import Blocked
 
 REQUIREMENT = "pytest>=8.3,<10"
-"""What the project's tests need."""
+"""Requirement of the project's tests."""
 
 BUNDLED = Path(sys.prefix) / "share" / "workflow-engine" / "demo" / "env"
 """The environment that came with this installation, if one did."""

@@ -32,7 +32,7 @@ _PARTS = {
         1,
     ): "Check, as the tester of this project, whether one change really meets its acceptance",
 }
-"""What a prompt says by which its call is known; of several the longest counts. One is the changed docstring."""
+"""Words of a prompt by which its call is known; of several the longest counts. One is the changed docstring."""
 
 
 def script(scenario: Scenario, backend: str) -> Script:

@@ -1,4 +1,4 @@
-"""How a demonstration ended: what was merged, the proof, and whether the merged tree's tests pass."""
+"""Outcome of a demonstration: the merged pull requests, the proof, and whether the merged tree's tests pass."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from shared.text import one_line
 from worker_agent.verify.visible import table_rows
 
 TROUBLE_CHARS = 400
-"""So much of what went wrong is shown."""
+"""Characters of an agent's last trouble that are shown."""
 
 _TESTS = re.compile(r"^## Tests\n(.*?)(?=^---|\Z)", re.MULTILINE | re.DOTALL)
 """The part of a pull request's body that says what its tests prove."""
 
 
 _LEADS_ON = re.compile(r"(?<=\.) [^.]*:\s*$")
-"""A last sentence that leads on to the table, which the audience is shown by itself."""
+"""A last sentence that introduces the table, which the audience is shown by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _last_trouble(log: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """How things stand: the numbers of stories, specifications and merged pull requests, and what is open."""
+    """State of the demonstration: numbers of stories, specifications and merged pull requests, and what is open."""
 
     stories_open: int
     specifications_open: int
@@ -65,13 +65,13 @@ class Scene:
     halted: tuple[int, ...]
 
     def finished(self, stories: int) -> bool:
-        """Everything is closed, and each specification has one merged pull request."""
+        """Return whether everything is closed, and each specification has one merged pull request."""
         done = not self.stories_open and not self.specifications_open
         return done and self.specifications >= stories and len(self.merged) == self.specifications
 
 
 def scene(lab: Lab) -> Scene:
-    """What GitHub shows now."""
+    """Return the state that GitHub shows now."""
     repository = lab.at(REPOSITORY)
     threads = repository.issues.records.values()
     stories = [t for t in threads if "story" in t.labels]
@@ -95,7 +95,7 @@ async def merged(lab: Lab, number: int) -> Merged:
 
 
 def read_proof(body: str) -> tuple[tuple[tuple[str, str, str], ...], tuple[str, ...]]:
-    """Each test of a pull request's table with how it ended before and after, and the sentences beside the table."""
+    """Return each test of a pull request's table with its results before and after, and the sentences around."""
     found = _TESTS.search(body)
     lines = found[1].splitlines() if found else []
     proofs = tuple((test.strip("`"), before.replace("`", ""), after) for test, before, after in table_rows(body))
@@ -120,7 +120,7 @@ def awaiting_approval(lab: Lab) -> set[int]:
 
 
 def last_word(lab: Lab, number: int) -> str:
-    """What the engine says last in its status comment on a thread, without its marks and its data for programs."""
+    """Return the engine's last sentences in its status comment on a thread, without marks and data for programs."""
     comments = [
         comment.body for comment in lab.at(REPOSITORY).comments.of(number) if "<!-- engine-status/" in comment.body
     ]

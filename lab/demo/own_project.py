@@ -30,7 +30,7 @@ class ProjectSource:
 
 
 async def look(path: Path) -> ProjectSource:
-    """What is there; raises `Misconfigured` for what is no repository with a commit."""
+    """Return the repository at `path`; raises `Misconfigured` for what is no repository with a commit."""
     place = await anyio.Path(path).resolve()
     if not await place.is_dir():
         raise Misconfigured(f"--repo {path}: there is no such directory.")
@@ -53,7 +53,7 @@ async def look(path: Path) -> ProjectSource:
 async def bring(lab: Lab, source: ProjectSource) -> None:
     """Make the lab's repository a copy of `source` at its commit: through git's protocol, so no file is shared.
 
-    It is what the repository begins with and no push: nobody is told, and CI does not run on it.
+    The commit is the repository's beginning and no push: nobody is notified, and CI does not run on it.
     """
     bare = lab.at(REPOSITORY).bare
     await bare.git.check("fetch", "--no-tags", "--quiet", source.path.as_uri(), f"+{source.commit}:{RESULT}")
@@ -76,7 +76,7 @@ async def unpacked(archive: Path, directory: Path) -> ProjectSource:
 
 
 async def bundled(lab: Lab, source: ProjectSource, file: Path) -> bool:
-    """Write what came on top of the source's commit into `file`; False when nothing did."""
+    """Write the commits on top of the source's into `file`; False when there are none."""
     bare = lab.at(REPOSITORY).bare
     if await bare.sha(RESULT) in {None, source.commit}:
         return False

@@ -1,4 +1,4 @@
-"""Setting the stage: a lab on loopback, its project, its people, and the configuration of the agents."""
+"""Set-up of the demonstration: a lab on loopback, its project, its people, and the configuration of the agents."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ MAINTAINER = "ada"
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a demonstration plays."""
+    """Place of a demonstration: its directory, coder, tests and budget."""
 
     root: Path
     environment: Path
     backend: str = "scripted"
     program: Path | None = None
     own: bool = False
-    """Whether a person's own repository is played with."""
+    """True if the demonstration works on a person's own repository."""
     test_command: str | None = None
-    """What runs the tests of that; None means detected."""
+    """Command for the tests of that repository; None means detected."""
     budget_usd: float = 10.0
-    """What all runs together may cost."""
+    """Cost limit of all runs together."""
     paid: bool = False
-    """Whether runs cost real money; a scripted model's, at whatever price, do not."""
+    """True if runs cost real money; those of a scripted model, whatever its price, do not."""
 
     @property
     def config(self) -> Path:
@@ -46,12 +46,12 @@ class Stage:
         return self.root / "state"
 
     def log(self, agent: str) -> Path:
-        """What one agent process printed."""
+        """Return the file with one agent process's output."""
         return self.root / f"{agent}.log"
 
 
 async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
-    """The project with its CI, the tokens, the key, the coder's scenario and the configuration."""
+    """Create the project with its CI, the tokens, the key, the coder's scenario and the configuration."""
     await lab.repository(
         REPOSITORY,
         {"README.md": "A copy is on its way.\n"} if stage.own else target_project.files(),
@@ -65,7 +65,7 @@ async def furnish(lab: Lab, stage: Stage, stories: Sequence[Story]) -> None:
 
 
 def _configuration(host: Host, stage: Stage) -> dict[str, object]:
-    """Fast and merging by itself, which is accepted only because everything is on loopback."""
+    """Return a fast configuration that merges by itself, which is accepted only because everything is on loopback."""
     configuration = host.configuration(_repository(stage))
     if stage.program is not None:
         whole = stage.budget_usd

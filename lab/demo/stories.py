@@ -14,7 +14,7 @@ _TEMPLATE = Path(__file__).with_name("scenario.yml")
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What the maintainer writes, and the words by which its script differs from the others'."""
+    """The maintainer's text, and the words by which its script differs from the others'."""
 
     title: str
     body: str

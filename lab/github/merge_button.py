@@ -19,10 +19,10 @@ _CLOSES = re.compile(
 )
 
 HEAD_MOVED = "expected head sha didn’t match current head ref."
-"""Why a head branch is not brought up to date."""
+"""Reason why a head branch is not updated."""
 
 COMMITS_READ = 250
-"""How many commits of a pull request are looked at, as GitHub does."""
+"""Commits of a pull request that are read, as on GitHub."""
 
 
 _METHODS = {"merge": "Merge commits", "squash": "Squash merges", "rebase": "Rebase merges"}
@@ -30,7 +30,7 @@ _METHODS = {"merge": "Merge commits", "squash": "Squash merges", "rebase": "Reba
 
 @dataclass(frozen=True, slots=True)
 class MergeOrder:
-    """What the caller of the merge operation asks for; None leaves it to GitHub."""
+    """Order of the caller of the merge operation; None leaves it to GitHub."""
 
     method: str = "merge"
     sha: str | None = None
@@ -77,7 +77,7 @@ async def bring_up_to_date(repository: RepositoryRecord, pull: PullRecord, actor
 
 
 async def mergeable(repository: RepositoryRecord, pull: PullRecord) -> bool:
-    """Whether head merges into base now; remembered until either moves."""
+    """Return whether head merges into base now; remembered until either moves."""
     return await try_merge(repository, pull) if pull.mergeable is None else pull.mergeable
 
 

@@ -1,6 +1,6 @@
-"""What a protected branch still wants of a pull request before it lets it be merged, in GitHub's sentences.
+"""Unmet requirements of a protected branch for the merge of a pull request, in GitHub's sentences.
 
-Who owns a file by the repository's CODEOWNERS, as GitHub reads it: the last line that matches counts.
+Owners of a file by the repository's CODEOWNERS, as GitHub reads it: the last line that matches counts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from lab.github.world.pulls import PullRecord, ReviewRecord
 from lab.github.world.repository import Protection, RepositoryRecord
 
 QUEUE = "Repository rule violations found\n\nChanges must be made through the merge queue"
-"""Why nothing is merged directly into a branch that has a merge queue."""
+"""Reason why nothing is merged directly into a branch that has a merge queue."""
 
 _VERDICTS = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
-"""States of a review that supersede what its author said before."""
+"""States of a review that supersede its author's earlier ones."""
 
 
 async def missing(repository: RepositoryRecord, pull: PullRecord) -> str | None:
@@ -27,7 +27,7 @@ async def missing(repository: RepositoryRecord, pull: PullRecord) -> str | None:
 
 
 async def is_behind(repository: RepositoryRecord, pull: PullRecord) -> bool:
-    """Whether the branch has to be up to date and is not; without a required check GitHub does not ask for that."""
+    """Return whether the branch must be up to date and is not; without a required check GitHub does not ask for it."""
     protection = repository.facts.protections.get(pull.base_branch)
     if protection is None or not protection.strict or not protection.checks:
         return False
@@ -90,7 +90,7 @@ async def _owners(repository: RepositoryRecord, pull: PullRecord, approving: set
 
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where GitHub looks for the file; the first that exists counts."""
+"""Paths of the file on GitHub; the first that exists counts."""
 
 
 def owners(text: str, path: str) -> frozenset[str]:

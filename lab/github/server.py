@@ -1,7 +1,7 @@
 """The lab as one object: a whole GitHub that starts, serves, and lets tests act in it by hand.
 
-Writes the lab's world down before a change is answered: what was told is then on disk. What people do between two
-requests of somebody else: deeds that happen right before one of them is carried out.
+Saves the lab's world before a change is answered, so that an answered change is on disk. Runs planned actions of
+people right before another client's request is carried out.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Lab(SiteActions):
 
     `state_dir` keeps the git repositories, and `world.json` between runs. `limit` is the number of
     charged requests per account and hour. `durable` writes `world.json` before each change is answered,
-    so that whoever is killed loses nothing that somebody was told.
+    so that a killed lab loses nothing that a client was told.
     """
 
     def __init__(
@@ -124,11 +124,14 @@ class Lab(SiteActions):
         return [] if self._service is None else self._service.unlisted
 
     def git_url(self, full_name: str) -> str:
-        """Where git clones a repository from and pushes to."""
+        """Return the address from which git clones a repository and to which it pushes."""
         return f"{self.url}/{full_name}.git"
 
     def attach(self, content: bytes, *, leads_to: str = "") -> str:
-        """Somebody drops a file into a comment; its address. With `leads_to` a browser is sent there for it."""
+        """Attach a file to a comment, as a person does; return its address.
+
+        With `leads_to` a browser is sent there for it.
+        """
         return f"{self.url}{self.attachments.add(content, leads_to=leads_to)}"
 
     def save(self) -> None:
@@ -143,7 +146,7 @@ class Lab(SiteActions):
     def ci_jobs(
         self, full_name: str, jobs: Mapping[str, str], *, statuses: Mapping[str, str] | None = None
     ) -> CiSettings:
-        """What CI runs on every push from now on: names of check runs and their commands.
+        """Set the jobs that CI runs on every push from now on: names of check runs and their commands.
 
         `statuses` are reported as commit statuses instead, by their context. Forgotten when the lab ends.
         """
@@ -160,7 +163,7 @@ class Lab(SiteActions):
         self._ci_of(full_name).wish(Wish(mood, job, branch, sha))
 
     async def ci_run(self, full_name: str, branch: str | None = None) -> str:
-        """Run CI on the tip of a branch (None: the default one), as a push would; the commit."""
+        """Run CI on the tip of a branch (None: the default one), as a push would; return the commit."""
         repository = self.at(full_name)
         branch = branch or repository.facts.default_branch
         sha = await repository.bare.sha(f"refs/heads/{branch}")
@@ -204,14 +207,14 @@ class Lab(SiteActions):
         return self._state_dir / "world.json"
 
     def _git_directory(self, facts: RepositoryFacts) -> Path:
-        """By id, because names change."""
+        """Return the directory by the repository's id, because names change."""
         return self._state_dir / "git" / f"{facts.id}.git"
 
     async def _open(self, facts: RepositoryFacts) -> Bare:
         return await Bare.open(self._git_directory(facts), facts.full_name, facts.default_branch)
 
     def _connect(self, repository: RepositoryRecord) -> None:
-        """Moved refs reach the pull requests first and then CI."""
+        """Let moved refs reach the pull requests first and then CI."""
         ci = self._ci(repository)
 
         async def moved(ref: str, old: str | None, new: str | None) -> None:
@@ -273,22 +276,22 @@ def keeping(save: Callable[[], None]) -> Middleware:
 
 
 Interlude = Callable[[str, str], Awaitable[None]]
-"""Is told method and path of the request that comes next, git's too, and may do anything to the world before it."""
+"""Gets method and path of the request that comes next, git's too, and may change anything in the world before it."""
 
 
 class InterleavedActions:
-    """All of them, in the order in which they were planned."""
+    """The planned actions, in the order in which they were planned."""
 
     def __init__(self) -> None:
         self._planned: list[Interlude] = []
 
     def plan(self, interlude: Interlude) -> None:
-        """Ask `interlude` before every request from now on."""
+        """Call `interlude` before every request from now on."""
         self._planned.append(interlude)
 
     @web.middleware
     async def play(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """To be placed around everything that is served."""
+        """Run the planned actions, then the request. Belongs around everything that is served."""
         for interlude in self._planned:
             await interlude(request.method, request.path)
         return await handler(request)

@@ -1,4 +1,4 @@
-"""What people do outside the API: on the site's pages, in its settings, by e-mail to its support.
+"""Actions of people outside the API: on the site's pages, in its settings, by e-mail to its support.
 
 Pull requests from forks: their commits are in the repository's git, as GitHub keeps them, and in no branch of it.
 """
@@ -20,38 +20,38 @@ from lab.github.world.pulls import PullRecord, ReviewRecord
 from lab.github.world.repository import Hook, RepositoryRecord
 
 QUEUE = "github-merge-queue"
-"""Who works on merge queues: a bot."""
+"""Login of the bot that works on merge queues."""
 
 
 class SiteActions:
-    """Every method is one deed of a named person; accounts that it names are made."""
+    """Every method is one action of a named person; accounts that it names are created."""
 
     def __init__(self, world: World) -> None:
         self.world = world
 
     def account(self, login: str, *, bot: bool = False, email: str = "") -> AccountRecord:
-        """The account of that login, made if it does not exist; `bot` makes it an App's, `email` tells its address."""
+        """Return the account of that login, created if missing; `bot` makes it an App's, `email` is its address."""
         return self.world.account(login, bot=bot, email=email)
 
     def token(self, login: str, permissions: Mapping[str, str]) -> str:
-        """A new token; permissions as GitHub names them (`{"issues": "write"}`)."""
+        """Create a token; permissions as GitHub names them (`{"issues": "write"}`)."""
         return self.world.token(login, permissions)
 
     def at(self, full_name: str) -> RepositoryRecord:
-        """The repository of that name, with everything in it; raises KeyError when there is none."""
+        """Return the repository of that name, with everything in it; raises KeyError when there is none."""
         found = self.world.repository(full_name)
         if found is None:
             raise KeyError(full_name)
         return found
 
     def configure(self, full_name: str, /, **facts: Any) -> RepositoryRecord:
-        """Change what a repository is: `private`, `archived`, `collaborators`, `protections` ..."""
+        """Change the repository's facts: `private`, `archived`, `collaborators`, `protections` ..."""
         repository = self.at(full_name)
         repository.facts = replace(repository.facts, **facts)
         return repository
 
     def hook(self, full_name: str, url: str, secret: str = "", *, events: tuple[str, ...] = ()) -> None:
-        """A maintainer adds a webhook in the settings: what happens is sent to `url`, signed by `secret`."""
+        """Add a webhook, as a maintainer does in the settings: events are sent to `url`, signed by `secret`."""
         hooks = self.at(full_name).facts.hooks
         self.configure(full_name, hooks=(*hooks, Hook(url, secret, events)))
 
@@ -110,12 +110,12 @@ class SiteActions:
             pulls.inline.change(remark.id, resolved=True)
 
     async def work_on_queue(self, full_name: str) -> list[int]:
-        """The site works on a merge queue: it merges what waits there, and takes out what conflicts; what it merged."""
+        """Work on a merge queue as the site does: merge what waits, take out conflicts; return what was merged."""
         repository = self.at(full_name)
         return await merge_queue.work(repository, self.account(QUEUE, bot=True))
 
     def take_out_of_queue(self, full_name: str, number: int, *, actor: str = QUEUE, reason: str = "") -> None:
-        """A pull request's merge group has failed, or `actor` takes it out of the merge queue."""
+        """Take a pull request out of the merge queue: its merge group has failed, or `actor` does it by hand."""
         who = self.account(actor, bot=actor == QUEUE)
         why = reason or ("failed_checks" if who.bot else "manual")
         merge_queue.take_out(self.at(full_name), number, who, why)
@@ -176,7 +176,7 @@ class SiteActions:
 
 
 BRANCH = "patch-1"
-"""What GitHub calls the branch of somebody who edits a file on its pages."""
+"""GitHub's name for the branch of a person who edits a file on its pages."""
 
 
 async def opened(
@@ -212,7 +212,7 @@ async def pushed(repository: RepositoryRecord, number: int, files: Mapping[str, 
 
 
 async def _committed(repository: RepositoryRecord, author: str, onto: str, files: Mapping[str, str]) -> str:
-    """A commit on `onto` that only its id names from now on: until the pull request's own ref is there."""
+    """Return a commit on `onto` that only its id names until the pull request's own ref exists."""
     ref = f"refs/forks/{author}"
     who = f"{author} <{author}@users.noreply.github.com> now"
     head = f"commit {ref}\ncommitter {who}\ndata 7\nPropose\nfrom {onto}\n"

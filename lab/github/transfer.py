@@ -33,4 +33,4 @@ def issue(source: RepositoryRecord, number: int, target: RepositoryRecord, actor
 
 
 _KEPT = ("created_at", "open", "state_reason", "closed_at", "closed_by", "locked", "comments")
-"""What a transferred issue keeps besides its text."""
+"""Fields that a transferred issue keeps besides its text."""

@@ -1,4 +1,4 @@
-"""What is posted or recorded about commands and labels, whichever agent it is."""
+"""Texts about commands and labels that are posted or recorded, for all agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the planner posts: on a story, on an issue without a label, and as the reply to a question."""
+"""Texts of the planner: on a story, on an issue without a label, and as the reply to a question."""
 
 from __future__ import annotations
 

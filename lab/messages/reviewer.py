@@ -1,4 +1,4 @@
-"""What the reviewer posts on a pull request: its reviews, and its status comment."""
+"""Texts of the reviewer on a pull request: its reviews, and its status comment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One message as it is read: with its table, without its marks and what programs read."""
+"""One message as people read it: with its table, without marks and data for programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Message:
         return self.name.partition(",")[0]
 
     def text(self) -> str:
-        """As GitHub shows it."""
+        """Return the text as GitHub shows it."""
         body = "\n".join(_status(self.content)) if isinstance(self.content, Status) else self.content
         return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", body)).strip()
 

@@ -1,4 +1,4 @@
-"""What the worker posts: on an issue, on its pull request, and in the threads of its remarks."""
+"""Texts of the worker: on an issue, on its pull request, and in the threads of its remarks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from worker_agent.tdd.evidence import Evidence, Proof, markdown
 from worker_agent.tdd.judging.verdict import ErrorType
 
 MODULES = (comments, branch, ci_comments, status_text, pull_request_body, text_binding, dependency_cycles)
-"""Where the worker's sentences are."""
+"""Modules with the worker's sentences."""
 
 UNPOSTED = frozenset({"branch", "shown_head", "renewed", "circle_of"})
-"""What stands there and makes no text of its own."""
+"""Functions of these modules that make no text of their own."""
 
 _RED = CiObservation((Check("unit tests", CheckOutcome.FAILED), Check("lint", CheckOutcome.PASSED)))
 _RUNNING = CiObservation((Check("unit tests", CheckOutcome.RUNNING),))

@@ -30,7 +30,7 @@ _TYPES = {
 
 
 def asked(body: Mapping[str, Any]) -> ModelRequest:
-    """What a request comes to."""
+    """Parse the body of a request."""
     messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
     blocks = [block for message in messages for block in _blocks(message.get("content"))]
     ids = [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]

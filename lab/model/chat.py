@@ -21,7 +21,7 @@ _TYPES = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limi
 
 
 def asked(body: Mapping[str, Any]) -> ModelRequest:
-    """What a request comes to."""
+    """Parse the body of a request."""
     messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
     calls = [call for message in messages for call in message.get("tool_calls") or ()]
     ids = [str(call.get("id")) for call in calls if isinstance(call, dict)]

@@ -18,7 +18,7 @@ _TYPES = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limi
 
 
 def asked(body: Mapping[str, Any]) -> ModelRequest:
-    """What a request comes to."""
+    """Parse the body of a request."""
     given = body.get("input")
     items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
     ids = [str(item.get("call_id")) for item in items if item.get("type") in {"function_call", "custom_tool_call"}]

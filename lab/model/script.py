@@ -1,4 +1,4 @@
-"""What a scripted model answers: for each kind of request a list of turns, as data or as YAML.
+"""The answers of a scripted model: for each kind of request a list of turns, as data or as YAML.
 
     - for: user search              # a part of the request's text; left out: every request
       turns:
@@ -12,7 +12,7 @@
       turns:
         - answer: {steps: []}       # by the schema that the request brings
 
-Which turn is next follows from the request's own history, so that a retried request, a second
+The next turn follows from the request's own history, so that a retried request, a second
 session and a proxy in between all get the right one; after the last turn the last is given again.
 `{cwd}` in an input stands for the directory that the request names.
 """
@@ -32,7 +32,7 @@ from shared.errors import Misconfigured
 
 
 class AnswerFault(StrEnum):
-    """What can go wrong with an answer."""
+    """Kind of a fault of an answer."""
 
     STATUS = "status"
     SLOW = "slow"
@@ -63,7 +63,7 @@ class Trouble(_Part):
 
 
 class Tokens(_Part):
-    """What an answer is said to have used; `searches` are the vendor's own, made while it was written."""
+    """Token counts that an answer reports; `searches` are the vendor's own, made while it was written."""
 
     input: int = 1000
     cached: int = 300
@@ -144,7 +144,7 @@ def _faults(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What both vendors' requests come to: the session's first text, where it is, how far it is."""
+    """The common parts of all vendors' requests: the session's first text, its directory, its next turn."""
 
     text: str
     cwd: str
@@ -159,7 +159,7 @@ class ModelRequest:
 
 
 def turn_of(ids: Iterable[str], said: int) -> int:
-    """How far a session is: one after the newest turn that our `ids` name, or as many as were `said`."""
+    """Return the next turn of a session: one after the newest turn that our `ids` name, or as many as were `said`."""
     known = [int(parts[2]) for parts in (text.split("_") for text in ids) if _is_ours(parts)]
     return max(*known, said - 1, -1, -1) + 1
 

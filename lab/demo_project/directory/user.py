@@ -1,4 +1,4 @@
-"""Who is in the directory."""
+"""The users of the directory."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the directory promises."""
+"""Tests of what the directory promises."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a CI can be like, as data: how the runs of a job end, when they begin, what is left of their logs. No I/O."""
+"""Behaviours of a CI, as data: how the runs of a job end, when they begin, what is left of their logs. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STARTUP = "startup_failure"
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How one run of a job ends without running its command.
+    """Ending of a job's run without running its command.
 
     `conclusion` is GitHub's word. `says` is the last line of the log and an annotation. `log` tells
     whether there is a log at all: without one GitHub answers 404.
@@ -24,7 +24,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class CiBehaviour:
-    """What happens to a job.
+    """Behaviour of a job's runs.
 
     `endings` are those of its first run on a commit, its second, and so on; the last one repeats, and
     None (or no ending at all) lets its command decide. A run stays queued for `delay_seconds` of lab
@@ -39,7 +39,7 @@ class CiBehaviour:
     log_bytes: int = 0
 
     def ending(self, attempt: int) -> Ending | None:
-        """How the run with this number (from 1) on a commit ends; None when the command decides."""
+        """Return the ending of the run with this number (from 1) on a commit; None when the command decides."""
         return self.endings[min(attempt, len(self.endings)) - 1] if self.endings else None
 
 
@@ -78,7 +78,7 @@ MOODS: Mapping[str, CiBehaviour] = {
     "runner lost": RUNNER_LOST,
     "log gone": LOG_GONE,
 }
-"""The moods that have a name, which is how they are set over HTTP."""
+"""The named behaviours; the names set them over HTTP."""
 
 
 def late(seconds: float) -> CiBehaviour:
@@ -93,7 +93,7 @@ def huge_log(size: int) -> CiBehaviour:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which runs are in a mood; an empty `job`, `branch` or `sha` means any."""
+    """A behaviour for some runs; an empty `job`, `branch` or `sha` means any."""
 
     mood: CiBehaviour
     job: str = ""
@@ -101,5 +101,5 @@ class Wish:
     sha: str = ""
 
     def covers(self, job: str, branch: str, sha: str) -> bool:
-        """Whether it speaks of this job's runs on this commit."""
+        """Return whether it applies to this job's runs on this commit."""
         return self.job in {"", job} and self.branch in {"", branch} and self.sha in {"", sha}

@@ -1,7 +1,7 @@
-"""The lab's CI: runs a repository's jobs on every commit that is pushed to a branch, and reports what came of it.
+"""The lab's CI: runs a repository's jobs on every commit that is pushed to a branch, and reports their results.
 
-Runs are a set of tasks and not a task group, because a server may be entered in one task and left in another. How a
-job of the lab's CI tells GitHub what comes of it: as a check run, or as a commit status.
+Runs are a set of tasks and not a task group, because a server may be entered in one task and left in another. A job
+reports its result to GitHub as a check run, or as a commit status.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from shared import process
 from shared.clock import Clock
 
 LOG_BYTES = 4 * 2**20
-"""How much of a job's output is kept: its end."""
+"""Bytes that are kept of a job's output: its end."""
 
 _JOBS_AT_ONCE = 2
 _BRANCHES = "refs/heads/"
@@ -33,7 +33,7 @@ _BRANCHES = "refs/heads/"
 
 @dataclass(slots=True)
 class CiSettings:
-    """What a repository's CI does; a test may change it between two pushes."""
+    """Jobs of a repository's CI; a test may change them between two pushes."""
 
     jobs: Mapping[str, str]
     """Name of the check run -> command for `/bin/sh -c`."""
@@ -229,12 +229,12 @@ OUTSIDE = "external-ci"
 """The account that sets commit statuses: such a CI is not GitHub's own."""
 
 _STATES = {"success": "success", "neutral": "success", "skipped": "success", "failure": "failure"}
-"""What a conclusion is called as the state of a commit status; everything else is an `error`."""
+"""State of a commit status for each conclusion; every other conclusion is an `error`."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """How a job ended: GitHub's word, a summary, its last words, what its command printed."""
+    """Outcome of a job: GitHub's word, a summary, the last line, and its command's output."""
 
     conclusion: str
     summary: str

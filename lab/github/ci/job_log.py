@@ -35,10 +35,10 @@ _SET_UP = (
     "  fetch-depth: 1",
     "##[endgroup]",
 )
-"""What a runner says before the first step of the job itself; {} is the job's name."""
+"""A runner's output before the first step of the job itself; {} is the job's name."""
 
 _TIDY_UP = ("Post job cleanup.", "Cleaning up orphan processes")
-"""What a runner says after the last step, however that ended."""
+"""A runner's output after the last step, however that ended."""
 
 _FILLER = "filling the log, which says nothing that matters"
 

@@ -1,1 +1,1 @@
-"""What goes wrong on purpose: planned faults, broken answers, and people who act between two requests."""
+"""Faults on purpose: planned faults, broken answers, and changes by people between two requests."""

@@ -22,18 +22,18 @@ def hang_up(request: web.Request) -> None:
 
 
 def mute(request: web.Request) -> None:
-    """Let nothing of what is answered from now on reach the client: git's answers are streamed while they are made."""
+    """Let none of the further answer reach the client; git's answers are streamed while they are made."""
     _replace(request, _Muted(_transport(request)))
 
 
 def cut(request: web.Request, after_bytes: int) -> None:
-    """Reset the connection as soon as so many bytes of the answer's body have been sent."""
+    """Reset the connection as soon as `after_bytes` of the answer's body have been sent."""
     _replace(request, _Cut(_transport(request), after_bytes))
 
 
 @contextmanager
 def unheard(request: web.Request) -> Iterator[None]:
-    """In here a request may be answered once more; nobody hears the answer."""
+    """Let a request be answered once more inside the block; its answer reaches nobody."""
     within: Any = request
     writer, within._payload_writer = within._payload_writer, _Void()
     try:
@@ -65,7 +65,7 @@ def _transport(request: web.Request) -> Any:
 
 
 def _replace(request: web.Request, transport: Any) -> None:
-    """aiohttp looks its transport up for each write."""
+    """Replace the request's transport: aiohttp looks it up for each write."""
     protocol: Any = request.protocol
     protocol.transport = transport
 
@@ -103,7 +103,7 @@ class _Held:
         self._body = body
 
     def set_exception(self, *_: object) -> None:
-        """That the connection breaks later changes nothing."""
+        """Ignore that the connection breaks later."""
 
     async def iter_chunked(self, size: int) -> AsyncIterator[bytes]:
         """The body, once more."""
@@ -148,7 +148,7 @@ class _Cut:
         self.write(b"".join(data))
 
     def _after_head(self, data: bytes) -> bytes:
-        """Send the head once it is whole; what follows it."""
+        """Send the head once it is whole; return what follows it."""
         head, end, body = ((self._head or b"") + data).partition(_END_OF_HEAD)
         if not end:
             self._head = head

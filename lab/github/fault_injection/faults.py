@@ -1,4 +1,4 @@
-"""Planned faults: what shall go wrong with which request, and what of it has not happened yet. No I/O."""
+"""Planned faults: what goes wrong with which request, and the faults that have not happened yet. No I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.github.world.versioned_records import Staleness
 
 
 class FaultKind(StrEnum):
-    """What goes wrong."""
+    """Kind of a fault."""
 
     DELAY = "delay"
     """`seconds` (real ones) pass before it is carried out."""
@@ -81,7 +81,7 @@ REST_ONLY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FaultTarget:
-    """What of a request decides whether a fault hits it; `now` is lab time, `login` empty when nobody's."""
+    """The parts of a request that decide whether a fault hits it; `now` is lab time, `login` empty for nobody's."""
 
     method: str
     path: str
@@ -90,7 +90,7 @@ class FaultTarget:
 
     @property
     def git(self) -> bool:
-        """Whether it belongs to git's HTTP protocol."""
+        """True if the request belongs to git's HTTP protocol."""
         return is_git(self.path)
 
 
@@ -136,12 +136,12 @@ class Fault:
 
     @property
     def unused(self) -> bool:
-        """Whether some of its hits have not happened, or what it put off has not been carried out."""
+        """True if some of its hits have not happened, or a postponed request has not been carried out."""
         wanted = self.nth if self.lasting else self.nth + self.times - 1
         return self.seen < wanted or self.waiting > 0
 
     def hits(self, asked: FaultTarget) -> bool:
-        """Count a request if it matches, and tell whether it is one to spoil."""
+        """Count a request if it matches, and return whether the fault hits it."""
         if not self._concerns(asked):
             return False
         self.seen += 1
@@ -169,7 +169,7 @@ class Faults:
 
     @property
     def planned(self) -> list[Fault]:
-        """All of them, in the order of planning."""
+        """All planned faults, in the order of planning."""
         return list(self._planned)
 
     @property
@@ -185,7 +185,7 @@ class Faults:
         return fault
 
     def clear(self) -> None:
-        """Forget all plans: the storm is over. What was put off is carried out all the same."""
+        """Drop all plans. Postponed requests are carried out all the same."""
         self._planned.clear()
 
     def take(self, asked: FaultTarget) -> list[Fault]:
@@ -194,7 +194,7 @@ class Faults:
 
 
 def staleness(faults: list[Fault]) -> Staleness | None:
-    """How stale the answer shall be, or None."""
+    """Return the staleness of the answer, or None."""
     for fault in faults:
         if fault.kind is FaultKind.STALE:
             return Staleness(fault.seconds, fault.missing)
@@ -204,7 +204,7 @@ def staleness(faults: list[Fault]) -> Staleness | None:
 
 
 def is_git(path: str) -> bool:
-    """Whether a path belongs to git's HTTP protocol."""
+    """Return whether a path belongs to git's HTTP protocol."""
     return re.fullmatch(r"/[^/]+/[^/]+\.git/.*", path) is not None
 
 

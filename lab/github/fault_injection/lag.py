@@ -25,14 +25,14 @@ from lab.github.http.refusals import Refusal, custom, invalid
 from lab.github.world.issues import EventRecord
 
 CAUGHT_UP_SECONDS = 20.0
-"""So long after a change (lab time) every replica knows of it, unless `begin` says otherwise."""
+"""Seconds of lab time after a change until every replica knows of it, unless `begin` says otherwise."""
 
 MOST_ANSWERS = 500
-"""Answers that are remembered, to be given once more when they are old."""
+"""Answers that are kept, to be given once more when they are old."""
 
 
 class How(StrEnum):
-    """What a replica says that does not know of a change yet."""
+    """Answer of a replica that does not know of a change yet."""
 
     UNAUTHORIZED = "401"
     NOT_FOUND = "404"
@@ -84,7 +84,7 @@ LATENESS = (
     LagRule("merge", "GET", _ITEM, (How.OLDER,)),
     LagRule("merge", "GET", r"/(?:issues|pulls)", (How.OLDER,)),
 )
-"""What follows from what."""
+"""Late answers that may follow each event."""
 
 _EVENTS = (
     ("POST", r"/issues", "issue"),
@@ -101,7 +101,7 @@ _TOKEN = re.compile(r"/app/installations/\d+/access_tokens")
 
 @dataclass(slots=True)
 class _Due:
-    """So many calls are still to be answered late."""
+    """Calls that still get a late answer."""
 
     method: str
     path: re.Pattern[str]
@@ -111,7 +111,7 @@ class _Due:
 
 
 class Lag:
-    """How far behind the replicas of one lab are; `counts` tells which late answers were given."""
+    """The lag of the replicas of one lab; `counts` tells which late answers were given."""
 
     def __init__(self, now: Callable[[], float], events: Callable[[], Sequence[EventRecord]]) -> None:
         """`now` is lab time, `events` what happened in all threads so far. Nothing lags before `begin`."""
@@ -124,13 +124,16 @@ class Lag:
         self.counts: Counter[str] = Counter()
 
     def begin(self, seed: int, *, share: float = 0.5, seconds: float = CAUGHT_UP_SECONDS) -> None:
-        """From now on, of what could be late about `share` is, once or twice and for `seconds` at most; 0 ends it."""
+        """Let about `share` of the answers that may come late be late from now on; 0 ends it.
+
+        Each is late once or twice, and for `seconds` at most.
+        """
         self._chance, self._share, self._seconds = random.Random(seed), share, seconds
         self._due.clear()
 
     @web.middleware
     async def answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """To be placed inside the faults: late, or as the handler answers."""
+        """Answer late, or as the handler does. Belongs inside the faults."""
         if not self._share:
             return await handler(request)
         if self._young.get(token_of(request), 0) > 0:
@@ -154,7 +157,7 @@ class Lag:
         return response
 
     async def _graphql(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answered by the primary; what it changed of labels is late in REST, as after REST's own changes."""
+        """Answer as the primary does; label changes are late in REST, as after REST's own changes."""
         before = len(self._events())
         response = await handler(request)
         for event in self._events()[before:]:
@@ -165,11 +168,11 @@ class Lag:
         return response
 
     def pushed(self, sha: str) -> None:
-        """A branch points to a commit that no replica has seen."""
+        """Note that a branch points to a commit that no replica has seen."""
         self._follow("push", {"sha": sha})
 
     def forget_token(self, value: str) -> None:
-        """The next request with this token is refused once more."""
+        """Refuse the next request with this token once more."""
         self._young[value] = 1
 
     def _late(self, method: str, path: str) -> How | None:
@@ -182,7 +185,7 @@ class Lag:
         return None
 
     def _instead(self, request: web.Request, how: How) -> web.Response | None:
-        """What is answered without asking the world; None when the present answer is needed for it."""
+        """Return the answer that is given without asking the world; None when it is made from the present answer."""
         if how is How.OLDER and request.method == "GET":
             return self._older(request)
         return self._given(request, how) if how in _REFUSALS else None
@@ -206,7 +209,7 @@ class Lag:
         return web.Response(body=body, headers={**headers, "Content-Type": "application/json; charset=utf-8"})
 
     def _spoiled(self, request: web.Request, how: How, response: web.StreamResponse) -> web.StreamResponse:
-        """The present answer as a replica gives it that knows half of it."""
+        """Return the present answer as a replica gives it that knows half of it."""
         value = json.loads(_body(response) or b"null")
         changed = _changed(how, value)
         if changed is None or not isinstance(response, web.Response):
@@ -217,7 +220,7 @@ class Lag:
         return response
 
     async def _notice(self, request: web.Request, path: str, response: web.StreamResponse) -> None:
-        """Remember what was answered, and what was changed."""
+        """Remember the answer, and the change."""
         if request.method == "GET":
             if response.status == 200 and _body(response):
                 self._answers[_key(request)] = _body(response), response.headers.get("ETag", "")
@@ -248,7 +251,7 @@ class Lag:
                 self._due.append(_Due(row.method, re.compile(path), row.ways, left, until))
 
     def _mark(self, request: web.Request, how: How) -> None:
-        """The exchange was spoiled on purpose: it is not judged by what GitHub describes."""
+        """Mark the exchange as spoiled on purpose, so that it is not judged by GitHub's API description."""
         self.counts[how] += 1
         request[FAULTS].append(Fault(FaultKind.BEHIND))
 
@@ -269,7 +272,7 @@ _REFUSALS = {
 
 
 def _changed(how: How, value: Any) -> Any:
-    """The value as `how` has it; None when it makes no difference."""
+    """Return the value as `how` has it; None when it makes no difference."""
     if how is How.NOT_MERGEABLE_YET and isinstance(value, dict):
         return {**value, "mergeable": None}
     if how not in {How.SHORTER, How.EMPTY}:

@@ -25,7 +25,7 @@ from lab.github.http.refusals import Refusal
 from lab.github.repositories.git_http import git_token
 
 FAULTS: web.RequestKey[list[Fault]] = web.RequestKey("faults", list)
-"""The faults that hit a request, for those behind the middleware."""
+"""The faults that hit a request, for the handlers behind the middleware."""
 
 _NEVER_SPOILED = ("/_lab/", "/_logs/")
 
@@ -40,7 +40,7 @@ _TOKEN = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Put:
-    """What is carried out once `due` (lab time) has come."""
+    """A request that is carried out once `due` (lab time) has come."""
 
     due: float
     fault: Fault
@@ -51,7 +51,7 @@ class _Put:
 class FaultMiddleware:
     """Spoils the requests of one lab as `faults` says.
 
-    What was put off is carried out when its time has come by `clock`, before the next request of anybody.
+    Postponed requests are carried out when their time has come by `clock`, before the next request of anybody.
     """
 
     def __init__(self, faults: Faults, clock: LabClock, mishaps: SuddenChanges) -> None:
@@ -62,7 +62,7 @@ class FaultMiddleware:
 
     @web.middleware
     async def spoil(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """To be placed around everything that is served."""
+        """Apply the faults to a request. Belongs around everything that is served."""
         await self._catch_up()
         hits = [] if request.path.startswith(_NEVER_SPOILED) else self._faults.take(self._asked(request))
         request[FAULTS] = hits
@@ -87,7 +87,7 @@ class FaultMiddleware:
         return FaultTarget(request.method, request.path, login, self._clock.now())
 
     async def _before(self, fault: Fault, request: web.Request, handler: Handler) -> web.Response | None:
-        """What happens before it is carried out; an answer means that it is not (now)."""
+        """Apply the fault before the request is carried out; an answer means that it is not carried out (now)."""
         match fault.kind:
             case FaultKind.DELAY:
                 await self._clock.sleep(fault.seconds)
@@ -109,7 +109,7 @@ class FaultMiddleware:
         return None
 
     async def _prepare(self, fault: Fault, request: web.Request) -> None:
-        """Make ready what shows itself in the answer."""
+        """Prepare faults that show in the answer."""
         git = is_git(request.path)
         match fault.kind:
             case FaultKind.TOKEN_REVOKED:
@@ -161,7 +161,7 @@ class FaultMiddleware:
         self._put_off.append(_Put(self._clock.now() + fault.seconds, fault, request, handler))
 
     async def _catch_up(self) -> None:
-        """Carry out what is due, in the order of its arrival; its answers reach nobody."""
+        """Carry out the requests that are due, in the order of their arrival; their answers reach nobody."""
         while put := next((put for put in self._put_off if put.due <= self._clock.now()), None):
             self._put_off.remove(put)
             with suppress(web.HTTPException), connection.unheard(put.request):
@@ -195,11 +195,11 @@ _MESSAGES = {
     410: "Gone",
     422: "Validation Failed",
 }
-"""What GitHub says with a status; everything else is a "Server Error"."""
+"""GitHub's message for a status; every other status has "Server Error"."""
 
 
 def error(fault: Fault) -> web.Response:
-    """An answer that says nothing of what has happened."""
+    """Return an answer that does not tell whether the request was carried out."""
     status = fault.status or 502
     return _refused(fault, Refusal(status, _MESSAGES.get(status, "Server Error")))
 
@@ -220,7 +220,7 @@ def slowed(fault: Fault) -> web.Response:
 
 
 def instead(fault: Fault) -> web.Response:
-    """What stands in the place of an answer that has nothing to do with it."""
+    """Return the answer of the fault, which replaces the real one."""
     match fault.kind:
         case FaultKind.HTML:
             return web.Response(body=_PAGE, content_type="text/html", charset="utf-8")

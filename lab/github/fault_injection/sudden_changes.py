@@ -1,4 +1,4 @@
-"""What happens to the world in the moment in which a request arrives: tokens, labels and issues that go away."""
+"""Changes of the world at the arrival of a request: tokens, labels and issues that disappear."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class SuddenChanges:
         self._world = world
 
     def login(self, token: str) -> str:
-        """Whose token it is; empty for nobody's."""
+        """Return the login of a token; empty for nobody's."""
         found = self._world.tokens.get(token)
         return "" if found is None else found.login
 
     def revoke(self, token: str) -> None:
-        """The token is no longer known."""
+        """Forget the token."""
         self._world.tokens.pop(token, None)
 
     def delete_labels(self, path: str, names: Sequence[str]) -> None:
-        """The repository no longer defines these labels, and no thread carries them; others are passed over."""
+        """Remove these labels from the repository's definitions and all threads; unknown names are passed over."""
         repository, _ = self._place(path)
         for name in names:
             if repository.labels.find(name) is not None:

@@ -16,7 +16,7 @@ _GONE = "Not Found"
 
 
 class Attachments:
-    """What was attached; forgotten when the lab ends. `asked` is each path with whether a token came along."""
+    """The attached files; forgotten when the lab ends. `asked` is each path with whether a token came along."""
 
     def __init__(self) -> None:
         self._files: dict[str, bytes] = {}
@@ -25,13 +25,13 @@ class Attachments:
         self.asked: list[tuple[str, bool]] = []
 
     def add(self, content: bytes, *, leads_to: str = "") -> str:
-        """The path of a new attachment; with `leads_to` a browser is sent there instead of to storage."""
+        """Add an attachment and return its path; with `leads_to` a browser is sent there instead of to storage."""
         name, key = str(uuid.UUID(bytes=secrets.token_bytes(16))), secrets.token_hex(16)
         self._files[key], self._keys[name], self._elsewhere[name] = content, key, leads_to
         return f"{PREFIX}{name}"
 
     def remove(self, path: str) -> None:
-        """Somebody deleted it."""
+        """Delete an attachment, as a person does."""
         del self._keys[path.removeprefix(PREFIX)]
 
     def routes(self) -> list[web.RouteDef]:

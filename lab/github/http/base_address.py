@@ -1,4 +1,4 @@
-"""The way by which a client came: the addresses that it is to follow lead back along it."""
+"""The API's root as a client knows it: addresses in answers lead back by the same way."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LOOPBACK = re.compile(r"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
 
 
 def came_to(request: web.Request, root: str) -> str:
-    """The API's root as the client knows it, by its `Host`; `root`, the lab's own, for a client that names none.
+    """Return the API's root as the client knows it, by its `Host`; `root`, the lab's own, for a client without `Host`.
 
-    What comes through the unix socket for another host was meant for https: a program that is given a socket talks to
+    A request through the unix socket for another host was meant for https: a program that is given a socket talks to
     `api.github.com` or its Enterprise host through it.
     """
     host = request.headers.get("Host", "")
@@ -28,5 +28,5 @@ def came_to(request: web.Request, root: str) -> str:
 
 
 def _through_socket(request: web.Request) -> bool:
-    """Whether it came through the unix socket: there an address is a path, not host and port."""
+    """Return whether it came through the unix socket: there an address is a path, not host and port."""
     return request.transport is not None and not isinstance(request.transport.get_extra_info("sockname"), tuple)

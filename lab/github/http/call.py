@@ -31,7 +31,7 @@ LARGEST_PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an operation answers: JSON in `body`, or ready bytes in `content`."""
+    """Answer of an operation: JSON in `body`, or ready bytes in `content`."""
 
     status: int = 200
     body: Any = None
@@ -41,12 +41,12 @@ class Reply:
 
 
 def diff(text: str) -> Reply:
-    """What was asked for as a unified diff."""
+    """Answer with a unified diff."""
     return Reply(content=text.encode(), content_type="application/vnd.github.diff; charset=utf-8")
 
 
 def patch(text: str) -> Reply:
-    """What was asked for as mails with patches."""
+    """Answer with mails that hold patches."""
     return Reply(content=text.encode(), content_type="application/vnd.github.patch; charset=utf-8")
 
 
@@ -78,12 +78,12 @@ class ApiCall:
 
     @property
     def trusted(self) -> bool:
-        """Whether the caller has write access to the repository."""
+        """True if the caller has write access to the repository."""
         return self.repository.facts.reaches(self.login, "write")
 
     @property
     def login(self) -> str:
-        """Who calls."""
+        """Login of the caller."""
         return self.account.login
 
     @property
@@ -156,7 +156,7 @@ class ApiCall:
         return _seconds(resource, name, self.fields.get(name))
 
     def wants(self, media: str) -> bool:
-        """Whether `Accept` asks for one of GitHub's media types, for example `diff`."""
+        """Return whether `Accept` asks for one of GitHub's media types, for example `diff`."""
         return re.search(rf"application/vnd\.github(\.v3)?\.{media}\b", self.accept) is not None
 
     def page(self, records: Sequence[R], show: Callable[[R], Any], key: str | None = None) -> Reply:
@@ -207,21 +207,21 @@ class Operations(list[Operation]):
         self._prefix = prefix
 
     def get(self, path: str, *permissions: str, charged: bool = True) -> Callable[[Function], Function]:
-        """A read: open to whoever may read the repository."""
+        """Declare a read: open to everybody who may read the repository."""
         return self._add("GET", path, permissions=permissions, charged=charged)
 
     def read_as_admin(self, path: str) -> Callable[[Function], Function]:
-        """A read that needs the administration permission even where everybody may read."""
+        """Declare a read that needs the administration permission even where everybody may read."""
         return self._add("GET", path, permissions=("administration",), role="admin")
 
     def write(
         self, method: str, path: str, *permissions: str, role: str = "write", creates: bool = False
     ) -> Callable[[Function], Function]:
-        """A write: the token's permission, and the account's `role` in the repository."""
+        """Declare a write: it needs the token's permission, and the account's `role` in the repository."""
         return self._add(method, path, permissions=permissions, level="write", role=role, creates=creates)
 
     def as_app(self, method: str, path: str) -> Callable[[Function], Function]:
-        """What only an App may do, as itself."""
+        """Declare an operation that only an App may do, as itself."""
         return self._add(method, path, as_app=True)
 
     def _add(self, method: str, path: str, **needs: Any) -> Callable[[Function], Function]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 KEPT = 2000
-"""How many exchanges the lab itself remembers; observers see all."""
+"""Exchanges that the lab itself keeps; observers see all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ Observer = Callable[[Exchange], None]
 
 
 class Exchanges:
-    """The newest exchanges, and who is told of each."""
+    """The newest exchanges, and the observers of each."""
 
     def __init__(self) -> None:
         self._recent: deque[Exchange] = deque(maxlen=KEPT)

@@ -1,4 +1,4 @@
-"""Where the lab listens: 127.0.0.1, and if wanted a unix socket."""
+"""The addresses at which the lab listens: 127.0.0.1, and if wanted a unix socket."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from aiohttp import web
 
 _GOODBYE_SECONDS = 0.5
-"""How long open requests may take to end when the lab stops."""
+"""Seconds for open requests to end when the lab stops."""
 
 
 class Host:

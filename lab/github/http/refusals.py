@@ -1,4 +1,4 @@
-"""How GitHub says no: a status, a message and, for 422, a list of errors."""
+"""GitHub's refusals: a status, a message and, for 422, a list of errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Refusal(Exception):
 
 
 class Moved(Exception):
-    """What was asked for is elsewhere now: at `path`, below the API's root."""
+    """The resource has moved to `path`, below the API's root."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -50,7 +50,7 @@ def redirected(method: str, location: str) -> Refusal:
 
 
 def not_found() -> Refusal:
-    """What does not exist, or may not be seen."""
+    """Return a 404: it does not exist, or may not be seen."""
     return Refusal(404, "Not Found")
 
 

@@ -1,6 +1,6 @@
-"""What stands between a request and its operation: who asks, where the path leads, whether they may.
+"""Checks of a request before its operation: the caller, the repository in the path, and the caller's rights.
 
-Reads the JSON web token by which a GitHub App says who it is.
+Reads the JSON web token by which a GitHub App identifies itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CREDENTIALS = re.compile(r"(?:bearer|token)\s+(\S+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, with which token; `app` when an App asks as itself, by a JSON web token."""
+    """Caller of a request, with its token; `app` when an App calls as itself, by a JSON web token."""
 
     account: AccountRecord
     token: TokenRecord
@@ -40,7 +40,7 @@ class Admission:
         self._world = site.world
 
     def caller(self, operation: Operation, request: web.Request) -> Caller:
-        """Who asks; 401 for nobody."""
+        """Return the caller; 401 for nobody."""
         found = _CREDENTIALS.fullmatch(request.headers.get("Authorization", ""))
         if found is None:
             raise Refusal(401, "Requires authentication")
@@ -51,7 +51,7 @@ class Admission:
         return Caller(self._world.account(app.bot, bot=True), TokenRecord("", app.bot), app)
 
     def admit(self, operation: Operation, caller: Caller) -> None:
-        """403 for an account that has asked too much: in this hour, or (where the lab paces) too fast."""
+        """Raise 403 for an account that has sent too many requests: in this hour, or (where the lab paces) too fast."""
         now, login = self._world.registrar.now(), caller.account.login
         if self._world.meter.allowance(login, now).remaining == 0:
             raise Refusal(403, f"API rate limit exceeded for user ID {caller.account.id}.")
@@ -59,7 +59,7 @@ class Admission:
             raise Refusal(403, TOO_FAST, headers={"Retry-After": "60"})
 
     def home(self, request: web.Request) -> RepositoryRecord | None:
-        """The repository that the path is in; 404 when there is none, a redirection when it was renamed."""
+        """Return the repository in the path; 404 when there is none, a redirection when it was renamed."""
         match, world = request.match_info, self._world
         if "repository_id" in match:
             found = world.repositories.get(whole_number(match["repository_id"]) or 0)
@@ -76,7 +76,7 @@ class Admission:
         return found
 
     def permit(self, operation: Operation, home: RepositoryRecord | None, caller: Caller) -> None:
-        """404 for what may not be seen, 403 for what may not be done."""
+        """Raise 404 for what the caller may not see, 403 for what the caller may not do."""
         if home is None or operation.as_app:
             return
         facts, login, token = home.facts, caller.account.login, caller.token
@@ -101,17 +101,17 @@ TOO_FAST = (
 
 
 def inside(raw_path: str) -> str:
-    """What follows the repository in a raw path; other paths stay as they are."""
+    """Return the part of a raw path after the repository; other paths stay as they are."""
     return re.sub(rf"^({ENTERPRISE})?/(repos/[^/]+/[^/?]+|repositories/\d+)", "", raw_path)
 
 
 def whole_number(text: str) -> int | None:
-    """A number of at most 18 digits, or None."""
+    """Return a number of at most 18 digits, or None."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
 LONGEST_SECONDS = 600
-"""How far in the future a token may expire."""
+"""Seconds until a token's expiry, at most."""
 
 _UNREADABLE = "A JSON web token could not be decoded"
 _EXPIRED = (

@@ -132,7 +132,7 @@ class Service:
         )
 
     def _new_address(self, moved: Moved, request: web.Request) -> str:
-        """Where a transferred issue is, with what followed the issue in the path."""
+        """Return the address of a transferred issue, with the rest of the path."""
         rest = re.sub(r"^/\w+/\d+", "", inside(request.rel_url.raw_path_qs))
         return f"{came_to(request, self.site.root)}{moved.path}{rest}"
 
@@ -216,7 +216,7 @@ def refused(refusal: Refusal) -> web.Response:
 
 
 def limits(allowance: Allowance) -> dict[str, str]:
-    """The headers that say what is left of the hour."""
+    """Return the headers with the remaining requests of the hour."""
     return {
         "x-ratelimit-limit": str(allowance.limit),
         "x-ratelimit-remaining": str(allowance.remaining),
@@ -227,7 +227,7 @@ def limits(allowance: Allowance) -> dict[str, str]:
 
 
 def about_token(operation: Operation, token: TokenRecord) -> dict[str, str]:
-    """The headers that say which permissions would do, and until when the token works."""
+    """Return the headers with the sufficient permissions, and with the token's expiry."""
     accepted = "; ".join(f"{name}={operation.level}" for name in operation.permissions)
     headers = {"x-accepted-github-permissions": accepted} if accepted else {}
     if token.expires_at is not None:
@@ -237,7 +237,7 @@ def about_token(operation: Operation, token: TokenRecord) -> dict[str, str]:
 
 
 def _last_modified(body: Any) -> dict[str, str]:
-    """When what is shown alone was changed; lists have no such header."""
+    """Return the header with the last change of a single record; lists have no such header."""
     changed = body.get("updated_at") if isinstance(body, dict) else None
     if not isinstance(changed, str):
         return {}
@@ -245,7 +245,7 @@ def _last_modified(body: Any) -> dict[str, str]:
 
 
 def _is_unmodified(request: web.Request, changed: Mapping[str, str]) -> bool:
-    """By its time alone, which counts only where no tag was sent."""
+    """Return whether the client's copy is current by its time alone, which counts only where no tag was sent."""
     since = request.if_modified_since
     if since is None or not changed or "If-None-Match" in request.headers:
         return False

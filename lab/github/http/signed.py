@@ -18,7 +18,7 @@ from lab.github.world.repository import RepositoryRecord
 PATH = "/_logs/{repository_id}/{what:(?:runs/)?[0-9]+}"
 
 VALID_SECONDS = 60
-"""How long an address works, as documented."""
+"""Seconds for which an address works, as documented."""
 
 
 def address(world: World, root: str, repository_id: int, what: str) -> str:

@@ -26,7 +26,7 @@ called_by: ContextVar[str | None] = ContextVar("called_by", default=None)
 """The login whose API call runs."""
 
 ABSENT = "0" * 40
-"""As `expected` of `update_ref`: the ref must not exist yet."""
+"""Value of `expected` in `update_ref`: the ref must not exist yet."""
 
 _CONFIG = """\
 [core]
@@ -136,12 +136,12 @@ class Bare:
         return (await self.git.run("merge-base", a, b)).text or None
 
     async def diff(self, base: str, head: str) -> str:
-        """What `head` changed since it left `base`, as a unified diff."""
+        """Return the changes of `head` since it left `base`, as a unified diff."""
         finished = await self.git.check("diff", "--find-renames", "--end-of-options", f"{base}...{head}", "--")
         return finished.stdout.decode("utf-8", "replace")
 
     async def patch(self, base: str, head: str) -> str:
-        """What `head` has that `base` has not, a mail for each commit."""
+        """Return the commits of `head` that `base` does not have, a mail for each."""
         finished = await self.git.check("format-patch", "--stdout", "--end-of-options", f"{base}..{head}", "--")
         return finished.stdout.decode("utf-8", "replace")
 
@@ -151,7 +151,7 @@ class Bare:
         return changes.files((await self.git.check("diff", *arguments, "--")).stdout)
 
     async def mergeable(self, base: str, head: str) -> bool:
-        """Whether `head` merges into `base` without a conflict."""
+        """Return whether `head` merges into `base` without a conflict."""
         return await merging.merged_tree(self.git, base, head) is not None
 
     async def merge(
@@ -196,9 +196,9 @@ class Bare:
 
     @asynccontextmanager
     async def changing(self, pusher: str | None = None) -> AsyncIterator[None]:
-        """Refs change in here: one block at a time, and `on_update` knows each change when the block is left.
+        """Change refs inside the block: one block at a time; `on_update` knows each change when the block is left.
 
-        `on_update` may change refs itself; those changes are told after it returns.
+        `on_update` may change refs itself; those changes are reported after it returns.
         """
         try:
             async with self._changing:

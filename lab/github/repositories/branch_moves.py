@@ -1,4 +1,4 @@
-"""What a moved branch means for pull requests: new heads, unknown mergeability, closed, merged."""
+"""Effects of a moved branch on pull requests: new heads, unknown mergeability, closed, merged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def follow(repository: RepositoryRecord, ref: str, new: str | None) -> Non
 
 
 async def catch_up(repository: RepositoryRecord) -> None:
-    """After a restart: what git knows of branches and the pull requests do not, because the lab was killed between."""
+    """After a restart, apply branch moves that the pull requests missed because the lab was killed in between."""
     for pull in [one for one in repository.pulls.records.values() if repository.issues.require(one.number).open]:
         if pull.fork:
             continue
@@ -57,7 +57,7 @@ async def _head_moved(repository: RepositoryRecord, pull: PullRecord, new: str |
 
 
 def _dismiss_stale(repository: RepositoryRecord, pull: PullRecord, actor: str) -> None:
-    """Where the base asks for it, an approval of an older commit counts no longer."""
+    """Dismiss approvals of an older commit, where the base's protection asks for it."""
     protection = repository.facts.protections.get(pull.base_branch)
     if protection is None or not protection.dismiss_stale:
         return
@@ -78,7 +78,7 @@ async def _base_moved(repository: RepositoryRecord, pull: PullRecord, new: str |
 
 
 async def _outdate(repository: RepositoryRecord, pull: PullRecord, remarks: list[InlineRecord]) -> None:
-    """A remark whose line is not in the diff any more, or reads differently, has no line."""
+    """Remove the line of each remark whose line is no longer in the diff, or reads differently."""
     files = await repository.bare.changed_files(pull.base_sha, pull.head_sha)
     patches = {change.path: change.patch for change in files}
     for remark in remarks:

@@ -17,7 +17,7 @@ _STATUS = {"A": "added", "M": "modified", "D": "removed", "R": "renamed", "C": "
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who, and when (UTC)."""
+    """Author or committer, and time (UTC)."""
 
     name: str
     email: str
@@ -55,7 +55,7 @@ def git_date(signature: Signature) -> str:
 
 
 def commits(log: bytes) -> list[CommitInfo]:
-    """What `git log -z LOG_FORMAT` printed."""
+    """Parse the output of `git log -z LOG_FORMAT`."""
     fields = log.decode("utf-8", "replace").split("\0")[:-1]
     rows = [fields[at : at + _FIELDS] for at in range(0, len(fields), _FIELDS)]
     return [
@@ -67,7 +67,7 @@ def commits(log: bytes) -> list[CommitInfo]:
 
 
 def files(diff: bytes) -> list[ChangedFile]:
-    """What `git diff --raw -p --no-abbrev -z` printed."""
+    """Parse the output of `git diff --raw -p --no-abbrev -z`."""
     raw, _, patch = diff.partition(b"\0\0")
     sections = _sections(patch.decode("utf-8", "replace"))
     rows = _rows(raw.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Where a line stands in a patch: what decides whether an inline comment can be placed. No I/O."""
+"""Places of lines in a patch, which decide whether an inline comment can be placed. No I/O."""
 
 from __future__ import annotations
 

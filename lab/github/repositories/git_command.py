@@ -15,11 +15,11 @@ from shared.errors import Misconfigured
 from shared.process import CommandFailed, Finished
 
 GITHUB = ("GitHub", "noreply@github.com")
-"""Who GitHub names as committer of what it commits itself: name, address."""
+"""Committer of GitHub's own commits: name, address."""
 
 
 def environment() -> dict[str, str]:
-    """What every git of the lab gets to see; raises Misconfigured when there is no git on PATH."""
+    """Return the whole environment of the lab's git; raises Misconfigured when there is no git on PATH."""
     git = shutil.which("git")
     if git is None:
         raise Misconfigured("The lab needs git on PATH.")
@@ -52,12 +52,12 @@ class Git:
         self._environment = environment()
 
     async def run(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Finished:
-        """What git answers, whatever its exit code."""
+        """Run git and return its result, whatever the exit code."""
         variables = self._environment | dict(env or {})
         return await process.run(("git", *arguments), cwd=self.directory, env=variables, stdin=stdin)
 
     async def check(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Finished:
-        """What git answers; raises CommandFailed unless it exits 0."""
+        """Run git and return its result; raises CommandFailed unless it exits 0."""
         finished = await self.run(*arguments, stdin=stdin, env=env)
         if finished.code != 0:
             raise CommandFailed(finished)

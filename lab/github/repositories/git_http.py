@@ -22,7 +22,7 @@ from lab.github.repositories.git_command import environment
 from shared import process
 
 EXCHANGE_SECONDS = 600.0
-"""How long one request may take altogether."""
+"""Seconds that one request may take altogether."""
 
 _HEADER_BYTES = 8192
 """More than `http-backend` ever prints before its body."""
@@ -140,7 +140,7 @@ def _cgi_variables(request: web.Request, bare: Bare, login: str, path: str) -> d
 
 @asynccontextmanager
 async def _fed(child: Process, request: web.Request) -> AsyncIterator[None]:
-    """The request's body flows into the child for as long as the block runs."""
+    """Feed the request's body to the child while the block runs."""
     async with anyio.create_task_group() as group:
         group.start_soon(_feed, child, request)
         yield

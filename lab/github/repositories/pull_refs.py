@@ -1,4 +1,4 @@
-"""The refs that GitHub keeps of a pull request, and that nobody else writes: its head, and the merge it would be."""
+"""The refs of a pull request that only GitHub writes: its head, and the merge that it would be."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ async def show_head(repository: RepositoryRecord, pull: PullRecord) -> None:
 
 
 async def try_merge(repository: RepositoryRecord, pull: PullRecord) -> bool:
-    """Whether head merges into base now; of an open pull request, that merge is `refs/pull/N/merge` from now on.
+    """Return whether head merges into base now; an open pull request gets that merge as `refs/pull/N/merge`.
 
-    The result is remembered until either moves. One that conflicts has no such ref.
+    The result is remembered until either moves. A conflicting one has no such ref.
     """
     base = await repository.bare.sha(f"refs/heads/{pull.base_branch}")
     if base is None:
@@ -33,7 +33,7 @@ async def try_merge(repository: RepositoryRecord, pull: PullRecord) -> bool:
 
 
 async def hide_merge(repository: RepositoryRecord, number: int) -> None:
-    """A pull request that is closed or merged has no `refs/pull/N/merge`."""
+    """Delete `refs/pull/N/merge` of a pull request that is closed or merged."""
     await repository.bare.update_ref(merge_ref(number), None)
 
 
@@ -43,7 +43,7 @@ def merge_ref(number: int) -> str:
 
 
 async def _remember(repository: RepositoryRecord, pull: PullRecord, base: str, merge: str | None) -> None:
-    """Keep what was found, in git and in the world alike, unless head or base have moved since."""
+    """Keep the result, in git and in the world alike, unless head or base have moved since."""
     bare, ref = repository.bare, merge_ref(pull.number)
     same = f"verify refs/heads/{pull.base_branch} {base}\n"
     change = f"delete {ref}\n" if merge is None else f"update {ref} {merge}\n"

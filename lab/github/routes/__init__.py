@@ -55,7 +55,7 @@ OPERATIONS: list[Operation] = [
     *git_data.routes,
     *contents.routes,
 ]
-"""In this order the router tries them: of two that match a path the longer one comes first."""
+"""All operations, in the order in which the router tries them: of two that match a path the longer comes first."""
 
 BESIDE_REST: list[Operation] = [*graphql.routes]
-"""What the REST description does not know."""
+"""Operations that are not in the REST description."""

@@ -1,4 +1,4 @@
-"""Who am I, who is that, and how many requests are left."""
+"""Operations about accounts: the caller, other users, and the remaining requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ routes = Operations(prefix="")
 
 @routes.get("/")
 async def get_root(call: ApiCall) -> Reply:
-    """Where things are; `gh auth status` asks for it to see whether a token is good."""
+    """Return the API's addresses; `gh auth status` calls it to check a token."""
     return Reply(body=addresses(call.site.root))
 
 
@@ -34,6 +34,6 @@ async def get_user(call: ApiCall) -> Reply:
 
 @routes.get("/rate_limit", charged=False)
 async def get_rate_limit(call: ApiCall) -> Reply:
-    """What is left of the hour; reading it costs nothing."""
+    """Return the remaining requests of the hour; the call costs nothing."""
     world = call.site.world
     return Reply(body=limits(world.meter.allowance(call.login, world.registrar.now())))

@@ -1,4 +1,4 @@
-"""What a GitHub App does as itself: who am I, where am I installed, a token please."""
+"""Operations of a GitHub App as itself: its record, its installations, a token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def get_app(call: ApiCall) -> Reply:
 
 @routes.as_app("GET", f"{REPOSITORY}/installation")
 async def get_repository_installation(call: ApiCall) -> Reply:
-    """Where the App is installed so that it reaches a repository; 404 when it does not."""
+    """Return the App's installation that reaches a repository; 404 when there is none."""
     app = _app(call)
     found = call.site.world.apps.installation_in(app, call.repository.facts.id)
     if found is None:

@@ -1,4 +1,4 @@
-"""Who is assigned to an issue."""
+"""Operations on the assignees of an issue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ routes = Operations()
 
 @routes.write("POST", "/issues/{issue_number}/assignees", "issues", "pull_requests")
 async def add_assignees(call: ApiCall) -> Reply:
-    """Assign people; who may not be assigned is passed over silently, as GitHub does here."""
+    """Assign people; those who may not be assigned are passed over silently, as GitHub does here."""
     number, names = call.number("issue_number"), call.names("Issue", "assignees") or []
     fit = [login for login in spelled(call, names) if _may_be_assigned(call, login)]
     return _shown(call, call.repository.issues.assign(number, fit, call.login), 201)
@@ -28,13 +28,13 @@ async def remove_assignees(call: ApiCall) -> Reply:
 
 
 def spelled(call: ApiCall, logins: Iterable[str]) -> list[str]:
-    """Each login as its account spells it; what nobody is called stays as it is."""
+    """Return each login as its account spells it; a login without an account stays as it is."""
     found = ((login, call.site.world.find_account(login)) for login in logins)
     return [login if account is None else account.login for login, account in found]
 
 
 def assignable(call: ApiCall, logins: Iterable[str]) -> None:
-    """422 when one of these people may not be assigned."""
+    """Raise 422 when one of these people may not be assigned."""
     if not all(_may_be_assigned(call, login) for login in logins):
         raise invalid("Issue", "assignees")
 

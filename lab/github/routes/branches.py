@@ -1,4 +1,4 @@
-"""Branches, and what protects them."""
+"""Operations on branches and their protection."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def get_required_checks(call: ApiCall) -> Reply:
 
 @routes.read_as_admin("/branches/{branch}/protection")
 async def get_protection(call: ApiCall) -> Reply:
-    """How a branch is protected; 404 when it is not."""
+    """Return the protection of a branch; 404 when it has none."""
     name, protection = await _protection(call)
     return Reply(body=wire.protection(call.site, call.repository, name, protection))
 

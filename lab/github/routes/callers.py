@@ -1,4 +1,4 @@
-"""Which operations the engine calls; all others are there for foreign clients, such as `gh`, `hub` and PyGithub."""
+"""The operations that the engine calls; all others are for foreign clients, such as `gh`, `hub` and PyGithub."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Check runs and check suites: what Apps say of a commit.
+"""Check runs and check suites: results of Apps about a commit.
 
-Reads what an App reports of a check run, in the body of the operations that create and change one.
+Parses an App's report of a check run, in the body of the operations that create and change one.
 """
 
 from __future__ import annotations
@@ -103,10 +103,10 @@ def _shown(call: ApiCall, check: CheckRecord, *, status: int = 200) -> Reply:
 STATUSES = ("queued", "in_progress", "completed", "waiting", "requested", "pending")
 
 CONCLUSIONS = frozenset({"action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"})
-"""What an App may conclude: `stale` only GitHub says."""
+"""Conclusions that an App may report; `stale` comes from GitHub alone."""
 
 MOST_ANNOTATIONS = 50
-"""How many annotations one request may carry."""
+"""Annotations that one request may carry."""
 
 LEVELS = frozenset({"notice", "warning", "failure"})
 

@@ -14,10 +14,10 @@ routes = Operations()
 
 
 LISTED = 1000
-"""How many commits a list can reach."""
+"""Commits that a list can reach."""
 
 COMPARED = 250
-"""How many commits a comparison shows."""
+"""Commits that a comparison shows."""
 
 
 @routes.get("/commits", "contents")
@@ -60,7 +60,7 @@ async def get_commit(call: ApiCall) -> Reply:
 
 @routes.get("/compare/{basehead}", "contents")
 async def compare(call: ApiCall) -> Reply:
-    """What `head` has that `base` has not: `base...head`."""
+    """Return the commits of `head` that `base` does not have: `base...head`."""
     bare, (left, _, right) = call.repository.bare, call.match["basehead"].partition("...")
     base, head = await bare.sha(left), await bare.sha(right)
     if base is None or head is None:
@@ -87,7 +87,7 @@ async def resolved(call: ApiCall) -> str:
 
 
 async def information(call: ApiCall, sha: str) -> CommitInfo:
-    """What git knows of a commit."""
+    """Return git's data about a commit."""
     return (await call.repository.bare.log(None, sha, 1))[0]
 
 

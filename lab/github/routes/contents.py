@@ -35,7 +35,7 @@ async def _directory(call: ApiCall, sha: str, path: str, ref: str) -> list[Json]
 
 
 async def _entries(call: ApiCall, sha: str, path: str, ref: str) -> list[Json]:
-    """What git's tree has at `path`: the entry itself, or with a final slash those in it."""
+    """Return the entries of git's tree at `path`: the entry itself, or with a final slash those in it."""
     listing = await call.repository.bare.git.run("ls-tree", "--long", "-z", sha, "--", path)
     shown = []
     for line in filter(None, listing.stdout.decode("utf-8", "replace").split("\0")):

@@ -134,5 +134,5 @@ def _signature(call: ApiCall, role: str, default: Signature) -> Signature:
 
 
 def _is_name(text: Any) -> bool:
-    """Whether something is left after git has taken away what it does not keep in names and addresses."""
+    """Return whether a name or address has any character left that git keeps."""
     return isinstance(text, str) and any(mark > " " and mark not in ".,:;<>\"\\'" for mark in text)

@@ -23,7 +23,7 @@ routes = Operations("")
 
 @cache
 def schema() -> GraphQLSchema:
-    """What is served, checked once."""
+    """Build the schema that is served, checked once."""
     return build_schema(SCHEMA)
 
 
@@ -58,7 +58,7 @@ class _Root:
         return _repository(found)
 
     def viewer(self, _: object) -> Mapping[str, Any]:
-        """Who asks."""
+        """Return the caller."""
         account = self._call.account
         return {"__typename": "User", "id": site.node("U", account.id), "login": account.login}
 
@@ -81,7 +81,7 @@ class _Root:
         raise GraphQLError(f"Could not resolve to a node with the global id of '{input['threadId']}'")
 
     def minimizeComment(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Hide a review; its author may, and who may write."""
+        """Hide a review; allowed to its author, and to those with write access."""
         for repository in self._call.site.world.repositories.values():
             for record in repository.pulls.reviews.values():
                 if site.node("PRR", record.id) == input["subjectId"]:
@@ -98,7 +98,7 @@ class _Root:
         return {"labelable": _labelled(repository, number)}
 
     def removeLabelsFromLabelable(self, _: object, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Take labels off; those that are not on are no fault."""
+        """Take labels off; labels that the thread does not have are no error."""
         repository, number = self._labelable(input["labelableId"])
         for label in _labels(repository, input["labelIds"]):
             if label.name in repository.issues.require(number).labels:
@@ -242,7 +242,7 @@ def _entry(pull: PullRecord) -> Mapping[str, Any]:
 
 
 def _removals(repository: RepositoryRecord, pull: PullRecord) -> list[Mapping[str, Any]]:
-    """How it left the merge queue, oldest first."""
+    """Return each removal from the merge queue, oldest first."""
     name = "removed_from_merge_queue"
     found = [one for one in repository.issues.events if (one.number, one.event) == (pull.number, name)]
     return [

@@ -14,7 +14,7 @@ from lab.github.world.issues import IssueRecord, check_labels
 routes = Operations()
 
 THREADS = ("issues", "pull_requests")
-"""Either permission reaches issues and pull requests through the issue operations."""
+"""Permissions of the issue operations: either one reaches issues and pull requests."""
 
 _INVALID_MILESTONE = {"resource": "Issue", "field": "milestone", "code": "invalid"}
 
@@ -112,7 +112,7 @@ def _state(call: ApiCall) -> tuple[str | None, str | None]:
 
 
 def _assignees(call: ApiCall) -> list[str] | None:
-    """Who is wanted: `assignees`, or the older `assignee` (null and "" for nobody); None when neither is given."""
+    """Return the wanted assignees: `assignees`, or the older `assignee` (null and "" for nobody); None for neither."""
     several = call.names("Issue", "assignees")
     if several is not None or "assignee" not in call.fields:
         return None if several is None else spelled(call, several)
@@ -121,7 +121,7 @@ def _assignees(call: ApiCall) -> list[str] | None:
 
 
 def _assignee(call: ApiCall) -> str | None:
-    """Whose issues are wanted, as that account spells its login; 422 for nobody's."""
+    """Return the wanted assignee of a list, as its account spells the login; 422 for nobody's."""
     wanted = call.query.get("assignee")
     if wanted in {None, "", "*", "none"}:
         return wanted or None
@@ -133,7 +133,7 @@ def _assignee(call: ApiCall) -> str | None:
 
 
 def _has_milestone(call: ApiCall) -> bool:
-    """Whether only what has a milestone is wanted: there are none here; 422 for one that is named."""
+    """Return whether only issues with a milestone are wanted: there are none here; 422 for a named one."""
     wanted = call.query.get("milestone", "none")
     if wanted in {"", "*", "none"}:
         return wanted == "*"

@@ -1,4 +1,4 @@
-"""How issues hang together: sub-issues, and what an issue waits for."""
+"""Operations on relations of issues: sub-issues, and issues that block others."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def _listed(call: ApiCall, numbers: Sequence[int]) -> Reply:
 
 
 def _shown(call: ApiCall, issue: IssueRecord) -> Json:
-    """An issue beside others of any repository: it says which one is its own."""
+    """Show an issue beside others of any repository, with the repository that it belongs to."""
     own = repositories.repository(call.site, call.repository)
     return {**wire.issue(call.site, call.repository, issue), "repository": own}

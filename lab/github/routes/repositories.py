@@ -1,4 +1,4 @@
-"""A repository and who may do what in it."""
+"""Operations on a repository and its collaborators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def get_repository(call: ApiCall) -> Reply:
 
 @routes.get("/collaborators")
 async def list_collaborators(call: ApiCall) -> Reply:
-    """Who may do more than read, for those who may write; the owner is no outside collaborator."""
+    """List people with more than read access, for those who may write; the owner is no outside collaborator."""
     facts = call.repository.facts
     if not call.trusted:
         raise Refusal(403, "Must have push access to view repository collaborators.")
@@ -34,7 +34,7 @@ async def list_collaborators(call: ApiCall) -> Reply:
 
 @routes.get("/collaborators/{username}/permission")
 async def get_permission(call: ApiCall) -> Reply:
-    """What a person may do, now."""
+    """Return a person's current permission."""
     account = call.site.world.find_account(call.match["username"])
     if account is None:
         raise not_found()

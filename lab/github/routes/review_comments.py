@@ -62,14 +62,14 @@ async def create_reply(call: ApiCall) -> Reply:
 
 
 async def has_commit(call: ApiCall, pull: PullRecord, commit: str) -> bool:
-    """Whether a commit is part of the pull request."""
+    """Return whether a commit is part of the pull request."""
     if commit == pull.head_sha:
         return True
     return commit in {info.sha for info in await call.repository.bare.log(pull.base_sha, pull.head_sha, 250)}
 
 
 def review_place(patches: Patches, remark: Any) -> DiffPlace:
-    """Where a remark of a review stands; 422 when the diff does not show it."""
+    """Return the place of a review's remark; 422 when the diff does not show it."""
     body = remark.get("body") if isinstance(remark, dict) else None
     if not isinstance(body, str) or not body.strip():
         raise unprocessable("Body can't be blank")
@@ -104,7 +104,7 @@ def _in(patches: Patches, remark: Mapping[str, Any]) -> bool:
 
 
 def _place(patches: Patches, remark: Mapping[str, Any]) -> DiffPlace | None:
-    """None for a line that the diff does not show, and for what is no line."""
+    """Return the place; None for a line that the diff does not show, and for what is no line."""
     path, side = remark["path"], remark.get("side") or "RIGHT"
     line, start, position = (remark.get(name) for name in ("line", "start_line", "position"))
     if side not in SIDES or not all(one is None or type(one) is int for one in (line, start, position)):

@@ -1,4 +1,4 @@
-"""Who is asked for a review of a pull request."""
+"""Operations on the people who are asked for a review of a pull request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ routes = Operations()
 
 @routes.get("/pulls/{pull_number}/requested_reviewers", "pull_requests")
 async def list_requested(call: ApiCall) -> Reply:
-    """Who is asked for a review."""
+    """List the people who are asked for a review."""
     users = [call.site.actor(login) for login in _pull(call).requested]
     return Reply(body={"users": users, "teams": []})
 

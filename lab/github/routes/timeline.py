@@ -1,7 +1,4 @@
-"""What happened in a thread: its events, and everything in one list.
-
-Everything that happened in a thread, in one list, as GitHub's JSON.
-"""
+"""The history of a thread: its events, and events, comments, reviews and commits in one list, as GitHub's JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ THREADS = ("issues", "pull_requests")
 
 @routes.get("/issues/{issue_number}/events", *THREADS)
 async def list_events(call: ApiCall) -> Reply:
-    """What happened to the thread, oldest first."""
+    """List the events of the thread, oldest first."""
     number = call.repository.issues.require(call.number("issue_number")).number
     found = [event for event in call.repository.issues.events if event.number == number]
     return call.page(found, lambda event: events.event(call.site, call.repository, event))

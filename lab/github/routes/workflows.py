@@ -36,7 +36,7 @@ async def get_workflow(call: ApiCall) -> Reply:
 
 @routes.get("/actions/runs/{run_id}/artifacts", "actions")
 async def list_artifacts(call: ApiCall) -> Reply:
-    """What a run has kept: the lab's keep nothing."""
+    """List the artifacts of a run: the lab's have none."""
     run_of(call)
     return call.page(list[int](), lambda _: {}, key="artifacts")
 

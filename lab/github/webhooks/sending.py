@@ -1,6 +1,6 @@
 """Deliveries of webhooks: signed as GitHub signs them, sent once, and noted; nothing waits for them.
 
-What happens in a repository as GitHub's webhook events: their names, actions and payloads.
+Events of a repository as GitHub's webhook events: their names, actions and payloads.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from lab.github.world.pulls import PullRecord, ReviewRecord
 from lab.github.world.repository import Hook, RepositoryRecord
 
 PATIENCE_SECONDS = 10.0
-"""GitHub gives up on an answer after so long, and does not try again."""
+"""Seconds after which GitHub gives up on an answer; it does not try again."""
 
 MOST_AT_ONCE = 3
-"""So many deliveries are under way at once."""
+"""Deliveries that are under way at once, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,17 @@ class Delivery:
 
 
 class Webhooks:
-    """Tells the hooks of every repository that it follows; `deliveries` are what came of it, oldest first."""
+    """Sends events to the hooks of every repository that it follows; `deliveries` are the results, oldest first."""
 
     def __init__(self, site: Callable[[], ServedRoot]) -> None:
-        """`site` is asked for when something is sent."""
+        """`site` is called when something is sent."""
         self._site = site
         self._under_way: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
         self.deliveries: list[Delivery] = []
 
     def follow(self, repository: RepositoryRecord) -> None:
-        """Tell of what changes in a repository from now on."""
+        """Send the changes in a repository from now on."""
 
         def tell(what: Happening | None) -> None:
             if what is not None:
@@ -156,12 +156,12 @@ _ACTIONS = {
 """From an event of a thread to the action of a webhook; other events of threads have none."""
 
 NOBODY = "0" * 40
-"""Stands in a push for the commit of a branch that is not there."""
+"""Commit id in a push event for a branch that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One event; `content` words what it is about when it is sent: then the change that it tells of is complete."""
+    """One event; `content` makes its payload when it is sent: then the change is complete."""
 
     event: str
     action: str
@@ -169,14 +169,14 @@ class Happening:
     content: Callable[[ServedRoot], Json]
 
     def payload(self, site: ServedRoot, repository: RepositoryRecord) -> Json:
-        """What is sent."""
+        """Return the payload that is sent."""
         action = {"action": self.action} if self.action else {}
         common = {"repository": repositories.repository(site, repository), "sender": site.actor(self.sender)}
         return {**action, **self.content(site), **common}
 
 
 def of_thread(repository: RepositoryRecord, told: EventRecord) -> Happening | None:
-    """What became of an issue or a pull request."""
+    """Return the event of a change to an issue or a pull request; None if webhooks have no such action."""
     action, thread = _ACTIONS.get(told.event), repository.issues.records.get(told.number)
     if action is None or thread is None:
         return None
@@ -203,7 +203,7 @@ def of_comment(repository: RepositoryRecord, record: CommentRecord, *, new: bool
 
 
 def of_review(repository: RepositoryRecord, record: ReviewRecord) -> Happening | None:
-    """A review was submitted or dismissed; one that is still being written is nobody's business."""
+    """Return the event of a review that was submitted or dismissed; None while it is being written."""
     if record.state == "PENDING":
         return None
 

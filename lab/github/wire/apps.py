@@ -59,7 +59,7 @@ def behind(site: ServedRoot, login: str) -> Json | None:
 
 
 def installation(site: ServedRoot, app: AppRecord, record: InstallationRecord) -> Json:
-    """Where an App is installed."""
+    """Show an App's installation."""
     owner = site.world.account(record.account)
     url = f"{site.root}/app/installations/{record.id}"
     return {

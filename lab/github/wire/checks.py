@@ -20,7 +20,7 @@ STEP_NAME = "Run"
 """Each job has one step: its command."""
 
 EVENT = "push"
-"""What starts every run of the lab's workflow."""
+"""Event that starts every run of the lab's workflow."""
 
 
 def check_run(site: ServedRoot, repository: RepositoryRecord, check: CheckRecord) -> Json:
@@ -54,7 +54,7 @@ def check_run(site: ServedRoot, repository: RepositoryRecord, check: CheckRecord
 
 
 def suite(site: ServedRoot, repository: RepositoryRecord, record: RunRecord, head: CommitInfo) -> Json:
-    """What one App says of a commit, which is `head`."""
+    """Show the suite of one App on a commit, which is `head`."""
     state, conclusion = repository.checks.conclusion(record)
     url = f"{site.api(repository)}/check-suites/{record.id}"
     return {
@@ -110,7 +110,7 @@ def status(site: ServedRoot, repository: RepositoryRecord, record: StatusRecord)
 def combined(
     site: ServedRoot, repository: RepositoryRecord, sha: str, found: Sequence[StatusRecord], shown: Sequence[Json]
 ) -> Json:
-    """What the statuses of a commit add up to, with one page of them `shown`."""
+    """Show the combined status of a commit, with one page of its statuses (`shown`)."""
     states = {record.state for record in found}
     failed = states & {"failure", "error"}
     state = "failure" if failed else "success" if states == {"success"} else "pending"
@@ -214,12 +214,15 @@ def workflow(site: ServedRoot, repository: RepositoryRecord) -> Json:
 
 
 def begun_by(repository: RepositoryRecord, record: RunRecord) -> str:
-    """Whose push began a run; a schedule is the owner's."""
+    """Return the login whose push began a run; the owner for a schedule."""
     return record.pushed_by or repository.facts.owner
 
 
 def _run_attempt(site: ServedRoot, repository: RepositoryRecord, record: RunRecord) -> Json:
-    """Who began the run and its newest attempt, when, and where the attempt before is; a schedule is the owner's."""
+    """Show who began the run and its newest attempt, when, and the address of the attempt before.
+
+    A schedule is the owner's.
+    """
     pushed_by = begun_by(repository, record)
     before = f"{site.api(repository)}/actions/runs/{record.id}/attempts/{record.attempt - 1}"
     return {

@@ -103,7 +103,7 @@ def comparison(
     behind: int,
     files: Sequence[ChangedFile],
 ) -> Json:
-    """What lies between two commits: `ends` are the base and the merge base."""
+    """Show the comparison of two commits: `ends` are the base and the merge base."""
     base, merge_base = ends
     head = commits[0].sha if commits else merge_base.sha
     between = f"{base.sha}...{head}"

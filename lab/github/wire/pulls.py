@@ -14,7 +14,7 @@ from lab.github.world.repository import RepositoryRecord
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What only git knows of a pull request: its commits, its files, whether it merges."""
+    """Data of a pull request that only git has: its commits, its files, its mergeable state."""
 
     commits: int
     files: Sequence[ChangedFile]
@@ -126,13 +126,13 @@ def inline(site: ServedRoot, repository: RepositoryRecord, record: InlineRecord)
 
 
 def inline_of_review(site: ServedRoot, repository: RepositoryRecord, record: InlineRecord) -> Json:
-    """One inline comment as it stands under its review: GitHub leaves an outdated line out there."""
+    """Show one inline comment in its review: GitHub leaves out an outdated line there."""
     shown = inline(site, repository, record)
     return shown if shown["line"] is not None else {key: value for key, value in shown.items() if key != "line"}
 
 
 def _lines(record: InlineRecord) -> Json:
-    """Where it stands now (null once outdated), and where it stood when it was written."""
+    """Show the comment's present place (null once outdated), and its place when it was written."""
     place = record.place
     return {
         "start_line": None if record.line is None else place.start_line,

@@ -72,13 +72,13 @@ _MERGE_TEXTS = {
     "merge_commit_title": "MERGE_MESSAGE",
     "merge_commit_message": "PR_TITLE",
 }
-"""How a merge is worded, unless its caller words it."""
+"""Title and message of a merge, unless its caller gives them."""
 
 _OPEN_DOORS = (
     *("required_linear_history", "allow_force_pushes", "allow_deletions", "block_creations"),
     *("lock_branch", "allow_fork_syncing"),
 )
-"""What else GitHub can be told of a branch; in the lab none of it is ever on."""
+"""Other settings of a branch on GitHub; in the lab none of them is ever on."""
 
 
 def repository(site: ServedRoot, record: RepositoryRecord, *, viewer: str | None = None) -> Json:
@@ -116,7 +116,7 @@ def repository(site: ServedRoot, record: RepositoryRecord, *, viewer: str | None
 
 
 def permission(site: ServedRoot, record: RepositoryRecord, account: AccountRecord) -> Json:
-    """What an account may do in a repository."""
+    """Show an account's permission in a repository."""
     level = record.facts.level(account.login)
     return {"permission": level, "role_name": level, "user": collaborator(site, record, account)}
 
@@ -164,7 +164,7 @@ def branch(site: ServedRoot, record: RepositoryRecord, name: str, commit: Json) 
 
 
 def protection(site: ServedRoot, record: RepositoryRecord, name: str, rules: Protection) -> Json:
-    """What a protected branch asks of a merge."""
+    """Show the requirements of a protected branch for a merge."""
     url = f"{site.api(record)}/branches/{name}/protection"
     reviews = {
         "url": f"{url}/required_pull_request_reviews",

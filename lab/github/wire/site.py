@@ -1,4 +1,4 @@
-"""Where the lab answers and whom it knows: what every URL and every user object is made from."""
+"""Addresses and accounts of the lab: the parts of every URL and of every user object."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ _ADDRESSES = {
     "user_repositories": f"/users/{{user}}/repos{_REPOSITORY_PAGES}",
     "user_search": f"/search/users?q={{query}}{_SEARCH_PAGES}",
 }
-"""Kind of thing -> where it is."""
+"""Kind of thing -> its address."""
 
 GHOST = AccountRecord(10137, "ghost", bot=False, created_at=0)
-"""Who stands in GitHub's events for a deleted account."""
+"""GitHub's stand-in for a deleted account in events."""
 
 WEB_FLOW = AccountRecord(19864447, "web-flow", bot=False, created_at=0)
-"""Who commits what GitHub itself commits: merges, and edits on its pages."""
+"""Committer of GitHub's own commits: merges, and edits on its pages."""
 
 _PRIVATE = "@users.noreply.github.com"
 """The end of the address that GitHub gives to everybody: `ID+LOGIN@...`, in older commits `LOGIN@...`."""
@@ -90,7 +90,7 @@ class ServedRoot:
 
     @property
     def pages(self) -> str:
-        """Where people look: the same host without the API's part of its name or path."""
+        """The site's root for people: the same host without the API's part of its name or path."""
         return self.root.removesuffix("/api/v3").replace("//api.github.com", "//github.com", 1)
 
     def user(self, login: str | None) -> Json | None:
@@ -103,7 +103,7 @@ class ServedRoot:
         return self.user(login) or self.person(GHOST)
 
     def writer(self, address: str) -> Json | None:
-        """The account that an address in a commit belongs to; None when nobody's is known to be it."""
+        """Return the account of an address in a commit; None if it is no known account's."""
         if address == GITHUB[1]:
             return self.person(WEB_FLOW)
         if address.endswith(_PRIVATE):
@@ -158,7 +158,7 @@ class ServedRoot:
         return f"{self.pages}/{repository.full_name}"
 
     def association(self, repository: RepositoryRecord, login: str) -> str:
-        """How an author stands to the repository."""
+        """Return the author's association with the repository."""
         if login.lower() == repository.facts.owner.lower():
             return "OWNER"
         return "COLLABORATOR" if login in repository.facts.collaborators else "NONE"
@@ -188,7 +188,7 @@ def stamp(seconds: int) -> str:
 
 
 def stamp_or_none(seconds: int | None) -> str | None:
-    """`stamp` of what may not have happened."""
+    """Return `stamp` of a time, or None."""
     return None if seconds is None else stamp(seconds)
 
 

@@ -130,7 +130,7 @@ def _pull_request(site: ServedRoot, repository: RepositoryRecord, record: IssueR
 
 
 def _relations(site: ServedRoot, repository: RepositoryRecord, number: int) -> Json:
-    """What hangs together with an issue, counted."""
+    """Show the numbers of an issue's relations."""
     relations, issues = repository.relations, repository.issues.records
     children, parent = relations.children(number), relations.parent(number)
     done = sum(not issues[child].open for child in children)
@@ -152,6 +152,6 @@ def _relations(site: ServedRoot, repository: RepositoryRecord, number: int) -> J
 
 
 def rollup(url: str, given: Sequence[str] = ()) -> Json:
-    """How often each reaction was given to what is at `url`."""
+    """Show the number of each reaction to the thing at `url`."""
     counted = {kind: given.count(kind) for kind in REACTIONS}
     return {"url": f"{url}/reactions", "total_count": len(given), **counted}

@@ -1,1 +1,1 @@
-"""What the lab's GitHub knows: frozen records on shelves, and the verbs that change them. No I/O."""
+"""The state of the lab's GitHub: frozen records with versions, and the verbs that change them. No I/O."""

@@ -1,4 +1,4 @@
-"""Who exists, which tokens they have, and how many requests they have left."""
+"""Accounts, their tokens, and their remaining requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class AccountRecord:
-    """A person, a machine user or (with `bot`) an App; `email` is known of few, in small letters."""
+    """A person, a machine user or (with `bot`) an App; `email` is known of few, in lower case."""
 
     id: int
     login: str
@@ -24,7 +24,7 @@ class AccountRecord:
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord:
-    """A fine-grained token: whose it is, its level for each permission, how long it works and where.
+    """A fine-grained token: its account, its level for each permission, its expiry and its repositories.
 
     `repositories` are ids; None means every repository that the account reaches.
     """
@@ -36,18 +36,18 @@ class TokenRecord:
     repositories: tuple[int, ...] | None = None
 
     def may(self, permission: str, level: str) -> bool:
-        """Whether this token reaches `level`; `metadata: read` comes with every token."""
+        """Return whether this token reaches `level`; `metadata: read` comes with every token."""
         held = self.permissions.get(permission, "read" if permission == "metadata" else "none")
         return LEVELS.index(held) >= LEVELS.index(level)
 
     def covers(self, repository_id: int) -> bool:
-        """Whether this token was given for a repository."""
+        """Return whether this token was given for a repository."""
         return self.repositories is None or repository_id in self.repositories
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the `x-ratelimit-*` headers say."""
+    """Values of the `x-ratelimit-*` headers."""
 
     limit: int
     used: int

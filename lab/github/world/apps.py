@@ -1,4 +1,4 @@
-"""GitHub Apps and where they are installed."""
+"""GitHub Apps and their installations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AppRecord:
 
     @property
     def client_id(self) -> str:
-        """What may stand for the id as the issuer of a JSON web token."""
+        """Client id, which may stand for the id as the issuer of a JSON web token."""
         return f"Iv23li{self.id:014d}"
 
 
@@ -73,6 +73,6 @@ class Apps:
         return next((app for app in self.records.values() if app.bot == login), None)
 
     def installation_in(self, app: AppRecord, repository_id: int) -> InstallationRecord | None:
-        """Where the App is installed so that it reaches a repository."""
+        """Return the App's installation that reaches a repository, or None."""
         of_app = (one for one in self.installations.values() if one.app_id == app.id)
         return next((one for one in of_app if repository_id in one.repositories), None)

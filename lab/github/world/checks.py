@@ -1,4 +1,4 @@
-"""What continuous integration says of commits: workflow runs, their jobs as check runs, commit statuses."""
+"""Results of continuous integration for commits: workflow runs, their jobs as check runs, commit statuses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AnnotationRecord:
 class CheckRecord:
     """One check run; `conclusion` is None while it runs, `app` is the slug of the App that reports it.
 
-    `log_gone` says that its log was kept and is no longer; `log_filler` is how many bytes come before it.
+    `log_gone` means that its log has expired; `log_filler` is the number of bytes before the log.
     """
 
     id: int
@@ -63,8 +63,8 @@ class CheckRecord:
 class RunRecord:
     """One check suite: what one App reports on one commit. That of Actions is a workflow run, with attempts.
 
-    `conclusion` is set when it ended without any job. `pushed_by` is whose push began it, empty where nobody's did;
-    `rerun_by` and `rerun_at` are who began the newest attempt, and when, if it is not the first.
+    `conclusion` is set when it ended without any job. `pushed_by` is the login whose push began it, empty without one;
+    `rerun_by` and `rerun_at` are the login and the time of the newest attempt, if it is not the first.
     """
 
     id: int
@@ -197,7 +197,7 @@ class Checks:
         return self.runs.change(self.suite(sha, branch).id, conclusion=conclusion)
 
     def say(self, sha: str, context: str, state: str, *, description: str, creator: str) -> StatusRecord:
-        """`creator` says something of a commit, without an address."""
+        """Set a commit status by `creator`, without an address."""
         made, now = self._registrar.new_id(), self._registrar.now()
         return self.set_status(StatusRecord(made, sha, state, context, description, None, creator, now))
 

@@ -23,7 +23,7 @@ class CommentRecord:
 
 
 REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
-"""What people can say of a comment without words."""
+"""Reactions to a comment that GitHub knows."""
 
 
 @dataclass(frozen=True, slots=True)

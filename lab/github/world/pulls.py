@@ -19,7 +19,7 @@ VERDICTS = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMM
 
 @dataclass(frozen=True, slots=True)
 class PullRecord:
-    """What a pull request has beyond its issue of the same number.
+    """Data of a pull request beyond its issue of the same number.
 
     `mergeable` is None until it was computed; `asked` tells that somebody has looked since it
     became unknown, which is what makes GitHub compute it. `pushed_by` moved its head last, empty where that
@@ -59,12 +59,12 @@ class ReviewRecord:
     commit_id: str
     submitted_at: int
     hidden: str = ""
-    """Why it is hidden, in GitHub's word; empty when it is shown."""
+    """GitHub's word for the reason why it is hidden; empty when it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffPlace:
-    """Where in a diff an inline comment stands; `text` is the line's own text."""
+    """Place of an inline comment in a diff; `text` is the line's own text."""
 
     path: str
     line: int

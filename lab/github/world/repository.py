@@ -1,6 +1,6 @@
-"""One repository: who may do what in it, its threads, pull requests and checks, and its git half.
+"""One repository: its permissions, its threads, pull requests and checks, and its git half.
 
-How the issues of one repository hang together: sub-issues, and what blocks what.
+Relations of the issues of one repository: sub-issues, and issues that block others.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from lab.github.world.numbering import Numbering
 from lab.github.world.pulls import Pulls
 
 MERGE_METHODS = ("merge", "squash", "rebase")
-"""How pull requests can be merged."""
+"""Methods of merging a pull request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What a protected branch asks of a merge, and of the approvals that it counts.
+    """Requirements of a protected branch for a merge, and for the approvals that it counts.
 
-    `code_owners`: who owns a changed file by CODEOWNERS has to approve. `last_push`: somebody other than who pushed
-    last has to. `conversations`: every inline remark has to be resolved. `strict`: the branch has to be up to date.
+    `code_owners`: an owner of each changed file by CODEOWNERS has to approve. `last_push`: somebody other than the last
+    pusher has to. `conversations`: every inline remark has to be resolved. `strict`: the branch has to be up to date.
     `merge_queue`: nothing is merged but through the queue. `hidden`: by classic protection, which only administrators
     can read; else by rulesets as well, which everybody can.
     """
@@ -45,13 +45,13 @@ class Protection:
 
     @property
     def reviews(self) -> bool:
-        """Whether it asks for reviews at all."""
+        """True if it asks for reviews at all."""
         return self.approvals > 0 or self.code_owners or self.last_push
 
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A webhook in a repository's settings: where to, signed by which secret, and of which events (none: of all)."""
+    """A webhook in a repository's settings: its address, its secret, and its events (none: all of them)."""
 
     url: str
     secret: str = ""
@@ -60,7 +60,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """What a repository is, apart from what happens in it.
+    """Properties of a repository, apart from what happens in it.
 
     `collaborators` maps login to level; `apps` are the bots' logins of the Apps installed in it.
     """
@@ -96,7 +96,7 @@ class RepositoryFacts:
         return known.get(login.lower(), "none" if self.private else "read")
 
     def reaches(self, login: str, level: str) -> bool:
-        """Whether the account has at least this level; an installed App is limited by its token alone."""
+        """Return whether the account has at least this level; an installed App is limited by its token alone."""
         return login in self.apps or LEVELS.index(self.level(login)) >= LEVELS.index(level)
 
 
@@ -129,7 +129,7 @@ class RepositoryRecord:
 
 
 MAX_SUB_ISSUES = 100
-"""How many sub-issues one issue may have."""
+"""Sub-issues that one issue may have, at most."""
 
 
 class Relations:
@@ -150,11 +150,11 @@ class Relations:
         return found if found is not None and self._is_here(found) else None
 
     def blocked_by(self, number: int) -> list[int]:
-        """What blocks an issue and still is in this repository."""
+        """Return the issues that block this one and still are in this repository."""
         return [other for other in self.blockers.get(number, []) if self._is_here(other)]
 
     def blocking(self, number: int) -> list[int]:
-        """What an issue blocks."""
+        """Return the issues that this one blocks."""
         return [other for other in self.blockers if number in self.blocked_by(other) and self._is_here(other)]
 
     def adopt(self, parent: int, child_id: int, actor: str, *, replace: bool) -> None:

@@ -1,4 +1,4 @@
-"""Records by key, together with what each looked like before: stale reads are answered from here."""
+"""Records by key, together with their earlier versions: stale reads are answered from here."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 
 HISTORY_SECONDS = 3600.0
-"""How far back a stale read can look."""
+"""Seconds for which earlier versions are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """How old an answer is: the state of `seconds` ago, without the newest `missing` records.
+    """Age of an answer: the state of `seconds` ago, without the newest `missing` records.
 
     `newest` records are there although older ones are `missing`.
     """
@@ -29,9 +29,9 @@ class Staleness:
 
 
 class VersionedRecords(Generic[K, R]):
-    """Keeps the present record of each key, in the order of first arrival, and its recent past.
+    """Keeps the present record of each key, in the order of first arrival, and its earlier versions.
 
-    `on_put` is told of each record that is put, and whether it is the first of its key.
+    `on_put` is called with each record that is put, and whether it is the first of its key.
     """
 
     def __init__(self, registrar: Numbering) -> None:
