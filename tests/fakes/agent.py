@@ -1,4 +1,4 @@
-"""An agent whose answers a test writes down, for the loop that drives it; time passes by hand."""
+"""An agent whose answers a test plans, for the loop that drives it; the test moves the time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Answer = Step | Exception | str | anyio.Event
 
 @dataclass
 class FakeAgent:
-    """What each item answers, in order; the last answer stays. Unlisted items are done at once.
+    """An agent that answers each item as planned, in order; the last answer stays. Unlisted items are done at once.
 
     A step that is an event lasts until the event and then goes on.
     """
@@ -114,7 +114,7 @@ class FakeAgent:
             raise self.failing
 
     def count(self, event: str) -> int:
-        """How often something happened."""
+        """Return how many times an event happened."""
         return self.log.count(event)
 
 

@@ -35,7 +35,7 @@ KEYS = Keyring(99, (Key.of(b"k" * 32),))
 
 @dataclass
 class Step(Generic[T]):
-    """What a coroutine waits for: an operation, or so many seconds."""
+    """A coroutine's wish: an operation to be carried out, or seconds to pass."""
 
     wish: Operation[T] | float
 
@@ -46,7 +46,7 @@ class Step(Generic[T]):
 @dataclass
 class FakePort:
     """One agent's port. `boot_offset` grows in `suspend`, `skew` is its wall clock's error, in seconds;
-    `sure` whether nothing speaks against the server's time."""
+    `sure` is False where the server's time cannot be trusted."""
 
     server: Server
     skew: float = 0.0
@@ -60,15 +60,15 @@ class FakePort:
         self.server.planned.append(self.plans)
 
     def plan(self, on: type[Operation[Any]], *plans: Plan | None) -> None:
-        """The next operations of a kind meet these faults, in order; None: no fault."""
+        """Let the next operations of a kind meet these faults, in order; None: no fault."""
         self.plans += [(on, plan) for plan in plans]
 
     def count(self, *kinds: type[Operation[Any]]) -> int:
-        """How many operations of these kinds were sent."""
+        """Return how many operations of these kinds were sent."""
         return sum(isinstance(operation, kinds) for operation in self.done)
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
-        """Wait until the test lets it through."""
+        """Wait until the test carries the operation out."""
         return await Step(operation)
 
     async def sleep(self, seconds: float) -> None:
@@ -115,11 +115,11 @@ class ServerPort:
         self.server = server
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
-        """Carry it out."""
+        """Carry out the operation."""
         return Reply(cast("T", self.server.carry_out(operation, None)), self.server.at)
 
     async def sleep(self, seconds: float) -> None:
-        """Let it pass, or wait until cancelled."""
+        """Return at once for a short pause, else wait until cancelled."""
         if seconds >= 60:
             await anyio.Event().wait()
         await anyio.lowlevel.checkpoint()
@@ -167,7 +167,7 @@ _NOTHING: Operation[Any] = Operation()
 
 
 class Run(Generic[R]):
-    """A coroutine and where it stands; `step` lets exactly one wish come true."""
+    """A coroutine and its present wish; `step` fulfils exactly one wish."""
 
     def __init__(self, port: FakePort, coroutine: Coroutine[Any, Any, R]) -> None:
         self._port = port
@@ -180,7 +180,7 @@ class Run(Generic[R]):
         self._resume(lambda: coroutine.send(None))
 
     def step(self) -> None:
-        """Carry out the operation it waits for, or let its pause pass."""
+        """Carry out the operation that the coroutine waits for, or let its pause pass."""
         wish = self.waits_for
         if isinstance(wish, Operation):
             try:
@@ -210,7 +210,7 @@ class Run(Generic[R]):
         return cast("R", self.result)
 
     def crash(self) -> None:
-        """The process dies here."""
+        """Let the process die here."""
         self._coroutine.close()
         self.finished = True
 
@@ -246,7 +246,7 @@ class FakeNonces:
         return nonce
 
     def mine(self, nonce: str) -> bool:
-        """Whether it is remembered."""
+        """Return whether the nonce is remembered."""
         return nonce in self.kept
 
     def forget(self, nonce: str) -> None:
@@ -263,7 +263,7 @@ class FakeAgent:
         self.claimant = Claimant(name, frozenset({BOT.id}), keys, self.nonces, terms or LockTimes())
 
     def observe(self) -> LockView:
-        """One look."""
+        """Look at the lock once."""
         return run(self.port, observe(self.port, KEY, self.claimant))
 
     async def attempt(self, **facts: Any) -> Lease | None:

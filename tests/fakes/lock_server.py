@@ -1,4 +1,4 @@
-"""What the lock's server does, in memory: comments with their history, refs, commits, virtual time."""
+"""The lock's server in memory: comments with their history, refs, commits, virtual time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIRST_ID = 2_200_000_001
 
 
 class Fault(Enum):
-    """What may happen to a write."""
+    """Fault of a write."""
 
     FAILED = "certainly not carried out"
     LOST = "not carried out, and the caller cannot know"
@@ -57,7 +57,7 @@ class Hidden:
     text: str | None = None
 
     def hides(self, comment: Comment) -> bool:
-        """Whether this comment is missing."""
+        """Return whether this comment is missing."""
         return comment.id in self.ids or (self.text is not None and self.text in comment.body)
 
 
@@ -73,7 +73,7 @@ class Server:
     commits: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     planned: list[Sequence[object]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    """What was deleted: the ref, and where it was."""
+    """Deleted refs, each with its last value."""
     protected: set[str] = field(default_factory=set)
     """Refs that nobody may delete."""
     _history: list[tuple[float, int, Comment | None]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Server:
         return EPOCH + timedelta(seconds=self.seconds)
 
     def comments(self, seconds_ago: float = 0) -> dict[int, Comment]:
-        """What the thread shows, ascending by id."""
+        """Return the comments of the thread, ascending by id."""
         shown: dict[int, Comment] = {}
         for at, id, comment in self._history:
             if at > self.seconds - seconds_ago:
@@ -98,7 +98,7 @@ class Server:
         return dict(sorted(shown.items()))
 
     def post(self, number: int, body: str, author: Account = BOT) -> Comment:
-        """A new comment, by an agent or by anybody."""
+        """Post a new comment, by an agent or by anybody."""
         at = self.at.replace(microsecond=0)
         comment = Comment(self._ids, number, author, body, at, at)
         self._ids += 1
@@ -115,7 +115,7 @@ class Server:
         return edited
 
     def delete(self, id: int) -> None:
-        """A person tidies up."""
+        """Delete a comment, as a person does."""
         self._history.append((self.seconds, id, None))
 
     def fence(self, item: ItemKey) -> Fence | None:
@@ -129,7 +129,7 @@ class Server:
         return found
 
     def push(self, fence: Fence, expected: str | None, carries: str, updates: Iterable[RefUpdate]) -> str | None:
-        """All refs move, or none."""
+        """Move all refs, or none; return the new commit, or None."""
         moves = [RefUpdate(fence.key.ref, expected, ""), *updates]
         gone = [move for move in moves[1:] if not move.new]
         if self.protected & {move.ref for move in gone}:
@@ -145,7 +145,7 @@ class Server:
         return oid
 
     def _becomes(self, other: Fence) -> RefUpdate:
-        """The commit of another item's fence, to be moved to from the value that it has as it was read."""
+        """Return the update of another item's fence: from the value at which it was read to a new commit."""
         message, parents = write_fence(other), (other.oid,)
         oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
         self.commits[oid] = message, parents
@@ -164,12 +164,12 @@ class Server:
         return found
 
     def check_all_met(self) -> None:
-        """At the end of a test: no planned fault is left unused, no write is still on its way."""
+        """Check at the end of a test that no planned fault is unused and no write is still on its way."""
         assert not any(self.planned)
         assert not self._late
 
     def deliver(self) -> int:
-        """Carry out the writes that were on their way; how many there were."""
+        """Carry out the writes that were on their way; return their number."""
         late, self._late = self._late, []
         for operation in late:
             self.carry_out(operation, None)

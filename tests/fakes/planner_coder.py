@@ -1,4 +1,4 @@
-"""A backend for tests of the planner, and the plan that it answers when nothing else is said."""
+"""A backend for tests of the planner, and the plan that it answers by default."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Coder:
 
     @property
     def name(self) -> str:
-        """As configured."""
+        """Name, as configured."""
         return "fake"
 
     async def run(self, request: Request) -> RunOutcome:

@@ -64,7 +64,7 @@ class Person:
         return answer if isinstance(answer, str) else answer()
 
     async def edit(self, text: str, suffix: str) -> str:
-        """What the next edit makes of it."""
+        """Apply the next planned edit."""
         self.given.append(text)
         done = self.edits.pop(0)
         if isinstance(done, EngineError):
@@ -79,7 +79,7 @@ class Kept:
     raw: list[str] = field(default_factory=list)
 
     def keep(self, raw: str) -> str:
-        """Where the latest one is."""
+        """Keep a raw answer; return its place."""
         self.raw.append(raw)
         return f"kept/{len(self.raw)}.txt"
 

@@ -69,7 +69,7 @@ class FakeGitHub(UnaskedIssues, UnaskedLabels, UnaskedInbox):
         return self.known
 
     def dismiss(self, number: int) -> None:
-        """Nobody has to look at its end."""
+        """Note that nobody has to look at the item's end."""
         assert not self.world.issues[number].open
         self.world.dismissed.append(number)
 
@@ -91,7 +91,7 @@ class FakeGitHub(UnaskedIssues, UnaskedLabels, UnaskedInbox):
         return tuple(event for of, event in self.world.events if of == number)
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
-        """What an account created."""
+        """Return the issues that an account created."""
         found = (one for one in self.world.issues.values() if one.author.login == login and one.updated_at >= since)
         return tuple(found)
 
@@ -125,7 +125,7 @@ class FakeGitHub(UnaskedIssues, UnaskedLabels, UnaskedInbox):
     async def exchange(
         self, number: int, on: str, off: str, permit: WritePermit
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """As where GraphQL cannot be had."""
+        """Add the label alone, as where there is no GraphQL."""
         labels = await self.add(number, [on], permit)
         return labels, labels
 
@@ -155,7 +155,7 @@ class FakeGitHub(UnaskedIssues, UnaskedLabels, UnaskedInbox):
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]:
-        """As the real board: one stage label, flags set and taken off."""
+        """Set one stage label, and set and remove flags, as the real board does."""
         permit.check()
         now = self.world.issues[number].labels
         on = {NAMES.of(stage), *map(NAMES.of, flags_on)}
@@ -171,7 +171,7 @@ class FakeGitHub(UnaskedIssues, UnaskedLabels, UnaskedInbox):
 
 @dataclass
 class FakeComments(UnaskedComments):
-    """The comments: nothing is known that was not asked for."""
+    """The comments, in the form that the status board needs: `known` has none, so each is read."""
 
     world: World
 
@@ -208,7 +208,7 @@ class FakeComments(UnaskedComments):
 
 
 class LockPort(ServerPort):
-    """The lock's port on the world's server; what the holder tells people is a moment at which something may happen."""
+    """The lock's port on the world's server; a holder's edit of its text is a moment at which a fault may happen."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world.server)
@@ -225,7 +225,7 @@ class LockPort(ServerPort):
         return reply
 
     def _tells(self, edit: EditComment) -> bool:
-        """Whether an edit of the holder's says something else than what stands there."""
+        """Return whether an edit of the holder's changes the text."""
         now = self.server.comments()[edit.id].body
         before, after = (body.partition("```json")[2].partition("```")[0] for body in (now, edit.body))
         return before != after
@@ -247,7 +247,7 @@ class Bench:
         self.closing.closed = self.close
 
     def close(self, issue: Issue) -> None:
-        """The planner has closed a story."""
+        """Note that the planner has closed a story."""
         self.world.change(issue.number, open=False)
 
     def planner(self, **policy: Any) -> Planner:

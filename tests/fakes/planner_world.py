@@ -1,4 +1,4 @@
-"""What GitHub knows of one repository, in memory, for tests of the planner: issues, events, comments, people, files."""
+"""GitHub's data about one repository, in memory, for tests of the planner: issues, events, comments, people, files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class World:
         self.issues[number] = replace(self.issues[number], updated_at=self._now(), **fields)
 
     def labels(self, number: int) -> set[str]:
-        """What an issue carries, without the story label."""
+        """Return an issue's labels, without the story label."""
         return set(self.issues[number].labels) - {NAMES.story}
 
     def fence(self, number: int) -> Fence:
@@ -88,7 +88,7 @@ class World:
         return [issue for issue in self.issues.values() if issue.author == BOT]
 
     def meet(self, what: str) -> None:
-        """A write by the engine begins or is done; what is planned to go wrong there, if anything, does."""
+        """Apply the fault that is planned for a write by the engine, if any, at its beginning or end."""
         self._now()
         self.writes.append(what)
         if len(self.writes) == self.breaks_at:

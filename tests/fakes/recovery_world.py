@@ -1,4 +1,4 @@
-"""An issue, its pull request and their fences in memory, with the desk that takes commands about them."""
+"""An issue, its pull request and their fences in memory, with the command loop that takes commands about them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ REVIEWER = Fence(
 
 
 def comment(text: str, at: datetime, number: int = 42) -> Comment:
-    """What ada says."""
+    """Return a comment by ada."""
     return Comment(100, number, ADA, text, at, at)
 
 
@@ -55,7 +55,7 @@ def comment(text: str, at: datetime, number: int = 42) -> Comment:
 class Scene(UnaskedComments, UnaskedStatus):
     """GitHub and git as far as commands need them. `shown` are the stages that labels were set to.
 
-    `recorded` is what the status comment says of commands, obeyed or ignored; `others` what anybody but ada may do.
+    `recorded` are the commands in the status comment, obeyed or ignored; `others` is everybody's permission but ada's.
     """
 
     author: Account = ADA
@@ -134,7 +134,7 @@ class Scene(UnaskedComments, UnaskedStatus):
         return Recovery(_Labels(self), _Pulls(self), self, self, Labels())
 
     async def order(self, said: Comment, role: Role) -> list[str]:
-        """What the desk of `role` makes of a comment: the recorded outcomes."""
+        """Let the command loop of `role` read a comment; return the recorded outcomes."""
         self.said += [] if said in self.said else [said]
         desk = CommandLoop(
             CommandProfile(role, TextUnchanged(Texts(), self)),

@@ -105,7 +105,7 @@ class FakeCoder:
 
 @dataclass
 class FakeRules:
-    """What the base branch requires."""
+    """The requirements of the base branch."""
 
     world: World
 
@@ -192,7 +192,7 @@ def reviewer(
 
 
 async def tick(world: World, /, agent: Reviewer | None = None, **policy: Any) -> list[Ended]:
-    """One tick of a loop that is then closed, to the point where everything rests; what has ended."""
+    """Run one tick of a loop that is then closed, until everything rests; return what has ended."""
     loop = Loop(agent or reviewer(world, **policy), ServerClock(world.server))
     async with loop.open():
         await loop.tick()

@@ -1,4 +1,4 @@
-"""GitHub as the reviewer meets it: a world in memory, every write remembered."""
+"""GitHub for the reviewer: a world in memory, every write recorded."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class FakeInbox(UnaskedInbox):
         self._world = world
 
     async def look(self) -> Mapping[int, Issue]:
-        """What is open now, and what no longer is."""
+        """Return the open items, and note those that are no longer open."""
         self.gone = {PULL: self._world.as_issue()} if self.known and not self._world.pull.open else {}
         self.known = {PULL: self._world.as_issue()} if self._world.pull.open else {}
         return self.known
 
     def dismiss(self, number: int) -> None:
-        """Nobody has to be told of its end."""
+        """Note that nobody has to be told of the item's end."""
         assert number == PULL
         self.known = {}
 
@@ -258,7 +258,7 @@ class FakeRefs:
 
 @dataclass
 class FakeRecords:
-    """What the engine recorded of its runs."""
+    """The engine's records of its runs."""
 
     world: World
 

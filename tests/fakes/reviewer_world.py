@@ -1,4 +1,4 @@
-"""What GitHub, git and a coder know in the reviewer's tests, and what was done to them."""
+"""The world of the reviewer's tests: the state of GitHub, git and a coder, and the writes to them."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def answer(verdict: str = "approved", *findings: Any, unmet: Collection[str] = (
 
 
 def second(request: Request, *unmet: str) -> dict[str, Any]:
-    """What a second pass finds: every criterion that its prompt lists, met but for `unmet`."""
+    """Return a second pass: every criterion that its prompt lists, met but for `unmet`."""
     ids = dict.fromkeys(re.findall(r"^- (AC\d+): ", request.prompt, re.MULTILINE))
     return {"criteria": [{"id": id, "met": id not in unmet, "note": "test_search"} for id in ids]}
 
 
 def judged(planned: Any, request: Request) -> Any:
-    """A planned review that says of every listed finding what fits its verdict, unless it says so itself."""
+    """Return a planned review in which every listed finding gets a status that fits the verdict, unless it has one."""
     listed = (request.schema or {}).get("$defs", {}).get("EarlierAnswer", {}).get("properties", {}).get("id", {})
     if not isinstance(planned, dict) or "earlier" in planned or "enum" not in listed:
         return planned
@@ -134,7 +134,7 @@ SPECIFIED = Issue(ISSUE, "Search users", SPECIFICATION, frozenset({"status:revie
 
 @dataclass
 class World:
-    """Everything that GitHub, git and the coder know, and what was done to them."""
+    """The whole state of GitHub, git and the coder, and the writes to it."""
 
     server: Server = field(default_factory=Server)
     pull: PullRequest = OPENED
@@ -150,36 +150,36 @@ class World:
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
     diff: str = DIFF
     diffs: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Between two commits, where it is another one."""
+    """Diffs between two commits, where they differ from `diff`."""
     gone: set[str] = field(default_factory=set)
-    """Commits that the server has no more."""
+    """Commits that the server no longer has."""
     tips: dict[str, str] = field(default_factory=lambda: {"refs/heads/main": BASE})
     answers: list[Any] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     checked: list[Any] = field(default_factory=list)
-    """What the second passes find; every criterion met when nothing is planned."""
+    """Answers of second passes; every criterion is met when nothing is planned."""
     checks_asked: list[Request] = field(default_factory=list)
     recorded: Recorded = field(default_factory=Recorded)
-    """What the engine recorded of its tests."""
+    """The engine's records of its tests."""
     rules: MergeRules = field(default_factory=MergeRules)
-    """What the base branch requires."""
+    """The requirements of the base branch."""
     resolved: list[frozenset[int]] = field(default_factory=list)
     """The inline comments whose threads were to be resolved, call by call."""
     resolving: Exception | None = None
-    """What GitHub says to that."""
+    """GitHub's error for that."""
     queued: bool = False
-    """Whether it is in GitHub's merge queue."""
+    """True if it is in GitHub's merge queue."""
     queue_exit: QueueExit | None = None
-    """How it left that."""
+    """The way in which it left the queue."""
     turns: dict[str, tuple[str, str]] = field(default_factory=dict)
     statuses: list[Status] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     refuse: dict[str, Exception] = field(default_factory=dict)
     during_call: dict[str, Any] = field(default_factory=dict)
     quiet_seconds: float = 0.0
-    """So long ago, lists say, it was changed last."""
+    """Seconds since its last change, as lists show it."""
     writers: set[str] = field(default_factory=lambda: {"ada", BOT.login})
-    """Who may write."""
+    """Logins with write access."""
 
     @property
     def now(self) -> datetime:
@@ -193,7 +193,7 @@ class World:
 
     @property
     def stage(self) -> Stage | None:
-        """Where the fence stands."""
+        """Stage of the fence."""
         return self.fence.stage if self.fence else None
 
     def __post_init__(self) -> None:
@@ -201,7 +201,7 @@ class World:
         self._publish()
 
     def change(self, *, by: Account | None = None, **facts: Any) -> None:
-        """Something happens to the pull request; `by` (or `labelled_by`) changes its labels."""
+        """Change the pull request; `by` (or `labelled_by`) changes its labels."""
         before, self.pull = self.pull.labels, replace(self.pull, **facts)
         self._note(before - self.pull.labels, False, by or self.labelled_by)
         self._note(self.pull.labels - before, True, by or self.labelled_by)
@@ -212,7 +212,7 @@ class World:
         self.server.refs[f"refs/heads/{self.pull.head_branch}"] = self.pull.head_sha
 
     def merges(self) -> list[str]:
-        """What was merged and closed, and the branches that were removed then."""
+        """Return what was merged and closed, and the branches that were removed with it."""
         done = [deed for deed in self.done if deed.partition(" ")[0] in {"merge", "close"}]
         return [*done, *(f"delete {one.removeprefix('refs/heads/')}" for one in self.server.removed)]
 
@@ -221,7 +221,7 @@ class World:
             self.events.append(LabelEvent(len(self.events) + 1, label.title(), added, by, self.now))
 
     def push(self, sha: str, *, by_worker: bool = False, seconds: float = 3600) -> None:
-        """Somebody pushes to the pull request's branch; the worker records what it pushes in its fence."""
+        """Push to the pull request's branch; the worker records what it pushes in its fence."""
         self.server.seconds += seconds
         self.change(head_sha=sha)
         if by_worker:
@@ -232,24 +232,24 @@ class World:
     def review(
         self, author: Account, state: ReviewState, *, sha: str = HEAD, body: str = "No.", seconds: float = 60
     ) -> Review:
-        """Somebody reviews, `seconds` after the last thing that happened."""
+        """Review as `author`, `seconds` after the last event."""
         self.server.seconds += seconds
         review = Review(len(self.reviews) + 1, author, state, body, sha, self.now)
         self.reviews.append(review)
         return review
 
     def say(self, author: Account, text: str, seconds: float = 60) -> Comment:
-        """Somebody comments on the pull request."""
+        """Comment on the pull request as `author`."""
         self.server.seconds += seconds
         return self.server.post(PULL, text, author)
 
     def act(self, deed: str) -> None:
-        """Remember a write, or refuse it."""
+        """Record a write, or refuse it."""
         self.meet(deed.partition(" ")[0])
         self.done.append(deed)
 
     def meet(self, verb: str) -> None:
-        """Raise what is planned for the next use of this verb."""
+        """Raise the planned error for the next use of this verb."""
         if verb in self.refuse:
             raise self.refuse.pop(verb)
 
