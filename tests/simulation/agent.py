@@ -1,4 +1,7 @@
-"""An agent as far as the lock sees it: the tick, the claim, the lease with its heartbeat, the stop. No event loop."""
+"""An agent from the lock's point of view: the tick, the claim, the lease with its heartbeat, the stop.
+
+No event loop.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from .protocol import Protocol as Lock
 from .wire import Comments, Fences, Forge
 
 RELEASE_SECONDS = 10.0
-"""How long the end of a lease may take, as in `shared.lock.scope`."""
+"""Seconds that the end of a lease may take, as in `shared.lock.scope`."""
 
 ACCOUNTS = frozenset(range(BOT.id, BOT.id + 10))
-"""The engine's."""
+"""Ids of the engine's accounts."""
 
 
 POLL_SECONDS = 180.0
@@ -32,7 +35,7 @@ BACKOFF_SECONDS = 900.0
 
 
 class Duty(Protocol):
-    """What a kind of agent does with the lock."""
+    """The use of the lock by one kind of agent."""
 
     role: Role
 
@@ -45,7 +48,7 @@ class Duty(Protocol):
         ...
 
     async def ordered(self, agent: Agent, held: Any) -> bool:
-        """Whether a person ordered to stop."""
+        """Return whether a person ordered to stop."""
         ...
 
     async def stop(self, agent: Agent, held: Any) -> None:
@@ -118,7 +121,7 @@ class Agent:
             await self._claim(*wish)
 
     async def look(self, key: Any) -> Any:
-        """One look at the lock; in which order it read is noted."""
+        """Look at the lock once; note the order of its reads."""
         ops, kernel, began = self.process.ops, self.process.kernel, self.process.kernel.now
         ops.clear()
         try:
@@ -127,7 +130,7 @@ class Agent:
             self.fate.journal.looks.append(Look(began, kernel.now, self.process.sender, tuple(ops)))
 
     async def sweep(self, key: Any) -> Any:
-        """The fence as a sweep reads it; first the comments of epochs that are over, as `shared.reconcile.sweep`."""
+        """Return the fence as a sweep reads it, after the comments of ended epochs (as `shared.reconcile.sweep`)."""
         self.sweep_at = self.process.kernel.now + SWEEP_SECONDS
         found = await self.fences.read(key.ref)
         fence = None if found is None else self.lock.read_fence(key, *found)
@@ -138,7 +141,7 @@ class Agent:
         return fence
 
     async def tell(self, held: Any, sentence: str, stage: Stage | None = None) -> None:
-        """Say in the comment how it goes, as the real agents do: after the fence, and before the labels.
+        """Write the progress into the comment, as the real agents do: after the fence, and before the labels.
 
         `stage` is the end that it is about to reach, which is told before the fence says so.
         """
@@ -199,11 +202,11 @@ class Agent:
         self.fate.journal.known.add(lease.ack.nonce)
 
     def skip(self, boot: float, seen: object = None) -> None:
-        """Leave the item alone for a while, unless it changes; `boot` is when it was looked at."""
+        """Leave the item alone for a while, unless it changes; `boot` is the time of the look."""
         self.skip_until, self.skipped = boot + (self.fate.world.special.quick or SKIP_SECONDS), seen
 
     def _note(self, what: str, times: bool = True) -> None:
-        """Count what proves that the lock under test does something; the first format's own doing proves nothing."""
+        """Count a proof that the lock under test does something; acts of the first format prove nothing."""
         self.fate.journal.counts[what] += times and not self.identity.first_format
 
     # The lease
@@ -240,7 +243,7 @@ class Agent:
         await self._duty.stop(self, held)
 
     def _over(self, value: object, error: BaseException | None) -> None:
-        """The work or the heartbeat has ended: end the other, and let go."""
+        """End the work or the heartbeat, whichever is left, and release."""
         if self._leaving or self.held is None:
             return
         for task in self._tasks:
@@ -290,14 +293,14 @@ class Agent:
             self._over(None, None)
 
     def believes_no_more(self) -> None:
-        """It holds nothing from now on, and pays for nothing."""
+        """Hold nothing from now on, and pay for nothing."""
         now = self.process.kernel.now
         if self.hold_record is not None:
             self.hold_record.ended = min(self.hold_record.ended, now)
         self.pays_no_more()
 
     async def paid(self, held: Any, seconds: float) -> None:
-        """One paid run, recorded in the fence before it begins."""
+        """Make one paid run, recorded in the fence before it begins."""
         await self.lock.advance(held, self.lock.FenceChange(runs=held.fence.runs + 1))
         held.check()
         run = PaidRun(held.fence.key.ref, self.process.sender, held.ack.nonce, self.process.kernel.now)
@@ -307,16 +310,16 @@ class Agent:
         self.pays_no_more()
 
     def pays_no_more(self) -> None:
-        """The run that is under way, if one is, ends here."""
+        """End the run that is under way, if any."""
         if self._run is not None:
             self._run.ended = self.process.kernel.now
             self._run = None
 
     def effect(self, held: Any, what: str) -> None:
-        """Check the proof and note that something is about to be written under it."""
+        """Check the proof and note that a write under it is about to begin."""
         held.check()
         self.fate.journal.effects.append(Effect(self.process.kernel.now, self.process.sender, what, held.ack.nonce))
 
     def say(self, what: str) -> None:
-        """One line of the story."""
+        """Add one line to the story."""
         self.fate.journal.say(self.process.kernel.now, self.identity.name, what)

@@ -1,4 +1,4 @@
-"""Many schedules, on several processors, added up; the same sum whatever the number of processors."""
+"""Many schedules, on several processors, added up; the sum is the same for any number of processors."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .schedule import Schedule
 from .worlds import WORLDS, world_of
 
 LEAST_PER_100_000 = 100
-"""How often everything that should happen sometimes has to happen."""
+"""Least number, in 100,000 schedules, of each event that should happen sometimes."""
 
 PORTION = 500
-"""So many schedules are given to a process at a time."""
+"""Schedules that a process is given at a time."""
 
 
 @dataclass(slots=True)
 class Sum:
-    """What many schedules came to."""
+    """The sum of many schedules' results."""
 
     schedules: int = 0
     events: int = 0
@@ -44,7 +44,7 @@ class Sum:
         self.failing += other.failing
 
     def missing(self) -> list[str]:
-        """What happened too rarely for the checks to prove anything."""
+        """Return the events that happened too rarely for the checks to prove anything."""
         least = self.schedules * LEAST_PER_100_000 / 100_000
         return [f"{what}: {self.counters[what]}" for what in SOMETIMES if self.counters[what] < least]
 

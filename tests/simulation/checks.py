@@ -1,4 +1,4 @@
-"""What must be true of every schedule: the promises of the lock, judged on what happened."""
+"""The promises of the lock, checked on every schedule."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COSTS = {
     "ref put back by a person": (2, CERTAIN + 900),
     "state directory copied": (2, CERTAIN + 900),
 }
-"""What may be lost by each: so many times the work, and so many seconds."""
+"""Costs that each event may cause: how many times the work, and how many seconds."""
 
 CHECKS = (
     "1 epochs",
@@ -59,7 +59,7 @@ CHECKS = (
 
 
 def violations(schedule: Schedule, world: World) -> list[str]:
-    """Every promise that was broken, as `number name: what`."""
+    """Return every broken promise, as `number name: what`."""
     lines = by_ref(schedule)
     told: dict[str, list[Iterator[str]]] = {
         "1 epochs": [epochs(schedule, lines), made_anew(schedule, lines)],
@@ -95,7 +95,7 @@ def _unfinished(schedule: Schedule) -> Iterator[str]:
 
 
 def _pull_requests(schedule: Schedule) -> Iterator[str]:
-    """One pull request, whose head is the commit of the fence."""
+    """Yield errors unless there is one pull request, whose head is the commit of the fence."""
     github, fence = schedule.github, schedule.fence
     if len(github.pulls) > 1 + sum(what == "asked again by a person" for _, what, _ in schedule.journal.acts):
         yield f"there are {len(github.pulls)}"
@@ -108,7 +108,7 @@ def _pull_requests(schedule: Schedule) -> Iterator[str]:
 
 
 def _left_over(schedule: Schedule, world: World) -> Iterator[str]:
-    """No lock lives on: none is held at rest, and nobody keeps the ACK of a dead agent alive."""
+    """Yield each lock that lives on: an ACK that was renewed long after its agent's death."""
     if schedule.finished_at < 0:
         return
     grace = max(TIMEOUT, world.late_seconds) + 60
@@ -133,7 +133,7 @@ def _lives(schedule: Schedule, agent: str) -> bool:
 
 
 def _progress(schedule: Schedule, world: World) -> Iterator[str]:
-    """It ends in time: the work itself, and so much for everything that went wrong."""
+    """Yield an error unless it ended in time: the seconds of the work itself, and of everything that went wrong."""
     journal, done = schedule.journal, schedule.finished_at
     work = schedule.plan.seconds
     asked = max([at for at, what, _ in journal.acts if what == "asked again by a person"], default=0.0)

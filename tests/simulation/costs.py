@@ -1,4 +1,4 @@
-"""Judging what the lock asks of GitHub and of git: a claim, a look, and whoever is refused."""
+"""Judgement of the lock's requests to GitHub and git: of a claim, of a look, and after a refusal."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 CLAIM_REQUESTS = 12
-"""Most requests of a claim that nothing went wrong for (probe, fence, comment, thread, edits, fence, post, fence), also
+"""Most requests of a claim without any fault (probe, fence, comment, thread, edits, fence, post, fence), also
 when another agent takes over while it is shown."""
 
 TRIES_WHILE_REFUSED = 8
-"""Most claims of a process that reach the git server while it refuses them: waits grow from a minute to an hour."""
+"""Most claims of a process that reach the git server while it refuses them: pauses grow from a minute to an hour."""
 
 CONTENT_PER_HOUR = 500
 """GitHub's limit of writes that create content, per account."""
 
 
 def claims(schedule: Schedule) -> Iterator[str]:
-    """A claim posts once at most, and asks for little."""
+    """Yield each claim that posts more than once, or makes too many requests."""
     for claimed in schedule.journal.claims:
         yield from _cost_of(claimed)
     hours: dict[int, int] = {}
@@ -41,7 +41,7 @@ def claims(schedule: Schedule) -> Iterator[str]:
 
 
 def insistent(schedule: Schedule) -> Iterator[str]:
-    """While the git server refuses fences, each process tries ever more rarely."""
+    """Yield each process that does not try ever more rarely while the git server refuses fences."""
     tries: dict[int, int] = {}
     for claimed in schedule.journal.claims:
         if "pushes" in claimed.order and schedule.github.weather.refuses(claimed.at):
@@ -60,7 +60,7 @@ def _cost_of(claimed: Claimed) -> Iterator[str]:
 
 
 def looks(schedule: Schedule) -> Iterator[str]:
-    """Where the fence alone says who holds, a look reads nothing else."""
+    """Yield each look that reads more than the fence, although the fence alone tells the holder."""
     special, journal = schedule.world.special, schedule.journal
     if special.wrong_dates or special.burst:
         return
@@ -70,7 +70,7 @@ def looks(schedule: Schedule) -> Iterator[str]:
 
 
 def _is_enough(schedule: Schedule, look: Look) -> bool:
-    """Whether the fence that it read is free, or was stamped within the time-out."""
+    """Return whether the fence that it read is free, or was stamped within the timeout."""
     for seen in schedule.journal.seen:
         if seen.sender != look.sender or seen.name != "reads fence" or not look.began < seen.heard <= look.ended:
             continue
@@ -83,7 +83,7 @@ def _is_enough(schedule: Schedule, look: Look) -> bool:
 
 
 def in_vain(schedule: Schedule) -> Iterator[str]:
-    """Nobody claims where something stands that no fence is: it would be refused for ever."""
+    """Yield each claim of an item whose ref holds something that is no fence: it would be refused for ever."""
     journal = schedule.journal
     for sent in journal.sent:
         if sent.name != "pushes" or journal.agents[sent.sender].startswith("reviewer"):

@@ -1,4 +1,4 @@
-"""Judging fences by what the git server did: epochs never go back, no write is stale, nothing paid for is forgotten."""
+"""Judgement of fences by the git server's acts: epochs never go back, no write is stale, no paid work is forgotten."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Move:
-    """One accepted push of a fence: what it wrote, and what stood there before, whoever had put it there."""
+    """One accepted push of a fence: its content, and the ref's content before it, by whomever."""
 
     push: Push
     fence: Fence
@@ -30,19 +30,19 @@ class Move:
 
     @property
     def begins(self) -> bool:
-        """Whether it is the first of an epoch."""
+        """True if it is the first of an epoch."""
         return self.before is None or self.before.nonce != self.fence.nonce
 
     @property
     def frees(self) -> bool:
-        """Whether it does nothing but end an epoch that had not ended, which is not only its own agent's to do."""
+        """True if it does nothing but end an epoch that had not ended; other agents than its own may do that, too."""
         if self.begins or self.before is None or self.before.free or not self.fence.free:
             return False
         return replace(self.fence, released="", oid="") == replace(self.before, released="", oid="")
 
     @cached_property
     def order(self) -> tuple[int, int]:
-        """What grows from epoch to epoch."""
+        """Number of the epoch, which grows."""
         return _order(self.fence)
 
 
@@ -77,7 +77,10 @@ def _order(fence: Fence) -> tuple[int, int]:
 
 
 def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Epochs grow, and each has one author; only a tombstone is put on another's. Nothing paid for is forgotten."""
+    """Yield errors unless epochs grow, and each has one author; only a tombstone is put on another's epoch.
+
+    Nothing paid for may be forgotten.
+    """
     for ref, line in lines.items():
         authors: dict[str, int] = {}
         yield from _ends(schedule, ref, line)
@@ -100,7 +103,7 @@ def epochs(schedule: Schedule, lines: Lines) -> Iterator[str]:
 
 
 def _ends(schedule: Schedule, ref: str, line: list[Move]) -> Iterator[str]:
-    """An epoch is one more than any before it; what ends the item lets go of it, and ends nobody's work."""
+    """Yield errors unless epochs grow by one, an ended item is free, and no tombstone ends unfinished work."""
     highest = 0
     for move in line:
         fence, before = move.fence, move.before
@@ -118,25 +121,25 @@ def _ends(schedule: Schedule, ref: str, line: list[Move]) -> Iterator[str]:
 
 
 def _carried_again(schedule: Schedule, line: list[Move], move: Move) -> bool:
-    """Whether the network carried out a push a second time, after a person had deleted the ref that it had made."""
+    """Return whether the network repeated a push after a person had deleted the ref that it had made."""
     first = next(one for one in line if one.push.oid == move.push.oid)
     deleted = (at for at, ref, oid in schedule.journal.ref_acts if ref == move.push.ref and oid is None)
     return move.push.before is None and any(first.push.at < at < move.push.at for at in deleted)
 
 
 def _grows(old: tuple[int, int], new: tuple[int, int]) -> bool:
-    """The first format goes on with an ACK of its own under the same number."""
+    """Return whether an epoch's number grows; the first format goes on with its own ACK under the same number."""
     return old < new or (old == new and new[0] == 1)
 
 
 def _forgets(old: Fence, new: Fence) -> bool:
-    """Whether a new epoch throws away what the one before it has paid for."""
+    """Return whether a new epoch drops work that the one before it has paid for."""
     unfinished = old.stage in {Stage.IMPLEMENTING, Stage.TESTING, Stage.APPROVED}
     return unfinished and (old.stage, old.phase, old.work_head, old.pr) != (new.stage, new.phase, new.work_head, new.pr)
 
 
 def made_anew(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """A chain that begins again after its ref was deleted goes on counting, where its comment could be read."""
+    """Yield each chain that begins again after its ref was deleted and does not count on from a readable comment."""
     for ref, line in lines.items():
         highest: Move | None = None
         for move in line:
@@ -148,20 +151,23 @@ def made_anew(schedule: Schedule, lines: Lines) -> Iterator[str]:
 
 
 def looked_at(schedule: Schedule, move: Move) -> float:
-    """When whoever begins a chain may have looked last: a pause of less than `OLD_SECONDS` lies between that and it."""
+    """Return the earliest time at which the author of a new chain may have looked last.
+
+    It may have been paused, for less than `OLD_SECONDS`, between that look and its push.
+    """
     at = move.push.sent_at
     paused = schedule.journal.troubled.get(move.push.sender, ())
     return min((since for since in paused if at - OLD_SECONDS <= since <= at), default=at)
 
 
 def hidden(schedule: Schedule) -> bool:
-    """Whether somebody may have hidden what a comment shows: by taking it away, or with another key."""
+    """Return whether somebody may have hidden what a comment shows: by deleting it, or with another key."""
     acts = {"ACK deleted by a person", "ACK edited by a person", "opaque", "transferred by a person"}
     return any(what in acts for _, what, _ in schedule.journal.acts)
 
 
 def _readable(schedule: Schedule, nonce: str, at: float) -> bool:
-    """Whether a comment showed that epoch at that time, and nobody hid it: by taking it away, or with another key."""
+    """Return whether a comment showed that epoch at that time, and nobody hid it: by deletion, or with another key."""
     if hidden(schedule):
         return False
     seen = at - schedule.world.lag - schedule.world.commit - 2 * REQUEST_SECONDS
@@ -170,7 +176,7 @@ def _readable(schedule: Schedule, nonce: str, at: float) -> bool:
 
 
 def stale_writes(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Every push extends the fence that stood there, and none is of an epoch after which another had begun."""
+    """Yield each push that does not extend the fence before it, or is of an epoch after which another had begun."""
     for ref, line in lines.items():
         acts = [(at, oid) for at, moved, oid in schedule.journal.ref_acts if moved == ref]
         begun: list[str] = []

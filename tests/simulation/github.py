@@ -27,13 +27,13 @@ _RELEASED = re.compile(r"^Released: ([0-9a-f]+)$", re.MULTILINE)
 
 
 def server_time(seconds: float) -> datetime:
-    """A `Date` header: whole seconds."""
+    """Return a `Date` header's time: whole seconds."""
     return EPOCH + timedelta(seconds=int(seconds))
 
 
 @dataclass(slots=True)
 class GitHub:
-    """The server. `sender` and `sent_at` say whose request is carried out just now."""
+    """The server. `sender` and `sent_at` tell the request that is carried out just now."""
 
     rng: Random
     commit: float
@@ -54,7 +54,7 @@ class GitHub:
     began: dict[str, list[str]] = field(default_factory=dict)
     """Per fence: the nonces of its epochs, in their order."""
     refused_zombies: int = 0
-    """How many pushes of an epoch after which another had begun were refused."""
+    """Refused pushes of an epoch after which another had begun."""
     merges: int = 0
     gone: set[int] = field(default_factory=set)
     """Items that were transferred."""
@@ -76,7 +76,7 @@ class GitHub:
         return None if shown is None or shown.number in self.gone else shown
 
     def post(self, number: int, body: str, author: Account = BOT) -> Comment:
-        """A new comment: its id is given now, it is seen a little later."""
+        """Post a new comment: its id is given now, it becomes visible a little later."""
         self.here(number)
         at = server_time(self.now)
         comment = Comment(FIRST_ID + len(self._comments), number, author, body, at, at)
@@ -100,11 +100,11 @@ class GitHub:
         return edited
 
     def delete(self, id: int) -> None:
-        """Somebody tidies up."""
+        """Delete a comment, as a person does."""
         self._comments[id].put(None, self._visible())
 
     def is_there(self, id: int) -> bool:
-        """Whether nobody has deleted a comment."""
+        """Return whether nobody has deleted a comment."""
         return self._comments[id].now is not None
 
     def _visible(self) -> float:
@@ -123,7 +123,7 @@ class GitHub:
         return self.items[number].seen(at) or self.items[number].now
 
     def timeline(self, number: int, at: float) -> tuple[LabelChange, ...]:
-        """Who changed labels."""
+        """Return the label changes, with their authors."""
         self.here(number)
         return tuple(change for change in self.timelines.get(number, ()) if change.at <= at)
 
@@ -157,7 +157,7 @@ class GitHub:
         return tuple(pull for pull in self.pulls.values() if pull.branch == branch and pull.seen_from <= at)
 
     def open_pull(self, branch: str) -> Pull | None:
-        """A new pull request; None is a 422: there is one, or nothing to merge."""
+        """Open a new pull request; None is a 422: there is one, or nothing to merge."""
         tip = self.refs.get(branch)
         if tip is None or any(pull.branch == branch and pull.merged in {"", tip} for pull in self.pulls.values()):
             return None
@@ -186,7 +186,7 @@ class GitHub:
         return None if oid is None else (oid, self.messages.get(oid, ""))
 
     def committed(self, message: str, parents: Sequence[str]) -> str:
-        """A commit that no ref names yet; its id."""
+        """Make a commit that no ref names yet; return its id."""
         oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
         self.messages[oid], self.parents[oid] = message, tuple(parents)
         return oid
@@ -194,7 +194,7 @@ class GitHub:
     def push(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None:
-        """All refs move or none; what is already there needs no lease (git says: everything up to date)."""
+        """Move all refs or none; a ref with its new value already needs no lease (git: everything up to date)."""
         self.weather.pushing(self.now, creates=expected is None)
         oid = hashlib.sha1(f"{parents}{message}".encode()).hexdigest()
         if self.frozen_fence and updates and all(self.refs.get(move.ref) == move.expected for move in updates):
@@ -214,7 +214,7 @@ class GitHub:
         return oid
 
     def _moved(self, moves: Sequence[RefUpdate]) -> None:
-        """All of them at once; each fence among them is an accepted push of its own."""
+        """Move all of them at once; each fence among them is an accepted push of its own."""
         for move in moves:
             self.refs.pop(move.ref, None)
             if move.new:
@@ -233,22 +233,22 @@ class GitHub:
             )
 
     def probe(self) -> None:
-        """A scratch ref is made, moved and deleted."""
+        """Make, move and delete a scratch ref."""
         self.weather.pushing(self.now, creates=True, probes=True)
 
 
 def is_engine(author: Account) -> bool:
-    """Whether it is an account of the engine's."""
+    """Return whether it is an account of the engine's."""
     return BOT.id <= author.id < BOT.id + 100
 
 
 def nonce_of(message: str) -> str:
-    """What names the epoch of a fence."""
+    """Return the nonce of a fence's epoch."""
     found = _NONCE.search(message)
     return found[1] if found else ""
 
 
 def released(message: str) -> bool:
-    """Whether a fence says of its own epoch that it is over."""
+    """Return whether a fence says that its own epoch is over."""
     found = _RELEASED.search(message)
     return found is not None and found[1] == nonce_of(message)

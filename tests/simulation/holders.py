@@ -1,4 +1,4 @@
-"""Judging who holds, by what went over the wire: who holds, who pays and who seems to be at work."""
+"""Judgement of holders by the requests on the wire: who holds, who pays and who seems to be at work."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 LEAVING_SECONDS = 1.0
-"""Who lets go on a person's order is free a moment before it has noticed so itself."""
+"""Seconds for which a holder that stops on a person's order may overlap: its lock is free before it notices."""
 
 
 def two_holders(schedule: Schedule, world: World) -> Iterator[str]:
-    """Where no request is lost and nothing stands still, nobody acts as a holder beside another."""
+    """Yield each two holders at a time, in worlds where no request is lost and no process is paused."""
     holds = schedule.journal.holds
     for index, one in enumerate(holds):
         for other in holds[index + 1 :]:
@@ -31,7 +31,7 @@ def two_holders(schedule: Schedule, world: World) -> Iterator[str]:
 
 
 def paid_twice(schedule: Schedule, world: World) -> Iterator[str]:
-    """No two runs for one item are paid for at a time, unless an agent stood still or people moved what it rests on."""
+    """Yield each two paid runs for one item at a time, unless an agent was paused or people moved refs of the lock."""
     runs = schedule.journal.paid
     for index, one in enumerate(runs):
         for other in runs[index + 1 :]:
@@ -45,7 +45,7 @@ def paid_twice(schedule: Schedule, world: World) -> Iterator[str]:
 
 
 def _moved_by_people(schedule: Schedule) -> bool:
-    """Whether a person moved the ref, or copied a state directory: what a lock rests on."""
+    """Return whether a person moved the ref, or copied a state directory: the foundations of a lock."""
     acts = {what for _, what, _ in schedule.journal.acts}
     return bool(schedule.journal.ref_acts) or "state directory copied" in acts
 
@@ -55,7 +55,7 @@ def _excused(schedule: Schedule, one: Hold, other: Hold) -> bool:
 
 
 def last_active(schedule: Schedule) -> Iterator[str]:
-    """At rest no comment of this layout says that somebody is at work."""
+    """Yield each comment of this layout that at rest says that somebody is at work."""
     if schedule.finished_at < 0 or (schedule.fence is None and schedule.journal.ref_acts):
         return  # without its fence nobody knows of it any more
     accounts = {agent.identity.account.id for agent in schedule.live}

@@ -1,4 +1,4 @@
-"""What an agent is before it runs: its state directory, and what the work of a schedule needs."""
+"""The fixed parts of an agent: its state directory, and the needs of a schedule's work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Nonces:
         self.kept: set[str] = set()
 
     def copy(self, serial: int) -> Nonces:
-        """What is there now, for a second agent; what each makes from now on differs."""
+        """Copy the present nonces for a second agent; the nonces that each makes from now on differ."""
         other = Nonces(serial)
         other.kept = set(self.kept)
         return other
@@ -33,11 +33,11 @@ class Nonces:
         return nonce
 
     def mine(self, nonce: str) -> bool:
-        """Whether it is one of these."""
+        """Return whether it is one of these."""
         return nonce in self.kept
 
     def forget(self, nonce: str) -> None:
-        """It is finished."""
+        """Forget a finished one."""
         self.kept.discard(nonce)
 
 
@@ -45,7 +45,7 @@ class Nonces:
 class Identity:
     """A state directory: the agent's id, its nonces and its keys; and the account of its token.
 
-    `first_format`: the engine that runs on it is of the time when every claim had a comment of its own.
+    `first_format`: its engine is of the version in which every claim had a comment of its own.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the work of one schedule needs: seconds of the paid runs, CI, review; and the mode."""
+    """Needs of one schedule's work: seconds of the paid runs, CI, review; and the mode."""
 
     red: float
     green: float
@@ -66,15 +66,15 @@ class Plan:
     ci_breaks: bool
     review: float
     parks: bool = False
-    """Whether the agent lets go after each phase."""
+    """True if the agent releases after each phase."""
     deletes_branch: bool = False
-    """Whether a merge takes the work branch away."""
+    """True if a merge deletes the work branch."""
     log_characters: int = 0
-    """How long a text is that is told among the details."""
+    """Characters of a text that is told among the details."""
     labels_decide: bool = False
     """A planted bug: what the labels say is believed before the fence."""
 
     @property
     def seconds(self) -> float:
-        """How long the work takes when nothing goes wrong."""
+        """Seconds of the work when nothing goes wrong."""
         return self.red + self.green + self.ci + (self.fix + self.ci if self.ci_breaks else 0) + self.review

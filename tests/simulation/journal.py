@@ -1,4 +1,4 @@
-"""What happened in one schedule: counts, broken promises, and (when asked for) the story in words."""
+"""Events of one schedule: counts, broken promises, and (when asked for) the story in words."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ SOMETIMES = (
     "epoch begun after one of the first format",
     "worker's fence buried",
 )
-"""What has to happen at least 100 times in 100,000 schedules, or the checks prove nothing."""
+"""Events that must happen at least 100 times in 100,000 schedules, or the checks prove nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One answer about a lock or an item: when the server gave it, when which process heard it, and what it showed."""
+    """One answer about a lock or an item: when the server gave it, when which process heard it, and its content."""
 
     at: float
     heard: float
@@ -87,7 +87,7 @@ class Sent:
 
 @dataclass(slots=True)
 class PaidRun:
-    """One paid run: of which fence, by which process, from when until when it ran."""
+    """One paid run: the fence, the process, and the times of its beginning and end."""
 
     ref: str
     sender: int
@@ -98,7 +98,7 @@ class PaidRun:
 
 @dataclass(slots=True)
 class Hold:
-    """From when to when a process acted as the holder."""
+    """The span in which a process acted as the holder."""
 
     ref: str
     sender: int
@@ -121,7 +121,7 @@ class Effect:
 
 @dataclass(slots=True)
 class Claimed:
-    """One try to claim: when and by which process, what it cost, and what went wrong on the way."""
+    """One attempt to claim: when and by which process, its requests, and the faults on the way."""
 
     at: float
     sender: int
@@ -135,7 +135,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at a lock: by which process, from when until when, and what it asked."""
+    """One look at a lock: by which process, from when until when, and its requests."""
 
     began: float
     ended: float
@@ -165,15 +165,15 @@ class Journal:
     effects: list[Effect] = field(default_factory=list)
     claims: list[Claimed] = field(default_factory=list)
     acts: list[tuple[float, str, int]] = field(default_factory=list)
-    """What people did: when, what, and to which comment."""
+    """Acts of people: the time, the act, and the comment."""
     ref_acts: list[tuple[float, str, str | None]] = field(default_factory=list)
-    """When people moved a fence's ref, which, and to what (None: it went)."""
+    """Moves of a fence's ref by people: the time, the ref, and its new value (None: deleted)."""
     troubled: dict[int, list[float]] = field(default_factory=dict)
-    """When a process was paused or a request of it failed."""
+    """Times at which a process was paused or a request of it failed."""
     pauses: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
-    """From when until when a process stood still."""
+    """Pauses of a process: beginning and end."""
     last_alive: dict[str, float] = field(default_factory=dict)
-    """When an agent that is dead was last alive."""
+    """Time at which an agent that is dead was last alive."""
 
     looks: list[Look] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
@@ -186,21 +186,21 @@ class Journal:
     sent: list[Sent] = field(default_factory=list)
     paid: list[PaidRun] = field(default_factory=list)
     unheard_posts: list[float] = field(default_factory=list)
-    """When a comment was made of which nobody was told."""
+    """Times of comments that were posted without an answer to their sender."""
     agents: dict[int, str] = field(default_factory=dict)
-    """Whose life each process is."""
+    """Agent of each process."""
     identities: dict[int, Identity] = field(default_factory=dict)
-    """With which state directory, keys and account each process runs."""
+    """State directory, keys and account of each process."""
     started: dict[int, float] = field(default_factory=dict)
-    """When a process started."""
+    """Time at which a process started."""
     ended: dict[int, float] = field(default_factory=dict)
-    """When a process ended."""
+    """Time at which a process ended."""
 
     def say(self, at: float, who: str, what: str) -> None:
-        """One line of the story."""
+        """Add one line to the story."""
         if self.told is not None:
             self.told.append(f"{int(at) // 3600}:{int(at) // 60 % 60:02}:{at % 60:06.3f}  {who:<12} {what}")
 
     def trouble(self, at: float, sender: int) -> None:
-        """Remember that a process was hindered."""
+        """Note that a process was paused or a request of it failed."""
         self.troubled.setdefault(sender, []).append(at)

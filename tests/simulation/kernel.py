@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from shared.errors import EngineError
 
 MOST_EVENTS = 100_000
-"""A schedule of so many events goes round in circles."""
+"""Events after which a schedule counts as endless."""
 
 
 class Runaway(Exception):
@@ -17,7 +17,7 @@ class Runaway(Exception):
 
 
 class Kernel:
-    """What happens when; events of the same moment happen in the order in which they were planned."""
+    """The events and their times; events of the same moment happen in the order in which they were planned."""
 
     __slots__ = ("_heap", "_sequence", "events", "now", "over")
 
@@ -25,17 +25,17 @@ class Kernel:
         self.now = 0.0
         self.events = 0
         self.over = False
-        """Whether nothing more shall happen."""
+        """True if nothing more shall happen."""
         self._sequence = 0
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
 
     def at(self, when: float, happens: Callable[..., None], *args: Any) -> None:
-        """Let something happen at a virtual time."""
+        """Plan an event for a virtual time."""
         self._sequence += 1
         heappush(self._heap, (when, self._sequence, happens, args))
 
     def run(self, until: float) -> None:
-        """Let everything happen up to `until` seconds, or until it is `over`."""
+        """Run all events up to `until` seconds, or until it is `over`."""
         heap = self._heap
         while heap and heap[0][0] <= until and not self.over:
             self.now, _, happens, args = heappop(heap)
@@ -46,7 +46,7 @@ class Kernel:
 
 
 class Sleep:
-    """A coroutine's wish to go on after so many seconds."""
+    """A coroutine's wish to go on after a number of seconds."""
 
     __slots__ = ("seconds",)
 
@@ -60,7 +60,7 @@ class Sleep:
 class Call:
     """A coroutine's wish for one answer of a server.
 
-    `run` gets the moment that the answer shows: now for what is written and for git, earlier for a stale read.
+    `run` gets the moment that the answer shows: now for writes and for git, earlier for a stale read.
     """
 
     __slots__ = ("detail", "name", "run", "stale", "write")
@@ -85,7 +85,7 @@ class Host(Protocol):
     paused_until: float
 
     def disturbed(self) -> bool:
-        """Whether fate strikes at this moment: then the task is not resumed now."""
+        """Return whether a pause or crash strikes at this moment: then the task is not resumed now."""
         ...
 
     def send(self, task: Task, call: Call) -> None:
@@ -94,7 +94,7 @@ class Host(Protocol):
 
 
 Ended = Callable[[object, BaseException | None], None]
-"""Is told the result of a task, or its error."""
+"""Gets the result of a task, or its error."""
 
 
 class Task:
@@ -111,11 +111,11 @@ class Task:
 
     @property
     def ticket(self) -> int:
-        """What it waits for; answers to earlier wishes are ignored."""
+        """Number of its present wish; answers to earlier wishes are ignored."""
         return self._waits
 
     def resume(self, ticket: int, value: object = None, error: EngineError | None = None) -> None:
-        """The answer to a wish has arrived; it is taken when the process runs."""
+        """Take the answer to a wish, as soon as the process runs."""
         if self.ended or ticket != self._waits:
             return
         host = self.host
@@ -141,7 +141,7 @@ class Task:
                 self.host.send(self, wish)
 
     def close(self) -> None:
-        """Cancel it where it stands."""
+        """Cancel the task where it stands."""
         if not self.ended:
             self.ended = True
             self._coroutine.close()

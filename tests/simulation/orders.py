@@ -1,4 +1,4 @@
-"""Judging who stops on a person's word: only where one was given, letting go at once, and not going on with it."""
+"""Judgement of stops on a person's order: only where one was given, released at once, and not continued."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 DELETED, EDITED = "the comment of the lock was deleted", "the comment of the lock was edited"
 
 RELEASE_SECONDS = 15.0
-"""Within so many quiet seconds whoever stops has let go: the longest that its end may take, and a request."""
+"""Quiet seconds within which a stopping holder has released: the longest that its end may take, and a request."""
 
 
 def orders(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Every end of a lease that its holder blames on a person."""
+    """Yield errors in every end of a lease that its holder blames on a person."""
     for loss in schedule.journal.losses:
         if loss.why in {DELETED, EDITED} and not schedule.journal.identities[loss.sender].first_format:
             schedule.journal.counts["stop on a person's word judged"] += 1
@@ -30,7 +30,7 @@ def orders(schedule: Schedule, lines: Lines) -> Iterator[str]:
 
 
 def _given(schedule: Schedule, loss: Loss) -> Iterator[str]:
-    """Somebody did what is blamed on him."""
+    """Yield an error unless a person did the act that is blamed on them."""
     github, journal = schedule.github, schedule.journal
     name = f"{journal.agents[loss.sender]} stops at {loss.at:.0f}, because {loss.why}"
     if loss.why == DELETED:
@@ -43,7 +43,7 @@ def _given(schedule: Schedule, loss: Loss) -> Iterator[str]:
 
 
 def looks_edited(schedule: Schedule, sender: int, ack_id: int, until: float) -> bool:
-    """Whether a person wrote into a comment by then, or somebody with a key that a process does not have."""
+    """Return whether by then a person wrote into a comment, or somebody with a key that a process does not have."""
     known = {key.id for key in schedule.journal.identities[sender].keys.keys}
     texts = [text for text in schedule.github.authors.get(ack_id, ()) if text.at <= until]
     return any(text.author == PERSON or key_that_signed(text) not in known | {""} for text in texts)

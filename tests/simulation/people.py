@@ -1,4 +1,4 @@
-"""People and strangers: who deletes, edits, relabels, stops and closes, and who posts ACKs without any right to."""
+"""People and strangers: they delete, edit, relabel, stop and close, and post ACKs without any right to."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .rules import ISSUE, stages_of
 FOREIGN_KEY = Keyring(99, (Key.of(b"somebody else's key"),))
 FENCE = f"refs/ack/worker/{ISSUE}"
 FOREIGN = "e" * 40
-"""The commit of what stands where a fence should be."""
+"""The commit of a foreign object in a fence's ref."""
 
 NONCE = "f" * 24
-"""How the nonces of strangers begin."""
+"""Beginning of strangers' nonces."""
 
 
 class People:
-    """Everybody who is no agent. What they will do is drawn before the schedule begins."""
+    """Everybody but the agents. Their acts are drawn before the schedule begins."""
 
     def __init__(self, fate: Fate, keyed: bool, work_seconds: float) -> None:
         self._fate = fate
@@ -59,7 +59,7 @@ class People:
                 fate.kernel.at(rng.random() * horizon, self._there, self._spoof)
 
     def _there(self, act: Callable[[], None]) -> None:
-        """Do it, unless the issue is somewhere else now."""
+        """Do it, unless the issue was transferred."""
         if ISSUE not in self._fate.github.gone:
             act()
 
@@ -114,7 +114,7 @@ class People:
         self._fate.github.close(ISSUE)
 
     def _command(self) -> None:
-        """A word to the agents that is answered and changes nothing; agents read it in their inbox."""
+        """Give the agents a command that is answered and changes nothing; agents read it in their inbox."""
         self._fate.commands.append(int(1000 + self._fate.kernel.now))
         self._fate.journal.say(self._fate.kernel.now, "a person", "gives a command")
 
@@ -125,7 +125,7 @@ class People:
             self._fate.journal.ref_acts.append((self._fate.kernel.now, ref, None))
 
     def _put_ref_back(self) -> None:
-        """An older value of the fence stands there again: that of a backup, or of who pushed it by hand."""
+        """Set the fence's ref back to an older value, as from a backup or by a push by hand."""
         github, ref = self._fate.github, FENCE
         older = [push.oid for push in github.pushes if push.ref == ref and push.oid != github.refs.get(ref)]
         if older:
@@ -141,7 +141,7 @@ class People:
     # Without
 
     def _spoof(self) -> None:
-        """An ACK that must not count; one of an unknown key of our account counts until its timeout."""
+        """Post an ACK that must not count; one of an unknown key of our account counts until its timeout."""
         fate, github, rng = self._fate, self._fate.github, self._fate.rng
         newest = self._newest_ack()
         kind = rng.randrange(6)
@@ -170,7 +170,7 @@ class People:
         fate.journal.say(fate.kernel.now, author.login, f"posts {body!r}")
 
     def _of_other_engine(self, body: str) -> str:
-        """What an engine of the first version, or of one to come, has left on the thread."""
+        """Return an ACK's text as an engine of the first version, or of a future one, leaves it on the thread."""
         first = body.partition("\n")[0]
         newer = f"<!-- ack/9 seq=7 nonce={NONCE}{self._spoofs:08x} state=active ttl=1200 mac=x -->"
         told = f"<!-- engine-status/9 kind=worker n={ISSUE} mac=x -->\nIt works.\n\n{first}\n{newer}"
@@ -187,7 +187,7 @@ class People:
 
 
 def foreign_fence(fate: Fate, ref: str, message: str) -> None:
-    """Something else stands where the fence should be, until a person deletes it."""
+    """Put a foreign object into the fence's ref, until a person deletes it."""
     github = fate.github
     github.refs[ref] = FOREIGN
     github.messages[FOREIGN] = message

@@ -19,15 +19,15 @@ from .kernel import Call, Ended, Kernel, Sleep, Task
 from .worlds import HEAL, PAUSES, REQUEST_SECONDS, TWICE_SECONDS, World
 
 READINGS = frozenset({"reads fence", "reads comment", "reads the comments of", "reads item"})
-"""What shows a lock, or a person's order: each answer is remembered."""
+"""Requests that show a lock, or a person's order: each answer is recorded."""
 
 
 OF_GIT = frozenset({"reads fence", "fetches", "pushes", "probes"})
-"""What git answers: without a date."""
+"""Requests that git answers: without a date."""
 
 
 class Fate:
-    """What one schedule has in common: chance, time, weather, the server and the record."""
+    """The common parts of one schedule: chance, time, weather, the server and the record."""
 
     __slots__ = ("commands", "flying", "github", "journal", "kernel", "rng", "world")
 
@@ -71,7 +71,7 @@ class Process:
         self.ended = False
 
     def _draw_refusal(self) -> tuple[float, float]:
-        """From when to when its token is refused."""
+        """Draw the times between which its token is refused."""
         if not self._fate.world.special.expires or self._fate.rng.random() < 0.3:
             return 0.0, 0.0
         began = self.kernel.now + 1500 * self._fate.rng.random()
@@ -80,11 +80,11 @@ class Process:
     # The clock of `Gateway`
 
     def now(self) -> float:
-        """The wall clock, which is wrong."""
+        """Return the wall clock, which is wrong."""
         return 1_767_603_600.0 + self.kernel.now + self._skew
 
     def boot(self) -> float:
-        """The boot clock, which counts pauses."""
+        """Return the boot clock, which counts pauses."""
         return self.kernel.now + self._boot_zero
 
     async def sleep(self, seconds: float) -> None:
@@ -92,13 +92,13 @@ class Process:
         await Sleep(seconds)
 
     def server_time(self) -> datetime:
-        """The last `Date` that was read, carried on by the boot clock; where dates lie, what the engine makes of it."""
+        """Return the last `Date` plus the boot clock since; where dates are wrong, the engine's estimate."""
         if self._dates is not None:
             return self._dates.now()
         return server_time(self._dated_at) + timedelta(seconds=self.kernel.now - self._read_at)
 
     def sure(self) -> bool:
-        """Whether nothing speaks against that time."""
+        """Return whether the server's time can be trusted."""
         return self._dates is None or self._dates.sure
 
     # Tasks
@@ -112,13 +112,13 @@ class Process:
         return task
 
     def end(self) -> None:
-        """Every task stops where it stands; nothing is said to anybody."""
+        """Stop every task where it stands; nobody is told."""
         self.ended = True
         for task in self._tasks:
             task.close()
 
     def disturbed(self) -> bool:
-        """Perhaps a pause, perhaps a crash."""
+        """Draw a pause or a crash."""
         world = self._fate.world
         odds = world.pause + world.crash
         if not odds:
@@ -142,7 +142,7 @@ class Process:
     # The network
 
     def send(self, task: Task, call: Call) -> None:
-        """Put a call on its way, with whatever the world does to it."""
+        """Put a call on its way, with the faults of the world."""
         fate = self._fate
         self.ops.append(call.name)
         now, random = self.kernel.now, fate.rng.random
@@ -165,7 +165,7 @@ class Process:
             self.kernel.at(up, self._arrive, task, task.ticket, call, now, down)
 
     def _odd(self, task: Task, call: Call, up: float, down: float) -> None:
-        """An edit that is carried out late, or twice: its sender learns of the first time at most."""
+        """Carry an edit out late, or twice: its sender learns of the first time at most."""
         fate, now = self._fate, self.kernel.now
         self.faults += 1
         fate.journal.trouble(now, self.sender)
@@ -224,7 +224,7 @@ class Process:
         self.kernel.at(when, self._execute_unseen, call, self.kernel.now, how)
 
     def _execute_unseen(self, call: Call, sent_at: float, how: str) -> None:
-        """Nobody waits for the answer."""
+        """Carry out a call whose answer nobody waits for."""
         self._execute(call, sent_at, how)
 
     def _execute(self, call: Call, sent_at: float, how: str) -> object:

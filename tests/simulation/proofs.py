@@ -1,4 +1,4 @@
-"""Judging who acts as a holder by what it had been shown: a fence of its own, lately enough, and nothing else since."""
+"""Judgement of holders' acts by the answers before them: the last fence shown must be its own, and recent."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 SELF_FENCE = 1500.0
 
 LOOKS_SECONDS = 2.0
-"""So long after a refused push its sender has looked at the fence; its heartbeat goes on meanwhile."""
+"""Seconds after a refused push within which its sender has read the fence; its heartbeat goes on meanwhile."""
 
 EFFECTS = frozenset({"adds label", "removes label", "opens a pull request for", "merges"})
-"""Writes that no server refuses to a holder that is none any more."""
+"""Writes that no server refuses to a former holder."""
 
 _ACTIVE = re.compile(r"nonce=([0-9a-f]{32}) state=active")
 
 
 class Wire:
-    """What is needed of a schedule to judge its writes: who began each epoch, who acted for which, what was shown."""
+    """Data for judging a schedule's writes: who began each epoch, who acted for which, what was shown."""
 
     def __init__(self, schedule: Schedule, lines: Lines) -> None:
         self.schedule = schedule
@@ -39,16 +39,16 @@ class Wire:
         for line in lines.values():
             self.began |= {move.fence.nonce: move for move in line if move.begins}
         self.acting: dict[int, list[tuple[float, float, str]]] = {}
-        """From when until when each process claimed, or held by an epoch."""
+        """Times between which each process claimed, or held by an epoch."""
         for claim in schedule.journal.claims:
             self.acting.setdefault(claim.sender, []).append((claim.at, claim.ended, ""))
         for hold in schedule.journal.holds:
             self.acting.setdefault(hold.sender, []).append((hold.begun, hold.ended, hold.nonce))
         self.writes = [(sent, self._nonce_of(sent)) for sent in schedule.journal.sent]
-        """Each write, and the epoch for which it speaks."""
+        """Each write, with its epoch."""
 
     def _nonce_of(self, sent: Sent) -> str:
-        """The epoch for which a write speaks, if its sender has begun it and not ended it by then; else nothing.
+        """Return the epoch of a write, if its sender has begun it and not ended it by then; else nothing.
 
         A label and a merge name none: they are of the epoch for which their sender acts.
         """
@@ -70,7 +70,7 @@ class Wire:
         return nonce if own and acts else ""
 
     def _moves_on(self, sent: Sent) -> str:
-        """The epoch of a push that says that work got further; a stamp, a record and an end say nothing of it."""
+        """Return the epoch of a push that says that work got further; a stamp, a record and an end do not say so."""
         message = str(sent.detail)
         nonce = nonce_of(message)
         if released(message) or nonce not in self.began:
@@ -87,7 +87,7 @@ def _work(fence: Fence) -> tuple[object, ...]:
 
 
 def proofs(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Nothing is written by who has not been shown its own fence for longer than the self-fence."""
+    """Yield each write by a process that was not shown its own fence for longer than the self-fence."""
     wire = Wire(schedule, lines)
     shown = _shown(schedule, lines)
     for sent, nonce in wire.writes:
@@ -111,7 +111,7 @@ def _in_order(schedule: Schedule) -> Iterator[str]:
 
 
 def _shown(schedule: Schedule, lines: Lines) -> dict[int, list[float]]:
-    """When each process moved its fence, or was shown it, in that order."""
+    """Return the times at which each process moved its fence, or was shown it, in their order."""
     owners = {move.fence.nonce: move.push.sender for line in lines.values() for move in line if move.begins}
     shown: dict[int, list[float]] = {}
     for line in lines.values():
@@ -125,7 +125,7 @@ def _shown(schedule: Schedule, lines: Lines) -> dict[int, list[float]]:
 
 
 def _stamped_in_time(wire: Wire) -> Iterator[str]:
-    """Whoever acts has stamped its fence so lately that nobody could have found it dead twice."""
+    """Yield each act so long after its fence's last stamp that somebody could have found it dead twice."""
     schedule = wire.schedule
     if schedule.journal.ref_acts or schedule.world.special.wrong_dates or schedule.world.special.burst:
         return
@@ -143,7 +143,7 @@ def _stamped_in_time(wire: Wire) -> Iterator[str]:
 
 
 def _against_better_knowledge(wire: Wire) -> Iterator[str]:
-    """Who was shown another's fence or none, or was refused, writes nothing more for its epoch."""
+    """Yield each write for an epoch after its process was shown another's fence or none, or was refused."""
     schedule = wire.schedule
     for nonce, move in wire.began.items():
         sender = move.push.sender
@@ -162,7 +162,7 @@ def _against_better_knowledge(wire: Wire) -> Iterator[str]:
 
 
 def _told(wire: Wire, nonce: str, began: Move) -> list[tuple[float, bool]]:
-    """What the holder of an epoch was told of its fence, and when: whether it is over."""
+    """Return the times at which an epoch's holder was told about its fence, and whether the epoch was over."""
     journal, sender, ref = wire.schedule.journal, began.push.sender, began.push.ref
     told = [
         (move.push.at, False) for move in wire.lines[ref] if move.fence.nonce == nonce and move.push.sender == sender
@@ -177,5 +177,5 @@ def _told(wire: Wire, nonce: str, began: Move) -> list[tuple[float, bool]]:
 
 
 def _hindered(schedule: Schedule, sender: int, since: float, until: float) -> bool:
-    """Whether the process stood still in between: not all of it may have heard by then."""
+    """Return whether the process was paused in between: it may not have received all answers by then."""
     return any(since - 1 <= at <= until for at in schedule.journal.troubled.get(sender, ()))

@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What agents use of the lock."""
+    """The parts of the lock that agents use."""
 
     observe: Callable[..., Any]
     claim: Callable[..., Any]
@@ -40,9 +40,9 @@ class Protocol:
 def of_package(
     package: str, finish: str = "shared.reconcile.tombstones", board: str = "shared.github.status"
 ) -> Protocol:
-    """The lock as it stands in `package`, an importable package like `shared.lock`.
+    """Return the lock of `package`, an importable package like `shared.lock`.
 
-    `finish` ends fences for it, and by way of `board` agents tell something in its comment.
+    `finish` ends fences for it, and by way of `board` agents write into its comment.
     """
     names = ("ended_epochs", "view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
@@ -59,7 +59,7 @@ def of_package(
 
 
 def _first_format() -> Protocol:
-    """The lock of the first format, whose looks tell the same in other words, and which leaves its comments as is."""
+    """Return the lock of the first format, whose looks have other names, and which leaves its comments as they are."""
     package = f"{__package__}.first_format"
     names = ("view", "claim", "hold", "fence", "claimant", "gateway", "codec", "record", "burial", "status")
     m = {name: importlib.import_module(f"{package}.{name}") for name in names}
@@ -102,7 +102,7 @@ async def _advance_of_first_format(
 
 
 def _mine(view: Any, claimant: Any) -> str:
-    """The nonce of what this agent holds already by a look; empty for none."""
+    """Return the nonce of the lock that this agent holds already by a look; empty for none."""
     return view.fence.nonce if view.standing == "ours" and view.fence is not None else ""
 
 
@@ -111,7 +111,7 @@ def _mine_of_first_format(is_mine: Callable[..., bool], view: Any, claimant: Any
 
 
 def _was_free(view: Any) -> bool:
-    """Whether a look showed that its holder had let go."""
+    """Return whether a look showed that its holder had released it."""
     return bool(view.standing == "free")
 
 
@@ -120,7 +120,7 @@ def _was_free_of_first_format(view: Any) -> bool:
 
 
 PRODUCTION = of_package("shared.lock")
-"""What the agents run."""
+"""The lock that the agents run."""
 
 FIRST_FORMAT = _first_format()
-"""What agents ran when every claim had a comment of its own."""
+"""The lock of the version in which every claim had a comment of its own."""

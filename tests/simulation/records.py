@@ -1,4 +1,4 @@
-"""What the GitHub in memory keeps: values with their history, label changes, items, pull requests and pushes."""
+"""The data of the GitHub in memory: values with their history, label changes, items, pull requests and pushes."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Versions(Generic[V]):
 
     @property
     def now(self) -> V:
-        """What the primary has."""
+        """The primary's value."""
         return self._values[-1]
 
     @property
     def first(self) -> V:
-        """What it was at first."""
+        """The first value."""
         return self._values[0]
 
     def put(self, value: V, at: float) -> None:
-        """A new version; versions become visible in their order."""
+        """Add a new version; versions become visible in their order."""
         self._values.append(value)
         self._seen_from.append(max(at, self._seen_from[-1]))
 
     def seen(self, at: float) -> V | None:
-        """What a read of this moment shows; None when there was nothing yet."""
+        """Return the value that a read of this moment shows; None when there was none yet."""
         times = self._seen_from
         for index in range(len(times) - 1, -1, -1):
             if times[index] <= at:

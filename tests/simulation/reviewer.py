@@ -1,4 +1,4 @@
-"""The reviewer's duty: claim the pull request, one paid run, merge exactly what was read, bury the worker's fence."""
+"""The reviewer's duty: claim the pull request, one paid run, merge what was reviewed, end the worker's fence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .rules import ISSUE, WORK_BRANCH, stages_of
 
 
 class Reviewer:
-    """What a reviewer does on the issue's pull request."""
+    """A reviewer's work on the issue's pull request."""
 
     role = Role.REVIEWER
 
@@ -50,7 +50,7 @@ class Reviewer:
         """Nothing to end."""
 
     async def step(self, agent: Agent, held: Any) -> bool:
-        """Read, approve, merge, bury."""
+        """Read, approve, merge, end the worker's fence."""
         if held.fence.stage is Stage.IN_REVIEW:
             await agent.tell(held, "It is read.")
             await agent.paid(held, agent.plan.review)
@@ -73,7 +73,7 @@ class Reviewer:
         return True
 
     async def _end_together(self, agent: Agent, held: Any) -> bool:
-        """Both fences and the branch in one push, as `reviewer_agent.merge.merging`; all of it, or nothing."""
+        """Move both fences and the branch in one push, as `reviewer_agent.merge.merging`; all of it, or nothing."""
         fence, gone = await self._left(agent)
         resting = fence if fence is not None and _is_at_rest(fence) else None
         updates = gone if fence is resting else ()
@@ -84,7 +84,7 @@ class Reviewer:
         return ended
 
     async def _tidy(self, agent: Agent, held: Any) -> None:
-        """One by one: the branch goes with the fence of its issue, or stays."""
+        """End them one by one: the branch goes with the fence of its issue, or stays."""
         fence, gone = await self._left(agent)
         if fence is None or not _is_at_rest(fence):
             return
@@ -93,7 +93,7 @@ class Reviewer:
             await agent.lock.write_tombstone(held, fence.key, fence.stage)
 
     async def _left(self, agent: Agent) -> tuple[Any, tuple[RefUpdate, ...]]:
-        """The worker's fence of the issue, and the removal of its branch."""
+        """Return the worker's fence of the issue, and the removal of its branch."""
         key = agent.lock.ItemKey(Role.WORKER, ISSUE)
         found = await agent.fences.read(key.ref)
         tip = await agent.forge.tip(WORK_BRANCH)

@@ -1,4 +1,4 @@
-"""What agents make of labels and fences: the worker's own projection, and the rules by which a person's word counts."""
+"""Rules of agents about labels and fences: the worker's own projection, and the rules for a person's order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["WORKING", "projection"]
 
 
 class Stale(Exception):
-    """What was read of an item does not fit together: one part is older than the other."""
+    """The parts that were read of an item do not fit together: one is older than the other."""
 
 
 @cache
@@ -33,7 +33,7 @@ def stages_of(labels: frozenset[str]) -> frozenset[Stage]:
 
 @cache
 def is_odd(labels: frozenset[str], shown: Stage) -> bool:
-    """Whether the labels are none that the engine's own moves leave behind."""
+    """Return whether the engine's own moves cannot leave such labels behind."""
     return ordered_to_stop(stages_of(labels), shown)
 
 
@@ -50,7 +50,7 @@ def newest(timeline: Sequence[LabelChange], labels: frozenset[str]) -> LabelChan
 
 
 def by_person(change: LabelChange | None) -> bool:
-    """Whether a person made a change."""
+    """Return whether a person made a change."""
     return change is not None and change.actor != BOT
 
 
@@ -60,15 +60,15 @@ def last_of_people(timeline: Sequence[LabelChange]) -> LabelChange | None:
 
 
 def asked_again(change: LabelChange | None) -> bool:
-    """Whether the last word of a person was to begin."""
+    """Return whether the last order of a person was to begin."""
     return by_person(change) and change is not None and change.added and change.label == Stage.READY
 
 
 def unfinished(fence: Fence | None) -> bool:
-    """Whether the fence says that there is work, whatever the labels say."""
+    """Return whether the fence says that there is work, whatever the labels say."""
     return fence is not None and fence.stage in WORKING
 
 
 def halted(fence: Fence | None) -> bool:
-    """Whether only a person leads on."""
+    """Return whether only a person can go on."""
     return fence is not None and fence.stage in HALTED | {Stage.WITHDRAWN}

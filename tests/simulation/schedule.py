@@ -34,14 +34,14 @@ WORKER_KEY = ItemKey(Role.WORKER, ISSUE)
 SAME, NONE, MIXED = Keyring(99, (OLD,)), Keyring(99), Keyring(99, (NEW, OLD))
 WATCH_SECONDS = 120.0
 STABLE_SECONDS = 120.0
-"""A final state counts when it has lasted so long and nothing is on its way."""
+"""Seconds for which a final state must have lasted, with no request on its way."""
 TIDY_SECONDS = 4500.0
-"""So long after it and the last move of a fence, comments that still say that somebody is at work are waited for."""
+"""Seconds of waiting, after it and the last move of a fence, for comments that still say that somebody is at work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """What differs from production: another copy of the lock, or a bug around it."""
+    """Differences from production: another copy of the lock, or a bug around it."""
 
     lock: Protocol = PRODUCTION
     labels_decide: bool = False
@@ -53,7 +53,7 @@ ORDINARY = Variation()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one schedule came to; `digest` differs when anything did."""
+    """Result of one schedule; `digest` differs when anything did."""
 
     events: int
     counts: Counter[str]
@@ -176,7 +176,7 @@ class Schedule:
         process.spawn(agent.run(first))
 
     def _fall(self, agent: Agent) -> None:
-        """It dies here; some time later it is started again, perhaps without its state directory."""
+        """Let the agent die here; some time later it is started again, perhaps without its state directory."""
         now, rng, journal = self.kernel.now, self.fate.rng, self.journal
         agent.believes_no_more()
         agent.process.end()
@@ -201,7 +201,7 @@ class Schedule:
         self._start(identity, self.fate.rng.random() * 5)
 
     def _signal(self) -> None:
-        """A planned restart: the lease is released, then the process ends."""
+        """Restart an agent as planned: the lease is released, then the process ends."""
         if not self.live:
             return
         agent = self.live[self.fate.rng.randrange(len(self.live))]
@@ -220,7 +220,7 @@ class Schedule:
             self._start(agent.identity, self.fate.rng.random() * 5)
 
     def _copy(self) -> None:
-        """A backup of a state directory is put on another machine while the agent on the first one goes on."""
+        """Copy a state directory to another machine while the agent on the first one goes on."""
         holders = [agent for agent in self.live if agent.held is not None] or self.live
         if holders:
             agent = holders[0]
@@ -250,7 +250,7 @@ class Schedule:
         self.kernel.at(now + WATCH_SECONDS, self._watch)
 
     def at_rest(self) -> bool:
-        """Whether the issue is where it should end, and nobody holds it."""
+        """Return whether the issue is in a final state, and nobody holds it."""
         if any(agent.held is not None for agent in self.live):
             return False
         item, fence = self.github.items[ISSUE].now, self.fence

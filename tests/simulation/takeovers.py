@@ -1,4 +1,4 @@
-"""Judging by what went over the wire whoever begins after another: how long it looked, what it saw and respected."""
+"""Judgement of takeovers by the requests on the wire: how long the successor looked, what it saw and respected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TIMEOUT, CERTAIN, LOOK_AGAIN = 1800.0, 2700.0, 61.0
 OPAQUE = 1200.0
-"""So long at least a comment counts that cannot be read, or not checked."""
+"""Least seconds for which a comment counts that cannot be read, or not checked."""
 
 SLACK = 3.0
 """Dates are whole seconds, and a look takes some of them."""
@@ -29,7 +29,7 @@ OF_COMMENTS = frozenset({"reads comment", "reads the comments of"})
 
 
 def takeovers(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Whoever begins after an epoch that was not let go of has looked twice, and found no sign of life for so long."""
+    """Yield each takeover of an unreleased epoch without two looks that found no sign of life for long enough."""
     for ref, line in lines.items():
         for index, move in enumerate(line):
             if is_takeover(schedule, line, index):
@@ -40,7 +40,7 @@ def takeovers(schedule: Schedule, lines: Lines) -> Iterator[str]:
 
 
 def is_takeover(schedule: Schedule, line: list[Move], index: int) -> bool:
-    """Whether a move begins after, or frees, an epoch of another agent that had not let go of it."""
+    """Return whether a move begins after, or frees, an epoch of another agent that had not released it."""
     move, agents = line[index], schedule.journal.agents
     before = move.before
     if not (move.begins or move.frees) or before is None or move.fence.format == 1 or before.free:
@@ -82,7 +82,7 @@ def _judged(schedule: Schedule, ref: str, line: list[Move], move: Move) -> Itera
 
 
 def _first_that_looked_dead(schedule: Schedule, push: Push, looks: list[Seen], stamp: float) -> float:
-    """When the first look at this fence ended that could find it dead: some end long after they have begun."""
+    """Return when the first look at this fence ended that could find it dead: some end long after they have begun."""
     since = max(looks[0].at, stamp + TIMEOUT - SLACK)
     ends = [look.ended for look in schedule.journal.looks if look.sender == push.sender and look.ended <= push.sent_at]
     heard = _heard(schedule, push.sender, push.sent_at)
@@ -91,12 +91,12 @@ def _first_that_looked_dead(schedule: Schedule, push: Push, looks: list[Seen], s
 
 
 def stamped(line: list[Move], nonce: str) -> float:
-    """When an epoch last sent a fence with a new time in it: who only records a comment keeps the old one."""
+    """Return when an epoch last sent a fence with a new time; a move that only records a comment keeps the old."""
     return max((at for at in stamps(line, nonce)), default=0.0)
 
 
 def stamps(line: list[Move], nonce: str) -> list[float]:
-    """When an epoch sent fences with a new time in them."""
+    """Return the times at which an epoch sent fences with a new time in them."""
     of_it = [move for move in line if move.fence.nonce == nonce and not move.frees]
     return [
         one.push.sent_at for one in of_it if one.begins or one.before is None or one.before.stamped != one.fence.stamped
@@ -119,14 +119,14 @@ def _by_comments(schedule: Schedule, name: str, push: Push, before: Fence) -> It
 
 
 def _tells_of(seen: Seen, fence: Fence) -> bool:
-    """Whether an answer showed the comment of this fence."""
+    """Return whether an answer showed the comment of this fence."""
     comments = seen.value if isinstance(seen.value, tuple) else (seen.value,)
     shown = [one for one in comments if isinstance(one, Comment)]
     return any(one.id == fence.ack_id or f"nonce={fence.nonce}" in one.body for one in shown)
 
 
 def _of_first_format(schedule: Schedule, name: str, push: Push, before: Fence, stamp: float) -> Iterator[str]:
-    """Its own ACK frees it, and nothing else does but time; one of another nonce says nothing."""
+    """Yield an error unless the epoch's own ACK freed it, or time did; an ACK of another nonce means nothing."""
     read = [one for one in _heard(schedule, push.sender, push.sent_at) if one.name in OF_COMMENTS]
     texts = schedule.github.authors.get(before.ack_id, [])
     if any(not is_engine(text.author) for text in texts) or not read:
@@ -160,7 +160,7 @@ def _shows(seen: Seen, ref: str, oid: str | None) -> bool:
 
 
 def _without_fence(schedule: Schedule, ref: str, earlier: list[Move], move: Move) -> Iterator[str]:
-    """A comment that could be read and says that somebody is at work holds the item, whatever became of its ref."""
+    """Yield an error if a chain begins while a comment holds the item: a live holder's, or an unreadable one."""
     journal, push = schedule.journal, move.push
     name = f"{ref} at {push.at:.0f}: {journal.agents[push.sender]} began a chain"
     seen = looked_at(schedule, move) - schedule.world.lag - schedule.world.commit - 2 * REQUEST_SECONDS

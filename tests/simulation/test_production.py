@@ -1,4 +1,4 @@
-"""What is simulated is what runs: the same functions, which know no clock of their own, and no order of hashing."""
+"""The simulated functions are the production functions, which know no clock of their own, and no order of hashing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .schedule import ORDINARY
 ROOM = Path(lock.__file__).parent
 IMPURE = {"asyncio", "anyio", "time", "random"}
 MODULES = sorted({path.stem for path in ROOM.glob("*.py")} - {"__init__", "scope"})
-"""What is simulated: `scope` only ties `hold.keep` to a task group of anyio."""
+"""Simulated modules: `scope` only ties `hold.keep` to a task group of anyio."""
 PRINT_DIGEST = """
 from tests.simulation.schedule import Schedule
 from tests.simulation.worlds import WORLDS

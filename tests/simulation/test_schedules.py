@@ -14,7 +14,7 @@ from .worlds import WORLDS
 SCHEDULES = 20_000
 CHUNK = 2000
 LEAST_EVENTS = 120
-"""How many events a schedule has on average; shorter ones would prove little."""
+"""Events that a schedule must have on average; shorter ones would prove little."""
 
 KEPT = [
     line.split()[:2] for line in Path(__file__).with_name("kept.txt").read_text("utf-8").splitlines() if line[:1] != "#"

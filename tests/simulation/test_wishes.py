@@ -20,7 +20,7 @@ from .worlds import CALM
 KEY = ItemKey(Role.WORKER, ISSUE)
 SENDER, OTHER = 1, 2
 ORDERED, SHOWN, REACH, WRITES = 1000.0, 1021.3, 1321.3, 2000.0
-"""When the order is given, when writes have to rest on it, when it has to be known, and when the holder writes on."""
+"""Times of the order, of the first write that must rest on it, of the deadline for knowing it, and of the write."""
 
 CASES = [
     ("never", 0.0, None, True),
@@ -31,7 +31,7 @@ CASES = [
     ("read by somebody else", 500.0, (OTHER, 1099.0), False),
     ("read too late", 500.0, (SENDER, 1101.0), False),
 ]
-"""What the late write was, when it was sent, who has read the order and when, and whether the holder is to blame.
+"""Kind of the late write, when it was sent, who has read the order and when, and whether the holder is to blame.
 
 It is carried out at 1100 s.
 """
@@ -42,7 +42,7 @@ def at(schedule: Schedule, now: float, sent_at: float) -> None:
 
 
 def held(order: str) -> tuple[Schedule, int]:
-    """A worker holds the issue, is given an order, and writes a thousand seconds later."""
+    """Return a schedule in which a worker holds the issue, is given an order, and writes a thousand seconds later."""
     schedule = Schedule(CALM, 0)
     schedule.github.items[ISSUE] = Versions(Item(frozenset(), True))
     schedule.github.add_label(ISSUE, str(Stage.IMPLEMENTING))

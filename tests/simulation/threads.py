@@ -1,4 +1,4 @@
-"""Judging threads by what GitHub wrote down: how many comments there are, who wrote them, when they were recorded."""
+"""Judgement of threads by GitHub's records: how many comments there are, who wrote them, when they were recorded."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 RECORDED_SECONDS = 120.0
-"""So long after it has posted a comment an agent that ends may not have recorded it."""
+"""Seconds after its post of a comment in which an agent that ends may not have recorded it."""
 
 
 _ACTIVE = re.compile(r"epoch=([0-9]+) nonce=([0-9a-f]{32}) state=active")
-"""Which epoch a text shows as one that is at work."""
+"""The epoch that a text shows as active."""
 
 _KEY = re.compile(r"\bmac=([0-9a-f]{8})\.")
 """The key by which a comment is signed."""
@@ -46,7 +46,7 @@ def _posted(schedule: Schedule) -> Iterator[tuple[int, Text, Ack]]:
 
 
 def too_many(schedule: Schedule) -> Iterator[str]:
-    """One comment for each kind and thread, and one more for each that was deleted or of which nobody was told."""
+    """Yield comments beyond one for each kind and thread, and one more for each that was deleted or lost its answer."""
     made: dict[tuple[int, str], list[Text]] = {}
     for number, text, ack in _posted(schedule):
         made.setdefault((number, ack.key.kind), []).append(text)
@@ -63,7 +63,7 @@ def too_many(schedule: Schedule) -> Iterator[str]:
 
 
 def _unrecorded(schedule: Schedule, texts: list[Text]) -> int:
-    """Comments whose agent ended or stood still before it could record them."""
+    """Return the number of comments whose agent ended or was paused before it could record them."""
     return sum(_hindered(schedule, text) for text in texts)
 
 
@@ -74,7 +74,7 @@ def _hindered(schedule: Schedule, text: Text) -> bool:
 
 
 def _unseen(schedule: Schedule, texts: list[Text]) -> int:
-    """Comments that were posted so soon after another one that reads may not have shown that one yet."""
+    """Return the number of comments posted so soon after another that reads may not have shown that one yet."""
     reach = schedule.world.lag + schedule.world.commit + RECORDED_SECONDS
     return sum(later.sent_at - one.at <= reach for one, later in itertools.pairwise(texts))
 
@@ -85,13 +85,13 @@ def key_that_signed(text: Text) -> str:
 
 
 def _unknown(texts: list[Text]) -> int:
-    """Comments of agents that could not go on with the one before, because they do not have the key that signed it."""
+    """Return the number of comments of agents without the key that signed the comment before."""
     keys = [key_that_signed(text) for text in texts]
     return sum((one, later) == (NEW.id, OLD.id) for one, later in itertools.pairwise(keys))
 
 
 def losers(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Whoever writes an ACK into a comment has moved the fence to it before."""
+    """Yield each ACK that was written into a comment before the fence was moved to it."""
     began = {move.fence.nonce: move.push for line in lines.values() for move in reversed(line) if move.begins}
     for number, thread in schedule.github.threads.items():
         for id in (versions.first.id for versions in thread if versions.first is not None):
@@ -104,11 +104,11 @@ def losers(schedule: Schedule, lines: Lines) -> Iterator[str]:
 
 
 MOST_POSTS = 2
-"""After so many comments that were asked for in vain an agent works without one."""
+"""Posts in vain after which an agent works without a comment."""
 
 
 def unrecorded_payments(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """No run is paid for before the fence names the comment that shows who pays, unless GitHub took none."""
+    """Yield each paid run before the fence names the comment that shows who pays, unless GitHub took none."""
     for ref, line in lines.items():
         if schedule.journal.ref_acts:
             continue  # a fence that was put back names what it named then
@@ -122,7 +122,7 @@ def unrecorded_payments(schedule: Schedule, lines: Lines) -> Iterator[str]:
 
 
 def unrecorded_posts(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """No comment is asked for before the fence says so: whoever comes next knows how many were asked for in vain."""
+    """Yield each post before the fence says so: the successor must know how many posts were made in vain."""
     moves: dict[str, list[Move]] = {}
     for line in lines.values():
         for move in line:
@@ -135,7 +135,7 @@ def unrecorded_posts(schedule: Schedule, lines: Lines) -> Iterator[str]:
 
 
 def overwritten_epochs(schedule: Schedule) -> Iterator[str]:
-    """Who has read that a higher epoch has begun does not write its own over it."""
+    """Yield each write over a higher epoch by an agent that has read that the higher one has begun."""
     read: dict[tuple[int, object], list[tuple[float, int]]] = {}
     for seen in schedule.journal.seen:
         comment = seen.value if seen.name == "reads comment" else None
@@ -151,7 +151,7 @@ def overwritten_epochs(schedule: Schedule) -> Iterator[str]:
 
 
 def _holds(schedule: Schedule, text: Text, nonce: str) -> bool:
-    """Whether its sender claimed or held as that epoch: who only records a command leaves what it read of the lock."""
+    """Return whether its sender claimed or held as that epoch; a mere record of a command leaves the lock as read."""
     holds, claims = schedule.journal.holds, schedule.journal.claims
     times = [(hold.begun, hold.ended) for hold in holds if hold.sender == text.sender and hold.nonce == nonce]
     times += [(claim.at, claim.ended) for claim in claims if claim.sender == text.sender]
@@ -159,7 +159,7 @@ def _holds(schedule: Schedule, text: Text, nonce: str) -> bool:
 
 
 def untidied(schedule: Schedule, lines: Lines) -> Iterator[str]:
-    """Whoever takes a comment over that its fence did not name ends what other ones of its kind say of work."""
+    """Yield each comment that still says "active" after its agent took over a comment that its fence did not name."""
     journal = schedule.journal
     if schedule.world.special.own_edits or len({one.keys for one in journal.identities.values()}) > 1:
         return
@@ -198,7 +198,7 @@ def _left_active(schedule: Schedule, ref: str, move: Move) -> Iterator[str]:
 
 
 def _hindered_in(schedule: Schedule, sender: int, since: float) -> bool:
-    """Whether a process ended or stood still so soon that it may not have come to it."""
+    """Return whether a process ended or was paused so soon that it may not have come to it."""
     until = since + RECORDED_SECONDS
     ended = schedule.journal.ended.get(sender, float("inf")) <= until
     return ended or any(since <= at <= until for at in schedule.journal.troubled.get(sender, ()))

@@ -1,4 +1,4 @@
-"""What the server refuses for a while, and how wrong it dates its answers: drawn before a schedule begins."""
+"""Refusals of the server for a while, and its wrong dates: drawn before a schedule begins."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .worlds import HEAL, Special
 
 HOUR = 3600.0
 WRONG_DATE_SECONDS = 3600.0
-"""How far a single answer's date may be off, either way."""
+"""Seconds by which a single answer's date may be wrong, either way."""
 BURST_SECONDS = 480.0
-"""How long all answers may be dated wrong by the same; the engine believes what lasts for ten minutes."""
+"""Longest seconds in which all answers have the same wrong date; the engine believes one that lasts ten minutes."""
 
 LONGEST_WAIT = 4500.0
-"""Whoever was refused by a rule comes back after so long at the latest."""
+"""Longest seconds until a process comes back that a rule refused."""
 
 MOST_CHARACTERS, LESS_CHARACTERS = 65_536, 16_384
-"""How long a comment may be; and how long where something before GitHub refuses it sooner."""
+"""Characters of a comment, at most; and at most where something before GitHub refuses it sooner."""
 
 Window = tuple[float, float]
-"""From when to when; never, if both are the same."""
+"""Beginning and end; never, if both are the same."""
 
 NEVER: Window = (0.0, 0.0)
 
@@ -44,7 +44,7 @@ class Limited(Transient):
 
 
 class Weather:
-    """What is drawn for one schedule."""
+    """The drawn refusals and dates of one schedule."""
 
     def __init__(self, rng: Random, special: Special) -> None:
         self.special = special
@@ -56,21 +56,21 @@ class Weather:
         if special.burst and int(self.burst_ahead) % 10 < 3:  # some are under way when all agents start
             self.burst = (0.0, self.burst[1] - self.burst[0])
         self.met: Counter[str] = Counter()
-        """How many requests it has met, by what it did to them."""
+        """Requests that it has met, by its effect on them."""
 
     @property
     def seconds(self) -> float:
-        """How long all of it lasts together, with the longest waits of whoever meets it."""
+        """Seconds of all of it together, with the longest waits of the processes that meet it."""
         windows = (self.rule, self.outage, *self.limited, self.burst)
         lasted = sum(until - began for began, until in windows)
         return lasted + (LONGEST_WAIT if self.special.rule or self.special.outage else 0.0)
 
     def refuses(self, now: float) -> bool:
-        """Whether the git server takes no fences at this time."""
+        """Return whether the git server takes no fences at this time."""
         return _within(self.outage, now) or _within(self.rule, now)
 
     def pushing(self, now: float, *, creates: bool, probes: bool = False) -> None:
-        """Raise what the git server says to a push of a fence."""
+        """Raise the git server's error for a push of a fence, if any."""
         if _within(self.outage, now):
             self.met["git server that was down"] += 1
             raise Down
@@ -79,13 +79,13 @@ class Weather:
             raise Refused
 
     def fetching(self, now: float) -> None:
-        """Raise what the git server says to a fetch."""
+        """Raise the git server's error for a fetch, if any."""
         if self.special.outage == "git" and _within(self.outage, now):
             self.met["git server that was down"] += 1
             raise Down
 
     def writing(self, now: float, body: str) -> None:
-        """Raise what GitHub says to a comment."""
+        """Raise GitHub's error for a comment, if any."""
         if len(body) > (LESS_CHARACTERS if self.special.limited else MOST_CHARACTERS):
             self.met["text refused as too long"] += 1
             raise TooLong
@@ -94,7 +94,7 @@ class Weather:
             raise Limited
 
     def ahead(self, now: float, rng: Random) -> float:
-        """By how many seconds an answer is dated ahead."""
+        """Return the seconds by which an answer is dated ahead."""
         if _within(self.burst, now):
             self.met["answer dated wrong"] += 1
             return self.burst_ahead
@@ -105,7 +105,7 @@ class Weather:
 
 
 def _window(rng: Random, shortest: float, longest: float) -> Window:
-    """It begins while the work is under way, and is over when the world heals."""
+    """Return a window that begins while the work is under way, and is over when the world heals."""
     began = 1500.0 * rng.random()
     return began, min(began + shortest + (longest - shortest) * rng.random(), HEAL)
 

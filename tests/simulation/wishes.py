@@ -1,4 +1,4 @@
-"""Judging whether people were obeyed: what they order ends the work within a heartbeat, and no edit is written over."""
+"""Judgement of obedience: a person's order ends the work within a heartbeat, and no edit is written over."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEARTBEAT = 300.0
 
 
 def wishes(schedule: Schedule, world: World, lines: Lines) -> Iterator[str]:
-    """What a person ordered is obeyed within a heartbeat, by whoever could have seen it; no edit is written over."""
+    """Yield each write later than a heartbeat after an order that its holder could see, and each overwritten edit."""
     journal = schedule.journal
     for at, what, comment in journal.acts:
         for hold in journal.holds:
@@ -45,12 +45,12 @@ def wishes(schedule: Schedule, world: World, lines: Lines) -> Iterator[str]:
 
 
 def _shown(world: World) -> float:
-    """So long after an order a write rests on readings that show it."""
+    """Return the seconds after an order from which a write rests on readings that show it."""
     return world.lag + world.commit + 2 * REQUEST_SECONDS
 
 
 def _reach(world: World) -> float:
-    """So long after an order whoever holds the item has to have read it."""
+    """Return the seconds after an order within which the holder has to have read it."""
     return HEARTBEAT + _shown(world)
 
 
@@ -91,14 +91,14 @@ def _shows_no_stage(seen: Seen) -> bool:
 
 
 def _fits(change: LabelChange, line: Sequence[Move]) -> bool:
-    """Whether a label that was added is one that the fence of that moment explains: no order can be seen in it."""
+    """Return whether the fence of that moment explains an added label: no order can be seen in it."""
     fence = next((move.fence for move in reversed(line) if move.push.at <= change.at), None)
     shown = projection(fence).issue if fence is not None else None
     return change.added and shown is not None and not is_odd(frozenset({change.label}), shown)
 
 
 def _taken_back(schedule: Schedule, world: World, hold: Hold, order: Order) -> bool:
-    """Whether a write of an engine took an order back before its holder knew of it: no later answer shows it.
+    """Return whether an engine's write took an order back before its holder knew of it: no later answer shows it.
 
     No edit and no label is conditional, and GitHub may carry one out long after it was sent. It excuses the holder when
     it was sent before a reading had to show the order, when it was carried out before the holder had to have read, and
@@ -135,6 +135,6 @@ def _overwritten(schedule: Schedule, world: World) -> Iterator[str]:
 
 
 def _is_unknown(schedule: Schedule, one: Text, after: Text) -> bool:
-    """Whether a text is signed by a key that whoever wrote the one after it does not have."""
+    """Return whether the author of the text after it does not have the key that signed a text."""
     writer, key = schedule.journal.identities.get(after.sender), key_that_signed(one)
     return writer is not None and bool(key) and key not in {known.id for known in writer.keys.keys}

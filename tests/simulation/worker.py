@@ -32,7 +32,7 @@ READY = frozenset({Stage.READY})
 
 
 class Worker:
-    """What a worker does on the issue."""
+    """A worker's work on the issue."""
 
     role = Role.WORKER
 
@@ -43,7 +43,7 @@ class Worker:
     # Looking for work
 
     async def wish(self, agent: Agent) -> tuple[Any, Any] | None:
-        """The view and the intent, when there is something to begin or to go on with."""
+        """Return the view and the intent, when there is something to begin or to go on with."""
         boot = agent.process.boot()
         try:
             seen = await agent.forge.item(ISSUE)
@@ -76,7 +76,7 @@ class Worker:
             agent.fate.journal.counts["fence of a merged issue ended"] += buried
 
     async def _wanted(self, agent: Agent, seen: Item, fence: Any) -> Any:
-        """What a claim would begin, after `worker_agent.intake.intents`."""
+        """Return the intent of a claim, after `worker_agent.intake.intents`."""
         stages, intent = stages_of(seen.labels), self._intent
         fresh = intent(Stage.IMPLEMENTING, "red", attempt=0, pr=0, work_head="")
         if agent.plan.labels_decide and stages & (WORKING | READY):
@@ -98,7 +98,7 @@ class Worker:
     # A person's order
 
     async def ordered(self, agent: Agent, held: Any) -> bool:
-        """Closed, or a person's own move of the stage label."""
+        """Return whether the issue was closed, or a person moved the stage label."""
         seen = await agent.forge.item(ISSUE)
         await agent.hear(ISSUE)
         return await self._order(agent, held, seen)
@@ -116,7 +116,7 @@ class Worker:
         return False
 
     async def stop(self, agent: Agent, held: Any) -> None:
-        """The fence remembers; the branch stays."""
+        """Record the stop in the fence; the branch stays."""
         if held.fence.stage not in {Stage.WITHDRAWN, Stage.REVIEWING}:
             await agent.lock.advance(held, agent.lock.FenceChange(stage=Stage.WITHDRAWN))
 
@@ -144,7 +144,7 @@ class Worker:
         return True
 
     async def _show(self, agent: Agent, held: Any, seen: Item) -> None:
-        """Labels follow the fence: the pull request's first, then the issue's; add, then remove."""
+        """Set the labels by the fence: the pull request's first, then the issue's; add, then remove."""
         wanted = projection(held.fence)
         if wanted.pull_request is not None and held.fence.pr:
             await self._label(agent, held, held.fence.pr, wanted.pull_request, await agent.forge.item(held.fence.pr))
@@ -161,7 +161,7 @@ class Worker:
             await agent.forge.remove_label(number, label)
 
     async def _build(self, agent: Agent, held: Any) -> None:
-        """A paid run, then its commit with the fence; the branch moves when the tests are green."""
+        """Make a paid run, then its commit with the fence; the branch moves when the tests are green."""
         plan, phase = agent.plan, held.fence.phase
         await agent.paid(held, {"red": plan.red, "green": plan.green}.get(phase, plan.fix))
         agent.effect(held, "commit")

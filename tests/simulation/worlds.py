@@ -1,4 +1,4 @@
-"""How bad the world is: the longest lags, the odds of every fault, what it has of its own. All heal at two hours."""
+"""The worlds: the longest lags, the odds of every fault, and the specialities of each. All heal at two hours."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 HEAL = 7200.0
-"""From this second on nothing fails any more."""
+"""Second from which on nothing fails any more."""
 
 LIMIT = 28800.0
-"""Before this second the issue must be finished."""
+"""Second before which the issue must be finished."""
 
 REQUEST_SECONDS = 10.0
-"""How long a client waits for an answer."""
+"""Seconds that a client waits for an answer."""
 
 PAUSES = (10.0, 3180.0)
-"""How long a process may stand still, in seconds."""
+"""Seconds for which a process may be paused."""
 
 RESTARTS = (10.0, 600.0)
-"""After how many seconds a process that crashed comes back."""
+"""Seconds after which a process that crashed comes back."""
 
 TWICE_SECONDS = 30.0
-"""How far apart the two executions of one request may be."""
+"""Most seconds between the two executions of one request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """What a world has of its own; nothing, as a rule. Where times are drawn, they lie in the first two hours."""
+    """Specialities of a world; none, as a rule. Drawn times lie in the first two hours."""
 
     rule: str = ""
-    """What a rule of the git server refuses for a while: "all" pushes of fences, or "updates" (not creations)."""
+    """Pushes that a rule of the git server refuses for a while: "all" of fences, or "updates" (not creations)."""
     outage: str = ""
-    """What the git server answers with 503 for an hour: "git" as a whole, or "pushes"."""
+    """Requests that the git server answers with 503 for an hour: "git" as a whole, or "pushes"."""
     limited: bool = False
     """Comments are refused for minutes at a time: the account has used up its content limit."""
     expires: bool = False
@@ -61,9 +61,9 @@ class Special:
     long_runs: bool = False
     """Paid runs take longer than a lock lasts without a sign of life."""
     quick: float = 0.0
-    """In how many seconds an agent looks again at what it has skipped, instead of minutes."""
+    """Seconds after which an agent looks again at what it has skipped, instead of minutes."""
     old_agents: int = 0
-    """So many agents are of the first format."""
+    """Agents of the first format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class World:
 
     @property
     def bounded(self) -> bool:
-        """Whether every comment is seen by reads that start one settle wait after its id was given."""
+        """True if every comment is seen by reads that start one settle wait after its id was given."""
         return self.lag + self.commit <= 5
 
     def healed(self) -> World:
@@ -175,7 +175,7 @@ SHARES = (
     | dict.fromkeys(SPECIALS[:-1], 1)
     | {SPECIALS[-1]: 5}
 )
-"""How many of a hundred seeds each world gets."""
+"""Number of a hundred seeds that each world gets."""
 
 WORLDS = {world.name: world for world in SHARES}
 """The worlds by name."""

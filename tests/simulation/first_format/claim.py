@@ -22,7 +22,7 @@ from .view import View, acks_of, folded
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a claim wants to begin: the new epoch's stage and the facts it is bound to."""
+    """Content of a new claim: the new epoch's stage and the facts it is bound to."""
 
     stage: Stage
     phase: str = ""
@@ -75,7 +75,7 @@ Sent = tuple[Ack | None, float | None]
 
 
 async def _continue(port: Port, view: View, claimant: Claimant) -> Sent:
-    """Our own live ACK, renewed under a fresh nonce: an earlier life of this agent finds itself lost."""
+    """Renew our own live ACK under a fresh nonce: an earlier life of this agent finds itself lost."""
     active = view.active()
     if not active or not all(is_mine(ack, claimant) for ack in active):
         return None, None
@@ -107,7 +107,7 @@ async def _acknowledge(port: Port, view: View, claimant: Claimant) -> Sent:
 
 
 async def _post(port: Port, view: View, claimant: Claimant) -> Sent:
-    """The posted ACK; after a lost reply it is looked up by its nonce and never posted again."""
+    """Post the ACK; after a lost reply it is looked up by its nonce and never posted again."""
     draft = Ack(
         key=view.key,
         agent=claimant.agent,
@@ -135,7 +135,7 @@ async def _let_go(port: Port, ack: Ack, claimant: Claimant) -> None:
 
 
 def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
-    """The first fence of the new epoch: what the old one knew, under a new Ack-Id."""
+    """Return the first fence of the new epoch: the old one's facts, under a new Ack-Id."""
     old = view.fence or Fence(view.key, 0, "", "", intent.stage, view.at)
     names = ("attempt", "round", "pr", "base", "work_head")
     given = {name: value for name in names if (value := getattr(intent, name)) is not None}
@@ -160,9 +160,9 @@ def _epoch(view: View, ack: Ack, intent: Intent) -> Fence:
 
 
 def _goes_on(old: Fence, intent: Intent) -> bool:
-    """Whether what a person has approved is what the new epoch does: the same text, and nothing that begins anew.
+    """Return whether a person's approval holds for the new epoch: the same text, and nothing that begins anew.
 
-    A command is for what is begun next: it has moved the fence to `ready`.
+    A command is for the work that begins next: it has moved the fence to `ready`.
     """
     if old.stage is Stage.READY:
         return True
@@ -171,5 +171,5 @@ def _goes_on(old: Fence, intent: Intent) -> bool:
 
 
 def _recent(view: View, claimant: Claimant) -> datetime:
-    """From when on a second look needs the thread: what is older, the first look has shown."""
+    """Return the time from which a second look reads the thread: older comments were in the first look."""
     return view.at - timedelta(seconds=claimant.terms.timeout)

@@ -1,4 +1,4 @@
-"""Who claims: one agent of one repository, and the times that it keeps."""
+"""The claimant: one agent of one repository, and its times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .codec import Ack
 
 @dataclass(frozen=True, slots=True)
 class LockTimes:
-    """How long things last, in seconds; the defaults are the protocol's."""
+    """Times of the lock, in seconds; the defaults are the protocol's."""
 
     timeout: float = 1800
     self_fence: float = 1500
@@ -30,33 +30,33 @@ class Nonces(Protocol):
         ...
 
     def mine(self, nonce: str) -> bool:
-        """Whether `fresh` made it, in this life or an earlier one of the same agent id."""
+        """Return whether `fresh` made it, in this life or an earlier one of the same agent id."""
         ...
 
     def forget(self, nonce: str) -> None:
-        """The ACK that carried it is finished."""
+        """Forget the nonce of an ACK that is finished."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Why work that costs money cannot begin, and when it can; `until` None: when a person makes room."""
+    """Reason why paid work cannot begin, and the time when it can; `until` None: when a person makes room."""
 
     sentence: str
     until: datetime | None
 
 
 class Purse(Protocol):
-    """Whether there is money for a run."""
+    """Check of the budget for a run."""
 
     async def shortage(self, number: int) -> Shortage | None:
-        """Why no run for this item could be paid for now; None when one could."""
+        """Return why no run for this item could be paid for now; None when one could."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
+    """One agent of one repository that claims. Without a `budget_check` its work costs nothing.
 
     `accounts` are the engine's, of which other agents sign in with `siblings`. `delay` says in how many seconds the
     account may write: its share of GitHub's limits may be used up.
@@ -73,5 +73,5 @@ class Claimant:
 
 
 def is_mine(ack: Ack, claimant: Claimant) -> bool:
-    """Whether this agent wrote an ACK, in this life or an earlier one."""
+    """Return whether this agent wrote an ACK, in this life or an earlier one."""
     return not ack.opaque and ack.agent == claimant.agent and claimant.nonces.mine(ack.nonce)

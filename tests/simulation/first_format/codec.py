@@ -16,10 +16,10 @@ from shared.workflow import AGENTS, Role
 from .trailer import LEGACY, OPAQUE_SECONDS, Trailer, parse, spell
 
 FENCE_NAMESPACE = "refs/ack"
-"""Where fences live unless the server refuses custom namespaces (then `refs/heads/ack`)."""
+"""Namespace of fences, unless the server refuses custom namespaces (then `refs/heads/ack`)."""
 
 REMEMBERED = 64
-"""So many ACKs are not read again: the same ones are looked at over and over, and reading is pure."""
+"""ACKs whose parsed form is cached: the same ones are read over and over, and parsing is pure."""
 
 _UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9]{13})")
@@ -27,7 +27,7 @@ _FIRST_LINE = re.compile(r"ACK:(planner|worker|reviewer):([a-z0-9-]{1,64}):([0-9
 
 @dataclass(frozen=True, slots=True)
 class ItemKey:
-    """What is locked: an issue or pull request number, for one kind of agent."""
+    """The item that is locked: an issue or pull request number, for one kind of agent."""
 
     kind: Role
     number: int
@@ -43,7 +43,7 @@ class ItemKey:
 
 
 class AckState(StrEnum):
-    """What the writer of an ACK says of it."""
+    """State of an ACK, as its writer says."""
 
     ACTIVE = "active"
     RELEASED = "released"
@@ -67,7 +67,7 @@ class Ack:
     opaque: bool = False
 
     def live(self, at: datetime) -> bool:
-        """Whether it still holds at server time `at`."""
+        """Return whether it still holds at server time `at`."""
         return self.state is AckState.ACTIVE and at - self.updated_at < timedelta(seconds=self.ttl_seconds)
 
 
@@ -82,14 +82,14 @@ def write_ack(ack: Ack, keys: Keyring) -> str:
 
 
 _FIRST_SAYS = "takes this up, unless another agent was first. Editing or deleting this comment stops it."
-"""What an ACK tells before its first heartbeat: whoever loses the race leaves it standing like this."""
+"""Sentence of an ACK before its first heartbeat; the loser of a race leaves it like this."""
 
 _SAYS = {
     AckState.ACTIVE: "is working on this. Editing or deleting this comment stops it.",
     AckState.RELEASED: "has let go of this.",
     AckState.DONE: "has finished.",
 }
-"""What an ACK tells people, after the agent's name."""
+"""Sentence of an ACK for people, after the agent's name."""
 
 
 def _purpose(kind: str) -> str:
@@ -121,7 +121,7 @@ def _judged(comment: Comment, keys: Keyring) -> Ack | None:
 
 
 def read_ack(comment: Comment) -> Ack | None:
-    """The ACK that a body spells, whoever wrote it; None when it spells none."""
+    """Return the ACK that a body spells, by any author; None when it spells none."""
     head, _, rest = comment.body.replace("\r\n", "\n").partition("\n")
     legacy, second = not rest.strip(), rest.partition("\n")[0].rstrip()
     first, trailer = _FIRST_LINE.fullmatch(head.rstrip()), LEGACY if legacy else parse(second)

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class CommentStore(Protocol):
-    """What the lock needs of a repository's comments."""
+    """The lock's needs of a repository's comments."""
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
@@ -44,7 +44,7 @@ class CommentStore(Protocol):
 
 
 class FenceStore(Protocol):
-    """What the lock needs of the git server."""
+    """The lock's needs of the git server."""
 
     async def read(self, ref: str) -> tuple[str, str] | None: ...
 
@@ -66,7 +66,7 @@ class Gateway:
         server_time: Callable[[], datetime],
         named: Callable[[Fence], None] = lambda fence: None,
     ) -> None:
-        """`named` hears each fence that was read or moved: what it names is known to exist."""
+        """`named` is called with each fence that was read or moved: the things that it names are known to exist."""
         self._comments = comments
         self._fences = fences
         self._clock = clock

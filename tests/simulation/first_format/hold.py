@@ -22,7 +22,7 @@ RETRY_SHARE = 10
 """A failed heartbeat is tried again after this part of the heartbeat interval."""
 
 RELEASED = "the lease was released"
-"""Why nothing more may be done after `release`: no loss, but no proof either."""
+"""Reason why nothing more may be done after `release`: no loss, but no proof either."""
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ async def release(held: Held, state: AckState = AckState.RELEASED) -> bool:
 
 
 async def _release_again(held: Held) -> None:
-    """A heartbeat that was cancelled in the middle of its edit may arrive after the release, and undo it."""
+    """Release once more: a cancelled heartbeat's edit may arrive after the release, and undo it."""
     await held.port.sleep(held.claimant.terms.settle)
     found = (await held.port.request(ReadComment(held.ack.id))).value
     body = "" if found is None else _normal(found.body)

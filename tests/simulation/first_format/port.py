@@ -1,4 +1,4 @@
-"""What the lock asks of the world: the only things its coroutines ever await.
+"""The lock's requests to the world: the only things that its coroutines ever await.
 
 In production `gateway.Gateway` answers with GitHub and git; a simulator answers by hand, in
 virtual time. `Transient` means that a read failed or that a write was certainly not carried out;
@@ -49,7 +49,7 @@ class ReadFence(Operation[Fence | None]):
 class ReadComments(Operation[tuple[Comment, ...]]):
     """The thread in ascending id order: all, or those updated at or after `since`. May be stale.
 
-    With `opening` nothing is known of it yet, and as a rule nobody has said anything: more than was
+    With `opening` nothing is known of it yet, and as a rule it has no comments: more than was
     asked for may come.
     """
 

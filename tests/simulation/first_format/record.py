@@ -1,4 +1,4 @@
-"""What a fence records: the state of one epoch as a commit message, read and written (pure)."""
+"""The record in a fence: the state of one epoch as a commit message, read and written (pure)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from shared.workflow import Stage
 from .codec import ItemKey
 
 REMEMBERED = 64
-"""So many records are not read again: the same fences are looked at over and over, and reading is pure."""
+"""Records whose parsed form is cached: the same fences are read over and over, and parsing is pure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why an item rests, and until which server time at the latest it is looked at again."""
+    """Reason why an item rests, and the latest server time of the next look at it."""
 
     reason: str
     until: datetime

@@ -1,4 +1,4 @@
-"""What agents of the first format told: a comment beside their ACKs, found by its mark, and written as a whole."""
+"""Status comments of the first format: a comment beside the ACKs, found by its mark, and written as a whole."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StatusBoard:
         self._comments, self._role, self._accounts, self._keys = comments, role, accounts, keys
 
     async def show(self, number: int, status: Status, permit: Any) -> None:
-        """Edit it, or post it where none is to be seen; nothing is sent when it says the same."""
+        """Edit the comment, or post it where none is seen; nothing is sent when the text is the same."""
         found = next((one for one in await self._comments.thread(number) if self._is_ours(one)), None)
         revision = int(_fields(found).get("rev", "0")) + 1
         mark = comment_signatures.render(MARK, {"kind": self._role, "n": str(number), "rev": str(revision)})

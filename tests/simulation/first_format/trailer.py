@@ -1,4 +1,4 @@
-"""The second line of an ACK: what programs read in it, whichever version of the engine wrote it (pure)."""
+"""The second line of an ACK: data for programs, written by any version of the engine (pure)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 UNKNOWN_PREV = -1
-"""The predecessor of an ACK that does not say it in our words: it counts as naming whoever held then."""
+"""Predecessor of an ACK whose own is not readable: it counts as naming the holder of its time."""
 
 OPAQUE_SECONDS = 7200
-"""The longest timeout that is believed of an ACK that cannot be checked."""
+"""Longest timeout, in seconds, that is believed of an ACK that cannot be checked."""
 
 _VERSION = 2
 
@@ -20,7 +20,7 @@ _OURS = re.compile(
     rf"<!-- ack/{_VERSION} prev=([0-9]{{1,19}}) nonce=([0-9a-f]{{32}}) state=({'|'.join(_STATES)}) "
     r"hb=([0-9]{1,9}) ttl=([0-9]{1,8})(?: [a-z][a-z0-9_]*=[^\s<>]*)*? mac=\S* -->"
 )
-"""Fields that are not known may follow ours: what they mean is for whoever wrote them."""
+"""Unknown fields may follow ours: other versions of the engine write and read them."""
 
 _NEWER = re.compile(r"<!-- ack/([1-9][0-9]{0,3})(?: [^<>]*)? -->")
 
@@ -30,15 +30,15 @@ _FIELDS = {
     "state": re.compile("|".join(_STATES)),
     "ttl": re.compile(r"[0-9]{1,8}"),
 }
-"""What is believed of a newer version's field of the same name."""
+"""Values that are believed of a newer version's field of the same name."""
 
 _PLAIN = {"prev": str(UNKNOWN_PREV), "nonce": "0" * 32, "state": "active", "ttl": "1800"}
-"""What stands in for a field that a newer version does not have: nothing that could free the item early."""
+"""Values for fields that a newer version does not have: none of them could free the item early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trailer:
-    """Its fields. `opaque`: nothing of it can be checked, so it holds for somebody else until its timeout."""
+    """The fields. `opaque`: nothing of it can be checked, so it holds for somebody else until its timeout."""
 
     prev: int
     nonce: str
@@ -49,7 +49,7 @@ class Trailer:
 
 
 LEGACY = Trailer(prev=0, nonce="0" * 32, state="active", heartbeat=0, ttl_seconds=1800, opaque=True)
-"""What an ACK of the first format, its first line alone, stood for: no predecessor, never renewed."""
+"""The trailer that stands for an ACK of its first line alone: no predecessor, never renewed."""
 
 
 def spell(trailer: Trailer) -> str | None:

@@ -1,4 +1,4 @@
-"""Looking at an item's lock: the fence first, then the thread, folded to who holds it."""
+"""A look at an item's lock: the fence first, then the thread, folded to the holder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .trailer import OPAQUE_SECONDS
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one look at an item's lock showed, at server time `at`."""
+    """The result of one look at an item's lock, at server time `at`."""
 
     key: ItemKey
     fence: Fence | None
@@ -37,13 +37,13 @@ class View:
         return tuple(ack for ack in (*fenced, self.holder) if ack and ack.live(self.at))
 
     def live(self, terms: LockTimes) -> bool:
-        """Whether somebody holds it. A deleted ACK holds for one heartbeat after its last fence."""
+        """Return whether somebody holds it. A deleted ACK holds for one heartbeat after its last fence."""
         if self.holder is None and self.fence is not None:
             return self.at - self.fence.at < timedelta(seconds=terms.heartbeat)
         return bool(self.active())
 
     def taken_by(self, claimant: Claimant) -> str:
-        """Who else holds it, as a word for people; empty when `claimant` may try."""
+        """Return the other holder, as a word for people; empty when `claimant` may try."""
         if not self.live(claimant.terms):
             return ""
         if not self.active():
@@ -62,7 +62,10 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> View:
 
 
 def _yesterday(at: datetime, terms: LockTimes) -> datetime:
-    """From when on an ACK without a fence can still matter. A whole day: the same URL costs nothing when repeated."""
+    """Return the time from which an ACK without a fence can still matter.
+
+    It is a whole day, because the same URL costs nothing when repeated.
+    """
     oldest = at - timedelta(seconds=max(terms.timeout, OPAQUE_SECONDS))
     return oldest.replace(hour=0, minute=0, second=0, microsecond=0)
 

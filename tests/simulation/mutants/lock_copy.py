@@ -13,14 +13,14 @@ from .mutant import ROOT, Mutant, sources
 
 PACKAGE = "shared.lock"
 BURIAL, STATUS = "shared/reconcile/tombstones.py", "shared/github/status.py"
-"""What ends fences by way of the lock, and what tells something in its comment, is copied with it."""
+"""Modules that are copied with the lock: one ends fences by way of it, the other writes into its comment."""
 
 _MODULE = re.compile(r"^from shared\.lock\.(\w+) import ", re.MULTILINE)
 _MEMBER = re.compile(r"^from shared\.lock import (\w+)", re.MULTILINE)
 
 
 def copy_of(mutant: Mutant) -> Protocol:
-    """The lock with this bug; raises `Outdated` when it no longer fits the source."""
+    """Return the lock with this bug; raises `Outdated` when it no longer fits the source."""
     return _Copy(f"lock_with_{re.sub(r'[^a-z0-9]+', '_', mutant.name.lower())}", sources(mutant)).protocol()
 
 
@@ -42,7 +42,7 @@ class _Copy:
         return of_package(self._package, f"{self._package}.burial", f"{self._package}.status")
 
     def _load(self, module: str, path: str) -> None:
-        """A module, after those that it imports."""
+        """Load a module, after those that it imports."""
         name = f"{self._package}.{module}"
         if name in sys.modules:
             return

@@ -1,4 +1,4 @@
-"""Looks for a bug of the lock by simulating the copy that has it."""
+"""Search for a bug of the lock by simulating the copy that has it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .lock_copy import copy_of
 from .mutant import Mutant
 
 FIRST = 1200
-"""So many schedules of its own world are tried first."""
+"""Schedules of the bug's own world that are tried first."""
 
 SCHEDULES = 3000
-"""After so many of the mixture a bug was not noticed."""
+"""Schedules of the mixture after which a bug counts as unnoticed."""
 
 SECONDS = 300
-"""A bug that keeps a processor busy for so long is noticed by that."""
+"""Seconds of a busy processor after which a bug counts as noticed."""
 
 
 class Endless(Exception):
@@ -28,7 +28,7 @@ class Endless(Exception):
 
 
 def looked_for(mutant: Mutant) -> str:
-    """How the simulation notices it, in a few words; empty when it does not."""
+    """Return how the simulation notices the bug, in a few words; empty when it does not."""
     variation = Variation(copy_of(mutant))
     total = Sum()
     try:
@@ -54,7 +54,7 @@ def _places(mutant: Mutant) -> Iterator[tuple[World, int]]:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Raise `Endless` in here when it takes too long."""
+    """Raise `Endless` inside the block when it takes too long."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise Endless

@@ -1,4 +1,4 @@
-"""Looks for a bug with the tests of `make test`, on a copy of the project that has it."""
+"""Search for a bug with the tests of `make test`, on a copy of the project that has it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 def copy_of_project(directory: Path) -> None:
-    """Everything that git knows of, or would know of."""
+    """Copy every file that git tracks, or would track."""
     listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0"):
         if name and (ROOT / name).is_file():
@@ -34,7 +34,7 @@ def copy_of_project(directory: Path) -> None:
 
 
 def looked_for(mutant: Mutant, copy: Path) -> str:
-    """Which test notices it first; empty when none does. The copy is as it was afterwards."""
+    """Return the first test that notices the bug; empty when none does. The copy is restored afterwards."""
     changed = sources(mutant, copy)
     before = {path: (copy / path).read_text(encoding="utf-8") for path in changed}
     try:

@@ -1,6 +1,6 @@
-"""Each bug tried by the simulation, then by the tests, in several processes.
+"""Trials of each bug by the simulation, then by the tests, in several processes.
 
-Not in `__main__`: a spawned process does not import that of a package, and finds nothing that stands there.
+Not in `__main__`: a spawned process does not import that of a package, and finds nothing that is defined there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .mutant import Mutant, Ring
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of one bug."""
+    """Result of one bug's trial."""
 
     mutant: Mutant
     by_simulation: str = ""
@@ -28,7 +28,7 @@ class Row:
 
 
 def rows_of(mutants: Sequence[Mutant], workers: int, directory: Path) -> Iterator[Row]:
-    """Each as soon as it is known, in their order."""
+    """Yield each row as soon as it is known, in their order."""
     context = multiprocessing.get_context("spawn")
     places = context.Queue()
     for number in range(workers):
@@ -42,7 +42,7 @@ def rows_of(mutants: Sequence[Mutant], workers: int, directory: Path) -> Iterato
 
 
 _place: list[Path] = []
-"""Where this process has its copy of the project."""
+"""Directory of this process's copy of the project."""
 
 
 def _settle(places: multiprocessing.Queue[str]) -> None:
