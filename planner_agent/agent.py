@@ -18,10 +18,11 @@ from planner_agent.eligibility import Eligibility
 from planner_agent.observe import Listener, Observer, PostedPlan, posted
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
-from planner_agent.ports import Forge, RepositoryCode
+from planner_agent.ports import Forge
 from planner_agent.specifications import Specifications
 from planner_agent.stop_requests import stop_request
 from shared.errors import Blocked
+from shared.git.ports import Mirror
 from shared.github.creation import look
 from shared.llm.port import Coder
 from shared.lock.claimant import Claimant
@@ -76,7 +77,7 @@ class Planner:
     role = Role.PLANNER
 
     def __init__(
-        self, forge: Forge, port: Port, claimant: Claimant, source: RepositoryCode, coder: Coder, policy: Policy
+        self, forge: Forge, port: Port, claimant: Claimant, source: Mirror, coder: Coder, policy: Policy
     ) -> None:
         self._forge = forge
         self._claims = Claims(Role.PLANNER, port, claimant)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from planner_agent.ports import RepositoryCode
+from shared.git.ports import Mirror
 from shared.github.base_branch import BaseBranch
 from shared.models import Issue
 from shared.text import one_line, visible
@@ -46,7 +46,7 @@ class PlanningContext:
     discussion: str = ""
 
 
-async def look(source: RepositoryCode, branch: BaseBranch, story: str) -> Code:
+async def look(source: Mirror, branch: BaseBranch, story: str) -> Code:
     """The base branch as the server has it now; raises `Misconfigured` when it does not exist."""
     await source.ensure()
     await source.fetch()
@@ -99,6 +99,6 @@ def _listed(paths: Sequence[str]) -> str:
     return "\n".join([*paths[:PATHS_SHOWN], *more])
 
 
-async def _text(source: RepositoryCode, commit: str, path: str) -> str:
+async def _text(source: Mirror, commit: str, path: str) -> str:
     text = (await source.show(commit, path) or b"").decode("utf-8", "replace")
     return text[:README_CHARS] if path == "README.md" else text

@@ -17,9 +17,9 @@ from planner_agent.conversation import Conversation
 from planner_agent.observe import Listener
 from planner_agent.plan import Plan
 from planner_agent.policy import Policy
-from planner_agent.ports import RepositoryCode
 from planner_agent.text_call import PROMPTS, answer_text
 from shared.errors import Blocked, Gone, RunFailed
+from shared.git.ports import Mirror
 from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.lock.record import Fence
@@ -62,9 +62,7 @@ class Said:
 class Drafting:
     """Asks a backend for plans."""
 
-    def __init__(
-        self, issues: Issues, listener: Listener, source: RepositoryCode, coder: Coder, policy: Policy
-    ) -> None:
+    def __init__(self, issues: Issues, listener: Listener, source: Mirror, coder: Coder, policy: Policy) -> None:
         self._issues = issues
         self._listener = listener
         self._source = source

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from shared.commands.text_history import Texts
 from shared.github.ports import Closing, Comments, CompleteInbox, Issues, LabelBoard, People, Replies, StatusComments
@@ -23,26 +21,3 @@ class Forge:
     texts: Texts
     closing: Closing
     replies: Replies
-
-
-class CommitSubject(Protocol):
-    """A commit, of which only the first line is shown."""
-
-    @property
-    def subject(self) -> str: ...
-
-
-class RepositoryCode(Protocol):
-    """The repository's code, as last fetched."""
-
-    async def ensure(self) -> None: ...
-
-    async def fetch(self) -> None: ...
-
-    async def tip(self, branch: str) -> str | None: ...
-
-    async def paths(self, commit: str) -> tuple[str, ...]: ...
-
-    async def show(self, commit: str, path: str) -> bytes | None: ...
-
-    async def log(self, ref: str, limit: int) -> Sequence[CommitSubject]: ...

@@ -19,7 +19,7 @@ from reviewer_agent.merge.merge_turns import REF as MERGES
 from reviewer_agent.merge.remarks import Remarks
 from reviewer_agent.merge.unmet_rules import unmet
 from reviewer_agent.policy import Policy
-from reviewer_agent.ports import Forge, GitObjects
+from reviewer_agent.ports import Forge
 from reviewer_agent.review.evidence import stated
 from reviewer_agent.review.review_input import ReviewSubject
 from reviewer_agent.review.verdict import Reader, standing_approvals, standing_requests, text_key
@@ -30,6 +30,7 @@ from shared.ci.round import UNCHECKED_RED
 from shared.ci.verdict import CiVerdict, fold, missing
 from shared.errors import Gone
 from shared.git.names import notes_ref
+from shared.git.ports import Mirror
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence
 from shared.models import Account, Issue, PullRequest, Review
@@ -43,7 +44,7 @@ from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 class Observer:
     """Looks at a pull request through GitHub and git; needs no lease, so a claim can look first."""
 
-    def __init__(self, forge: Forge, demand: ReviewRequest, source: GitObjects, reader: Reader, policy: Policy) -> None:
+    def __init__(self, forge: Forge, demand: ReviewRequest, source: Mirror, reader: Reader, policy: Policy) -> None:
         self._forge = forge
         self._demand = demand
         self._source = source

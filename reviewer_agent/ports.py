@@ -49,42 +49,6 @@ class Forge:
     replies: Replies
 
 
-class GitObjects(Protocol):
-    """The repository's git objects on this machine; a mirror is one."""
-
-    async def ensure(self) -> None:
-        """Have a copy at all."""
-        ...
-
-    async def refresh(self, ref: str) -> str | None:
-        """The commit that a full ref names on the server now, brought here; None when there is none."""
-        ...
-
-    async def read_together(self, *refs: str) -> None:
-        """Bring these with one fetch, so that `refresh` tells them without another one in this look."""
-        ...
-
-    async def paths(self, commit: str) -> tuple[str, ...]:
-        """Every path at a commit."""
-        ...
-
-    async def sha(self, ref: str) -> str | None:
-        """The commit that a full ref or object id names here; None when there is none."""
-        ...
-
-    async def fetch(self, *refspecs: str) -> None:
-        """Bring these object ids."""
-        ...
-
-    async def diff(self, base: str, head: str) -> str:
-        """What `head` changed since it left `base`, as a unified diff."""
-        ...
-
-    async def show(self, commit: str, path: str) -> bytes | None:
-        """A file at a commit; None when there is none."""
-        ...
-
-
 class Records(Protocol):
     """What the engine itself recorded of a pull request's test runs."""
 

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from planner_agent import context
 from planner_agent.assistant.answer_call import Background
-from planner_agent.ports import RepositoryCode
 from shared.commands.discussion import Discussion, bounded, talked
 from shared.commands.text_history import Texts
 from shared.errors import Blocked
+from shared.git.ports import Mirror
 from shared.github.base_branch import BaseBranch
 from shared.github.ports import Comments, People, Pulls
 from shared.models import Comment, Issue
-
-
-class Code(RepositoryCode, Protocol):
-    """The repository's code, and what a branch changes."""
-
-    async def diff(self, base: str, head: str) -> str: ...
 
 
 class Sources:
     """Reads for one repository; what people without write access say is left out."""
 
     def __init__(
-        self, code: Code, branch: BaseBranch, comments: Comments, pulls: Pulls, people: People, texts: Texts
+        self, code: Mirror, branch: BaseBranch, comments: Comments, pulls: Pulls, people: People, texts: Texts
     ) -> None:
         self._code, self._branch, self._comments = code, branch, comments
         self._pulls, self._people, self._texts = pulls, people, texts

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Protocol
 
 import structlog
 from anyio import to_thread
@@ -21,7 +20,7 @@ from planner_agent.pending import issue_text
 from planner_agent.pending.register import PendingTest, Register
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
-from shared.git.ports import Files
+from shared.git.ports import Mirror
 from shared.github.base_branch import BaseBranch
 from shared.github.ports import Issues
 from shared.lock.write_permit import RegisterPermit
@@ -38,12 +37,6 @@ FILES = 5_000
 
 CHUNK = 40
 """Files that one git command reads; together they fit into what may be read at once."""
-
-
-class CodeFiles(Files, Protocol):
-    """The repository's code."""
-
-    async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]: ...
 
 
 class Globs:
@@ -65,7 +58,7 @@ def _regular(pattern: str) -> str:
     return "".join(_PARTS.get(piece, re.escape(piece)) for piece in pieces)
 
 
-async def pending_tests(files: CodeFiles, commit: str, globs: Sequence[str], order: str) -> tuple[Marked, ...]:
+async def pending_tests(files: Mirror, commit: str, globs: Sequence[str], order: str) -> tuple[Marked, ...]:
     """Every pending test of a commit: by `order` ("globs": by pattern, then path; "path": by path), then by line."""
     wanted = Globs(globs)
     ranked = [(rank, path) for path in await files.paths(commit) if (rank := wanted.rank(path)) is not None]
@@ -79,7 +72,7 @@ async def pending_tests(files: CodeFiles, commit: str, globs: Sequence[str], ord
     return tuple(sorted(found, key=lambda one: (ranks[path_of(one.test)], path_of(one.test), one.line)))
 
 
-async def _read(files: CodeFiles, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
+async def _read(files: Mirror, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
     """All at once; where that is too much, one by one, without those that are too large."""
     try:
         return await files.contents(commit, paths)
@@ -136,7 +129,7 @@ class Writer:
 class Opening:
     """The issues about pending tests of one repository."""
 
-    def __init__(self, issues: Issues, source: CodeFiles, register: Register, writer: Writer, wanted: Wanted) -> None:
+    def __init__(self, issues: Issues, source: Mirror, register: Register, writer: Writer, wanted: Wanted) -> None:
         self._issues = issues
         self._source = source
         self._register = register

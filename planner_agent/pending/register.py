@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.git.lines import History, Lines
-from shared.git.ports import Refs
+from shared.git.lines import Lines
+from shared.git.ports import Mirror, Refs
 
 REF = "refs/ack/pending"
 
@@ -33,7 +33,7 @@ class PendingTest:
 class Register:
     """Which tests of one repository have an issue, or are about to get one."""
 
-    def __init__(self, fences: Refs, history: History) -> None:
+    def __init__(self, fences: Refs, history: Mirror) -> None:
         self._lines: Lines[PendingTest] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> Mapping[str, PendingTest]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.git.lines import History, Lines
-from shared.git.ports import Refs
+from shared.git.lines import Lines
+from shared.git.ports import Mirror, Refs
 
 REF = "refs/ack/triage"
 
@@ -39,7 +39,7 @@ def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
 class Register:
     """Which issues of one repository were triaged, or are about to be."""
 
-    def __init__(self, fences: Refs, history: History) -> None:
+    def __init__(self, fences: Refs, history: Mirror) -> None:
         self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> tuple[Entry, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from reviewer_agent import links
@@ -10,6 +10,7 @@ from reviewer_agent.review.questions import Recorded, asked
 from shared.git import proof_claim
 from shared.git.names import notes_ref
 from shared.git.notes import Note, ProofNote, read
+from shared.git.ports import Mirror
 from shared.git.proof_claim import Claim, ClaimedProof, NoClaim
 from shared.models import PullRequest
 from shared.text.comment_signatures import CommentSignatures, Keyring
@@ -33,25 +34,10 @@ class Notes(Protocol):
     async def all(self, ref: str) -> Mapping[str, str]: ...
 
 
-class OneCommit(Protocol):
-    """A commit in a history."""
-
-    @property
-    def oid(self) -> str: ...
-
-
-class Refs(Protocol):
-    """What brings a ref here, and tells a branch's own commits."""
-
-    async def refresh(self, ref: str) -> str | None: ...
-
-    async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[OneCommit]: ...
-
-
 class Runs:
     """The recorded runs of one pull request; what others have written into the notes is no record."""
 
-    def __init__(self, refs: Refs, notes: Notes, keys: Keyring) -> None:
+    def __init__(self, refs: Mirror, notes: Notes, keys: Keyring) -> None:
         self._refs = refs
         self._notes = notes
         self._keys = keys

@@ -13,13 +13,14 @@ from pathlib import PurePosixPath
 
 import anyio.to_thread
 
-from reviewer_agent.ports import GitObjects, Records
+from reviewer_agent.ports import Records
 from reviewer_agent.review import patch
 from reviewer_agent.review.convergence import EarlierRounds
 from reviewer_agent.review.patch import Patch
 from reviewer_agent.review.questions import Recorded
 from shared.errors import Blocked, Gone
 from shared.git.failures import NoSuchRef, TooMuchOutput
+from shared.git.ports import Mirror
 from shared.models import PullRequest
 from shared.specification import read
 
@@ -74,7 +75,7 @@ class ReviewInput:
 class ReviewInputs:
     """Reads a change from the repository's copy on this machine."""
 
-    def __init__(self, source: GitObjects, records: Records, diff_bytes: int) -> None:
+    def __init__(self, source: Mirror, records: Records, diff_bytes: int) -> None:
         self.source = source
         self._records = records
         self._diff_bytes = diff_bytes

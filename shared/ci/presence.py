@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.git.ports import Files
+from shared.git.ports import Mirror
 from shared.github.ports import Checks
 
 WORKFLOWS = ".github/workflows/"
@@ -12,7 +12,7 @@ WORKFLOWS = ".github/workflows/"
 class Presence:
     """Recognises a repository without CI; that it has one is learned once."""
 
-    def __init__(self, checks: Checks, source: Files) -> None:
+    def __init__(self, checks: Checks, source: Mirror) -> None:
         self._checks = checks
         self._source = source
         self._found: set[str] = set()

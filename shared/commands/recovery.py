@@ -14,7 +14,7 @@ from shared.commands.command_rules import Effect
 from shared.commands.retry_command import reviewed_again
 from shared.errors import Transient
 from shared.git.names import work_branch
-from shared.git.ports import Branches
+from shared.git.ports import Mirror
 from shared.git.set_aside import moved_aside
 from shared.github.ports import LabelBoard, Pulls
 from shared.lock.compare_and_swap import swap
@@ -56,7 +56,7 @@ class Case:
 class Recovery:
     """Carries out what was ordered. Every effect is convergent; nothing is done to what an agent holds."""
 
-    def __init__(self, labels: LabelBoard, pulls: Pulls, branches: Branches, port: Port, names: Labels) -> None:
+    def __init__(self, labels: LabelBoard, pulls: Pulls, branches: Mirror, port: Port, names: Labels) -> None:
         self._labels = labels
         self._pulls = pulls
         self._branches = branches

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from shared.errors import Outdated, UnknownOutcome
-from shared.git.ports import Refs
+from shared.git.history import Commit
+from shared.git.ports import Mirror, Refs
 
 E = TypeVar("E")
 
@@ -15,26 +16,7 @@ PAGE = 256
 """Lines read at a time."""
 
 
-class Line(Protocol):
-    """One commit."""
-
-    @property
-    def oid(self) -> str: ...
-
-    @property
-    def parents(self) -> tuple[str, ...]: ...
-
-    @property
-    def message(self) -> str: ...
-
-
-class History(Protocol):
-    """What `Fences.read` has brought here: `shared.git.mirror.Mirror`."""
-
-    async def log(self, ref: str, limit: int) -> Sequence[Line]: ...
-
-
-async def back_from(history: History, tip: str | None) -> AsyncIterator[Line]:
+async def back_from(history: Mirror, tip: str | None) -> AsyncIterator[Commit]:
     """The commits from `tip` on, newest first; none for None."""
     start = tip
     while start is not None:
@@ -68,7 +50,7 @@ class Lines(Generic[E]):
         self,
         ref: str,
         fences: Refs,
-        history: History,
+        history: Mirror,
         read: Callable[[str], E | None],
         version: int,
         last: Callable[[], Callable[[E], bool]] = _never,

@@ -1,29 +1,58 @@
-"""What is asked of a repository's refs and objects; a mirror and its fences answer."""
+"""What agents, commands and registers ask of git: one Protocol for each adapter, with all that is asked of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from shared.git.history import Commit
 from shared.lock.port import RefUpdate
 
 
-class Heads(Protocol):
-    """Brings refs of the server here."""
+class Mirror(Protocol):
+    """The repository's refs and objects on this machine, as the server has them or as last fetched."""
 
-    async def refresh(self, ref: str) -> str | None: ...
+    async def ensure(self) -> None:
+        """Have a copy at all."""
+        ...
 
+    async def fetch(self, *refspecs: str) -> None:
+        """Bring all branches, or these object ids."""
+        ...
 
-class Files(Heads, Protocol):
-    """Tells the paths of a commit as well."""
+    async def refresh(self, ref: str) -> str | None:
+        """The commit that a full ref names on the server now, brought here; None when there is none."""
+        ...
 
-    async def paths(self, commit: str) -> tuple[str, ...]: ...
+    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
+        """Bring all refs that begin with a prefix: ref -> (commit id, message)."""
+        ...
 
+    async def read_together(self, *refs: str) -> None:
+        """Bring these with one fetch, so that `refresh` tells them without another one in this look."""
+        ...
 
-class Branches(Heads, Protocol):
-    """Brings all refs that begin with a prefix as well: ref -> (commit id, message)."""
+    async def sha(self, ref: str) -> str | None:
+        """The commit that a full ref or object id names here; None when there is none."""
+        ...
 
-    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]: ...
+    async def tip(self, branch: str) -> str | None: ...
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        """Every path at a commit."""
+        ...
+
+    async def show(self, commit: str, path: str) -> bytes | None:
+        """A file at a commit; None when there is none."""
+        ...
+
+    async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]: ...
+
+    async def diff(self, base: str, head: str) -> str:
+        """What `head` changed since it left `base`, as a unified diff."""
+        ...
+
+    async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]: ...
 
 
 class Refs(Protocol):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from shared.git.names import work_branch
-from shared.git.ports import Branches
+from shared.git.ports import Mirror
 from shared.lock.port import RefUpdate
 
 
-async def moved_aside(
-    branches: Branches, branch: str, number: int, tip: str
-) -> tuple[str, tuple[RefUpdate, RefUpdate]]:
+async def moved_aside(branches: Mirror, branch: str, number: int, tip: str) -> tuple[str, tuple[RefUpdate, RefUpdate]]:
     """The new name for the `branch` of issue `number`, and the updates that move it there as long as it is at `tip`."""
     taken, old = await branches.refresh_all("refs/heads/auto/"), work_branch(number)
     free = next(name for k in range(1, len(taken) + 2) if f"refs/heads/{(name := f'{old}-old-{k}')}" not in taken)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from fakes.unasked import UnaskedIssues
+from fakes.unasked import UnaskedIssues, UnaskedMirror
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
 from shared.errors import Gone
 from shared.git.failures import TooMuchOutput
+from shared.git.history import Commit
 from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue
@@ -28,20 +29,13 @@ def file(*names: str) -> bytes:
     return ("import pytest\n" + "".join(f"{SKIP}def test_{name}(): pass\n" for name in names)).encode()
 
 
-@dataclass(frozen=True)
-class Line:
-    oid: str
-    parents: tuple[str, ...]
-    message: str
-
-
 @dataclass
-class World(UnaskedIssues):
+class World(UnaskedIssues, UnaskedMirror):
     """One repository: its register, its issues, its base, and the clocks."""
 
     files: dict[str, bytes] = field(default_factory=lambda: {"tests/test_x.py": file("a", "b", "c")})
-    tip: str = "a" * 40
-    lines: dict[str, Line] = field(default_factory=dict)
+    main: str = "a" * 40
+    lines: dict[str, Commit] = field(default_factory=dict)
     head: str | None = None
     issues: dict[int, Issue] = field(default_factory=dict)
     now: datetime = AT
@@ -77,12 +71,12 @@ class World(UnaskedIssues):
 
     def _put(self, message: str) -> str:
         oid = f"{len(self.lines) + 1:040x}"
-        self.lines[oid] = Line(oid, (self.head,) if self.head else (), message)
+        self.lines[oid] = Commit(oid, (self.head,) if self.head else (), self.now, message)
         self.head = oid
         return oid
 
-    async def log(self, ref: str, limit: int) -> Sequence[Line]:
-        found: list[Line] = []
+    async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]:
+        found: list[Commit] = []
         at = self.lines.get(ref)
         while at is not None and len(found) < min(limit, 3):
             found.append(at)
@@ -91,7 +85,7 @@ class World(UnaskedIssues):
 
     async def refresh(self, ref: str) -> str | None:
         assert ref == "refs/heads/main"
-        return self.tip
+        return self.main
 
     async def paths(self, commit: str) -> tuple[str, ...]:
         self.asked.append("paths")

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fakes.lock_server import EPOCH
 from fakes.planner_world import World
-
-
-@dataclass(frozen=True)
-class FakeCommit:
-    """A commit of the base branch."""
-
-    subject: str
+from fakes.unasked import UnaskedMirror
+from shared.git.history import Commit
 
 
 @dataclass
-class FakeSource:
+class FakeSource(UnaskedMirror):
     """The base branch `main`."""
 
     world: World
@@ -24,7 +20,7 @@ class FakeSource:
     async def ensure(self) -> None:
         """Nothing to do."""
 
-    async def fetch(self) -> None:
+    async def fetch(self, *refspecs: str) -> None:
         """Nothing to do."""
 
     async def tip(self, branch: str) -> str | None:
@@ -39,6 +35,6 @@ class FakeSource:
         """One file."""
         return self.world.files[path].encode() if path in self.world.files else None
 
-    async def log(self, ref: str, limit: int) -> Sequence[FakeCommit]:
+    async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]:
         """Two commits."""
-        return (FakeCommit("Add the store"), FakeCommit("Begin"))[:limit]
+        return (Commit("a" * 40, ("9" * 40,), EPOCH, "Add the store"), Commit("9" * 40, (), EPOCH, "Begin"))[:limit]

@@ -9,7 +9,7 @@ from typing import Any
 
 from fakes.lock_server import EPOCH
 from fakes.reviewer_world import HEAD, KEYS, OPENED
-from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedLabels, UnaskedPulls, UnaskedStatus
+from fakes.unasked import UnaskedComments, UnaskedIssues, UnaskedLabels, UnaskedMirror, UnaskedPulls, UnaskedStatus
 from shared.commands.command_loop import CommandLoop, CommandProfile
 from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
@@ -91,12 +91,6 @@ class Scene(UnaskedComments, UnaskedStatus):
         self.fences[new.key.kind, new.key.number] = replace(new, oid=oid)
         return Reply(oid, EPOCH)
 
-    async def refresh(self, ref: str) -> str | None:
-        return None
-
-    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
-        return {}
-
     def known(self, number: int) -> tuple[Comment, ...] | None:
         return None
 
@@ -131,7 +125,7 @@ class Scene(UnaskedComments, UnaskedStatus):
 
     def recovery(self) -> Recovery:
         """Carries out what is ordered here."""
-        return Recovery(_Labels(self), _Pulls(self), self, self, Labels())
+        return Recovery(_Labels(self), _Pulls(self), _NoBranches(), self, Labels())
 
     async def order(self, said: Comment, role: Role) -> list[str]:
         """Let the command loop of `role` read a comment; return the recorded outcomes."""
@@ -167,6 +161,14 @@ class _Pulls(UnaskedPulls):
     async def close(self, number: int, permit: WritePermit) -> PullRequest:
         self._scene.pull = replace(self._scene.pull, open=False)
         return self._scene.pull
+
+
+class _NoBranches(UnaskedMirror):
+    async def refresh(self, ref: str) -> str | None:
+        return None
+
+    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
+        return {}
 
 
 class _Labels(UnaskedLabels):

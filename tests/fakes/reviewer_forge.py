@@ -13,6 +13,7 @@ from fakes.lock_port import FakeNonces, ServerClock, ServerPort
 from fakes.lock_server import BOT
 from fakes.reviewer_github import FakeHub, FakeInbox, FakeLabels, FakePulls, FakeRecords, FakeRefs, FakeReviews
 from fakes.reviewer_world import KEYS, NEXT, World, judged, second
+from fakes.unasked import UnaskedMirror
 from reviewer_agent.agent import Reviewer
 from reviewer_agent.merge.merge_turns import MergeTurns
 from reviewer_agent.merge.update_turns import UpdateTurns
@@ -42,7 +43,7 @@ PUSHED_AND_ASKED: dict[str, Any] = {"head_sha": NEXT, "labels": frozenset({"stat
 
 
 @dataclass
-class FakeSource:
+class FakeSource(UnaskedMirror):
     """A mirror with one base and one change."""
 
     world: World

@@ -1,4 +1,4 @@
-"""GitHub's ports of which nothing may be asked: a fake extends one and answers what its test expects, and no more."""
+"""GitHub's and git's ports of which nothing may be asked: a fake extends one and answers what its test expects."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from shared.git.history import Commit
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.github.status_record import Record
@@ -269,3 +270,43 @@ class UnaskedReplies:
 
     async def given(self, number: int, purpose: str) -> bool:
         raise unasked("given")
+
+
+class UnaskedMirror:
+    """A mirror."""
+
+    async def ensure(self) -> None:
+        raise unasked("ensure")
+
+    async def fetch(self, *refspecs: str) -> None:
+        raise unasked("fetch")
+
+    async def refresh(self, ref: str) -> str | None:
+        raise unasked("refresh")
+
+    async def refresh_all(self, prefix: str) -> Mapping[str, tuple[str, str]]:
+        raise unasked("refresh_all")
+
+    async def read_together(self, *refs: str) -> None:
+        raise unasked("read_together")
+
+    async def sha(self, ref: str) -> str | None:
+        raise unasked("sha")
+
+    async def tip(self, branch: str) -> str | None:
+        raise unasked("tip")
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        raise unasked("paths")
+
+    async def show(self, commit: str, path: str) -> bytes | None:
+        raise unasked("show")
+
+    async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]:
+        raise unasked("contents")
+
+    async def diff(self, base: str, head: str) -> str:
+        raise unasked("diff")
+
+    async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]:
+        raise unasked("log")

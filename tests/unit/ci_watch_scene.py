@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from fakes.unasked import UnaskedMirror
 from fakes.worker_policy import worker_policy
 
 from shared.github.base_branch import BaseBranch
@@ -21,9 +22,22 @@ BOT = Account(99, "engine-bot")
 JOB = Check("test", CheckOutcome.FAILED, "failure", job_id=7, conclusion="failure", run_id=1)
 
 
+class Branches(UnaskedMirror):
+    """The base, and a branch on which there is a new test."""
+
+    async def refresh(self, ref: str) -> str | None:
+        return TIP if ref == "refs/heads/main" else None
+
+    async def paths(self, commit: str) -> tuple[str, ...]:
+        return ("shop/cart.py",)
+
+    async def diff(self, base: str, head: str) -> str:
+        return "--- /dev/null\n+++ b/shop/test_cart.py\n+x\n"
+
+
 @dataclass
 class Ci:
-    """What GitHub and git know; `asked` is what was read, in order."""
+    """What GitHub knows; `asked` is what was read, in order."""
 
     checks: dict[str, tuple[Check, ...]] = field(default_factory=dict)
     log_text: str = ""
@@ -57,14 +71,6 @@ class Ci:
     async def annotations(self, check_run_id: int) -> tuple[str, ...]:
         raise AssertionError("there is a log")
 
-    async def refresh(self, ref: str) -> str | None:
-        return TIP if ref == "refs/heads/main" else None
-
-    async def paths(self, commit: str) -> tuple[str, ...]:
-        return ("shop/cart.py",)
-
-    async def diff(self, base: str, head: str) -> str:
-        return "--- /dev/null\n+++ b/shop/test_cart.py\n+x\n"
-
     def watch(self, **policy: object) -> Watch:
-        return Watch(self, self, worker_policy("o/r", **{"base": BaseBranch("main"), **policy}), lambda: self.seconds)
+        rules = worker_policy("o/r", **{"base": BaseBranch("main"), **policy})
+        return Watch(self, Branches(), rules, lambda: self.seconds)

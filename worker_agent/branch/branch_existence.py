@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from shared.errors import Transient
-from shared.git.ports import Heads
+from shared.git.ports import Mirror
 from shared.lock.record import Fence
 from worker_agent.comments import branch
 
@@ -15,7 +15,7 @@ log = structlog.get_logger()
 class BranchExistence:
     """Looks up the work branches of one repository."""
 
-    def __init__(self, source: Heads) -> None:
+    def __init__(self, source: Mirror) -> None:
         self._source = source
 
     async def of(self, fence: Fence) -> bool | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from shared.ci.logs import failures
 from shared.ci.presence import Presence
 from shared.ci.round import CiObservation, Rerun
 from shared.ci.triage import Cause, Failure, triage
 from shared.ci.verdict import CiVerdict, failed, fold
+from shared.git.ports import Mirror
 from shared.github.ports import Checks
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
@@ -30,20 +30,10 @@ HOLD_SECONDS = 300.0
 _CHANGED = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
 
 
-class GitObjects(Protocol):
-    """The repository's git objects on this machine; a mirror is one."""
-
-    async def refresh(self, ref: str) -> str | None: ...
-
-    async def diff(self, base: str, head: str) -> str: ...
-
-    async def paths(self, commit: str) -> tuple[str, ...]: ...
-
-
 class Watch:
     """What CI says of the commits of one repository's items."""
 
-    def __init__(self, checks: Checks, source: GitObjects, policy: Policy, boot: Callable[[], float]) -> None:
+    def __init__(self, checks: Checks, source: Mirror, policy: Policy, boot: Callable[[], float]) -> None:
         """`boot` is the boot clock in seconds."""
         self._checks = checks
         self._source = source

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from fakes.unasked import UnaskedMirror
 from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
 
@@ -16,6 +17,7 @@ from shared.budget.ledger import REF, BudgetCheck, Ledger
 from shared.budget.ledger_lines import Reservation, Settlement
 from shared.errors import UnknownOutcome
 from shared.git.fences import Fences
+from shared.git.history import Commit
 from shared.lock.port import RefUpdate
 
 
@@ -165,12 +167,12 @@ async def test_a_new_machine_reads_the_balance_and_not_what_lies_before_it(tmp_p
     asked: list[int] = []
     mirror = await machine(tmp_path / "b", str(remote.path))
 
-    class Counting:
-        async def log(self, ref: str, limit: int) -> Sequence[object]:
+    class Counting(UnaskedMirror):
+        async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]:
             asked.append(limit)
             return await mirror.log(ref, min(limit, 3))
 
-    fresh = Ledger(fences_of(mirror), Counting(), times, limits, "worker")  # type: ignore[arg-type]
+    fresh = Ledger(fences_of(mirror), Counting(), times, limits, "worker")
     refused = await fresh.reserve("new", "#1", 8, 60)
     assert refused is not None
     assert "leaves $7.00 of $25.00" in refused.sentence

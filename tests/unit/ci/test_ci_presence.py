@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import pytest
-from fakes.unasked import UnaskedChecks
+from fakes.unasked import UnaskedChecks, UnaskedMirror
 
 from shared.ci.presence import Presence
 
 
-class Repository(UnaskedChecks):
-    """Files of the base branch, and whether anything was ever checked."""
+class Branch(UnaskedMirror):
+    """The base branch, as far as it is there."""
 
-    def __init__(self, *paths: str, checked: bool = False, there: bool = True) -> None:
-        self.files, self.checked, self.there = paths, checked, there
-        self.asked = 0
+    def __init__(self, files: tuple[str, ...], there: bool) -> None:
+        self.files, self.there = files, there
 
     async def refresh(self, ref: str) -> str | None:
         return "a" * 40 if self.there else None
 
     async def paths(self, commit: str) -> tuple[str, ...]:
         return self.files
+
+
+class Repository(UnaskedChecks):
+    """Files of the base branch, and whether anything was ever checked."""
+
+    def __init__(self, *paths: str, checked: bool = False, there: bool = True) -> None:
+        self.base, self.checked = Branch(paths, there), checked
+        self.asked = 0
 
     async def ever(self, tip: str) -> bool:
         self.asked += 1
@@ -38,7 +45,7 @@ class Repository(UnaskedChecks):
     ],
 )
 async def test_a_repository_without_ci_has_no_workflow_and_no_check(repository: Repository, missing: bool) -> None:
-    presence = Presence(repository, repository)
+    presence = Presence(repository, repository.base)
     assert not presence.known_missing("main")
     assert await presence.is_missing("main") is missing
     assert presence.known_missing("main") is missing
@@ -46,7 +53,7 @@ async def test_a_repository_without_ci_has_no_workflow_and_no_check(repository: 
 
 async def test_the_first_check_ends_it_and_is_not_asked_for_again() -> None:
     repository = Repository("app.py")
-    presence = Presence(repository, repository)
+    presence = Presence(repository, repository.base)
     assert await presence.is_missing("main")
     repository.checked = True
     assert not await presence.is_missing("main")

@@ -150,7 +150,7 @@ async def test_nothing_is_asked_for_a_while_after_nothing_was_found() -> None:
     world.now += timedelta(seconds=61)
     await planner.look({})
     assert world.asked == ["register"], "the same commit is not looked through again"
-    world.tip, world.files = "b" * 40, {"tests/test_x.py": file("z")}
+    world.main, world.files = "b" * 40, {"tests/test_x.py": file("z")}
     world.now += timedelta(seconds=61)
     assert await planner.look({}) == 1
 

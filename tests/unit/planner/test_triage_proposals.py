@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from fakes.unasked import UnaskedMirror
 
 from planner_agent.decide import Phase
 from planner_agent.triage.backlog import begun, unfit
@@ -26,6 +27,7 @@ from planner_agent.triage.register import REF, Entry, Register, places
 from planner_agent.triage.register import read as read_line
 from planner_agent.triage.register import write as write_line
 from shared.errors import Outdated
+from shared.git.history import Commit
 from shared.lock.codec import ItemKey
 from shared.lock.port import RefUpdate
 from shared.lock.record import Fence
@@ -162,17 +164,8 @@ def test_what_is_no_line_is_none(text: str) -> None:
     assert read_line(text) is None
 
 
-@dataclass(frozen=True)
-class Commit:
-    """One line on the server."""
-
-    oid: str
-    parents: tuple[str, ...]
-    message: str
-
-
 @dataclass
-class Server:
+class Server(UnaskedMirror):
     """The ref of the register."""
 
     commits: list[Commit] = field(default_factory=list)
@@ -187,10 +180,10 @@ class Server:
         assert (ref, list(updates)) == (REF, [])
         if expected != (self.commits[-1].oid if self.commits else None):
             return None
-        self.commits.append(Commit(f"{len(self.commits) + 1:040x}", tuple(parents), message))
+        self.commits.append(Commit(f"{len(self.commits) + 1:040x}", tuple(parents), AT, message))
         return self.commits[-1].oid
 
-    async def log(self, ref: str, limit: int) -> Sequence[Commit]:
+    async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]:
         found = next(n for n, one in enumerate(self.commits) if one.oid == ref)
         return self.commits[found::-1][:limit]
 
@@ -207,6 +200,6 @@ async def test_of_two_who_enter_a_line_at_once_one_is_refused() -> None:
 
 
 async def test_a_line_of_a_newer_engine_stops_the_triage() -> None:
-    server = Server([Commit("1" * 40, (), '{"v": 2, "issue": 7}')])
+    server = Server([Commit("1" * 40, (), AT, '{"v": 2, "issue": 7}')])
     with pytest.raises(Outdated, match="Upgrade this agent"):
         await Register(server, server).read()

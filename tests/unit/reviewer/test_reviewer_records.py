@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 from fakes.reviewer_world import HEAD, ISSUE, KEYS, OPENED
+from fakes.unasked import UnaskedMirror
 
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNREADABLE, UNSIGNED, Runs
 from reviewer_agent.review.questions import ChangeKind, Question, Recorded
@@ -33,7 +34,7 @@ CLAIM = Claim(ISSUE, "b" * 40, GREEN, proof=ClaimedProof(16, 14, 2, (OLD,), ("t.
 
 
 @dataclass
-class Repository:
+class Repository(UnaskedMirror):
     """Notes and history of one branch."""
 
     notes: Mapping[str, str] = field(default_factory=dict)

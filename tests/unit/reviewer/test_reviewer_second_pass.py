@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fakes.reviewer_forge import auto, look, reviewer, tick
 from fakes.reviewer_world import HEAD, ISSUE, KEYS, OPENED, World, answer, changes
+from fakes.unasked import UnaskedMirror
 
 from reviewer_agent.review.evidence import Runs
 from reviewer_agent.review.questions import Recorded
@@ -104,7 +105,7 @@ def test_what_no_check_is(raw: Mapping[str, Any] | None, fault: str) -> None:
     assert fault in "\n".join(caught.value.faults)
 
 
-class Repository:
+class Repository(UnaskedMirror):
     """Notes and history of one branch."""
 
     def __init__(self, notes: Mapping[str, str]) -> None:
