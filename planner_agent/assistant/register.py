@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.git.lines import Lines
-from shared.git.ports import Mirror, Refs
+from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/assistant"
 
@@ -52,7 +52,7 @@ def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
 class Register:
     """Which questions of one repository were taken, and which are over."""
 
-    def __init__(self, fences: Refs, history: Mirror) -> None:
+    def __init__(self, fences: Fences, history: Mirror) -> None:
         self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> tuple[Entry, ...]:

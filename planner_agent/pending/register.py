@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.git.lines import Lines
-from shared.git.ports import Mirror, Refs
+from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/pending"
 
@@ -33,7 +33,7 @@ class PendingTest:
 class Register:
     """Which tests of one repository have an issue, or are about to get one."""
 
-    def __init__(self, fences: Refs, history: Mirror) -> None:
+    def __init__(self, fences: Fences, history: Mirror) -> None:
         self._lines: Lines[PendingTest] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> Mapping[str, PendingTest]:

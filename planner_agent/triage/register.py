@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.git.lines import Lines
-from shared.git.ports import Mirror, Refs
+from shared.git.ports import Fences, Mirror
 
 REF = "refs/ack/triage"
 
@@ -39,7 +39,7 @@ def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
 class Register:
     """Which issues of one repository were triaged, or are about to be."""
 
-    def __init__(self, fences: Refs, history: Mirror) -> None:
+    def __init__(self, fences: Fences, history: Mirror) -> None:
         self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> tuple[Entry, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from shared.git.ports import Refs
+from shared.git.ports import Fences
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import ForeignFence, RefUpdate
 
@@ -70,7 +70,7 @@ class Record:
 class Records:
     """The answers of one repository."""
 
-    def __init__(self, refs: Refs) -> None:
+    def __init__(self, refs: Fences) -> None:
         self._refs = refs
 
     async def read(self, number: int) -> tuple[str | None, Record | None]:

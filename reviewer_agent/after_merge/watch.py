@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 
@@ -17,6 +16,7 @@ from reviewer_agent.after_merge.record import Records
 from reviewer_agent.links import is_revert
 from shared.errors import EngineError
 from shared.git.mirror import Mirror
+from shared.git.ports import Fences
 from shared.github.ports import Checks, Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.record import Fence, read_fences
@@ -31,17 +31,11 @@ LOOK_SECONDS = 60.0
 PREFIX = f"{FENCE_NAMESPACE}/{Role.REVIEWER}/"
 
 
-class FenceList(Protocol):
-    """All fences of one repository."""
-
-    async def read_all(self, prefix: str = ...) -> Mapping[str, tuple[str, str]]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What the watch reads, and its clocks; `patience` is how long it waits for checks that still run after a merge."""
 
-    fences: FenceList
+    fences: Fences
     records: Records
     pulls: Pulls
     checks: Checks

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.ci.verdict import CiVerdict
-from shared.git.ports import Mirror, Refs
+from shared.git.ports import Fences, Mirror
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
 from shared.lock.port import ForeignFence
@@ -89,7 +89,7 @@ class MergeTurn:
 class MergeTurns:
     """The one turn of a repository."""
 
-    def __init__(self, refs: Refs, tips: Mirror, server_time: Callable[[], datetime]) -> None:
+    def __init__(self, refs: Fences, tips: Mirror, server_time: Callable[[], datetime]) -> None:
         self._refs = refs
         self._tips = tips
         self._server_time = server_time

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from reviewer_agent.review.verdict import branch_key
 from shared.errors import Gone
-from shared.git.ports import Refs
+from shared.git.ports import Fences
 from shared.github.ports import Pulls
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.hold import Held
@@ -69,7 +69,7 @@ class UpdateTurns:
 
     def __init__(
         self,
-        refs: Refs,
+        refs: Fences,
         server_time: Callable[[], datetime],
         pulls: Pulls,
         names: Labels,

@@ -16,7 +16,7 @@ from shared.budget.budgets import Books, BudgetLimits, BudgetRefusal
 from shared.budget.ledger_lines import UNTOLD, Entry, Played, Reservation, Settlement
 from shared.errors import Transient
 from shared.git.lines import Lines
-from shared.git.ports import Mirror, Refs
+from shared.git.ports import Fences, Mirror
 from shared.lock.claimant import Shortage
 
 log = structlog.get_logger()
@@ -43,7 +43,7 @@ class Ledger:
     """The record of what the agents of one repository have spent, and the limits on it."""
 
     def __init__(
-        self, fences: Refs, history: Mirror, server_time: Callable[[], datetime], limits: BudgetLimits, kind: str
+        self, fences: Fences, history: Mirror, server_time: Callable[[], datetime], limits: BudgetLimits, kind: str
     ) -> None:
         """`kind` is the word of the agent that writes: planner, worker or reviewer."""
         self.limits = limits

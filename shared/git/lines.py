@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from shared.errors import Outdated, UnknownOutcome
 from shared.git.history import Commit
-from shared.git.ports import Mirror, Refs
+from shared.git.ports import Fences, Mirror
 
 E = TypeVar("E")
 
@@ -49,7 +49,7 @@ class Lines(Generic[E]):
     def __init__(
         self,
         ref: str,
-        fences: Refs,
+        fences: Fences,
         history: Mirror,
         read: Callable[[str], E | None],
         version: int,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from shared.git.fences import AgentSeen
 from shared.git.history import Commit
 from shared.lock.port import RefUpdate
+from shared.lock.write_permit import WritePermit
 
 
 class Mirror(Protocol):
@@ -55,7 +57,15 @@ class Mirror(Protocol):
     async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]: ...
 
 
-class Refs(Protocol):
+class FenceList(Protocol):
+    """All fences of one repository; `ActiveAgents` is one as well, which notes who works there."""
+
+    async def read_all(self, prefix: str = ...) -> Mapping[str, tuple[str, str]]: ...
+
+    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool: ...
+
+
+class Fences(FenceList, Protocol):
     """Refs of the engine's own on the git server, moved by compare-and-swap."""
 
     async def read(self, ref: str) -> tuple[str, str] | None:
@@ -67,3 +77,5 @@ class Refs(Protocol):
     ) -> str | None:
         """Move it to a new commit; None when it was not at `expected`."""
         ...
+
+    async def traces(self) -> tuple[AgentSeen, ...]: ...

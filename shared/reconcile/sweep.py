@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import structlog
 
 from shared.clock import Clock
 from shared.errors import EngineError, Gone
+from shared.git.ports import FenceList
 from shared.github.ports import Issues, StatusBoard
 from shared.lock.claimant import Claimant
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.ended_epochs import tell_ends
 from shared.lock.port import Port
 from shared.lock.record import Fence, read_fences
-from shared.lock.write_permit import Notice, OperatorPermit, WritePermit
+from shared.lock.write_permit import Notice, OperatorPermit
 from shared.models import Issue
 from shared.process import CommandFailed
 from shared.reconcile.label_drift import Sign
@@ -45,14 +45,6 @@ MOST_LOOKS = 20
 
 PRUNING = OperatorPermit("forget what was closed long ago")
 """Whoever runs agents wants that; nobody can hold what is closed, and the removal is a compare-and-swap."""
-
-
-class FenceList(Protocol):
-    """All fences of one repository."""
-
-    async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
-
-    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

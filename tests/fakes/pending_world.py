@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from fakes.unasked import UnaskedIssues, UnaskedMirror
+from fakes.unasked import UnaskedFences, UnaskedIssues, UnaskedMirror
 from planner_agent.pending.opening import Opening, Wanted, Writer
 from planner_agent.pending.register import Register
 from shared.errors import Gone
@@ -30,7 +30,7 @@ def file(*names: str) -> bytes:
 
 
 @dataclass
-class World(UnaskedIssues, UnaskedMirror):
+class World(UnaskedFences, UnaskedIssues, UnaskedMirror):
     """One repository: its register, its issues, its base, and the clocks."""
 
     files: dict[str, bytes] = field(default_factory=lambda: {"tests/test_x.py": file("a", "b", "c")})

@@ -13,6 +13,7 @@ from fakes.reviewer_world import ISSUE, NAMES, PULL, World
 from fakes.unasked import (
     UnaskedChecks,
     UnaskedComments,
+    UnaskedFences,
     UnaskedInbox,
     UnaskedIssues,
     UnaskedLabels,
@@ -236,7 +237,7 @@ class FakeReviews(UnaskedReviews):
 
 
 @dataclass
-class FakeRefs:
+class FakeRefs(UnaskedFences):
     """The engine's own refs on the git server, and a commit for each value."""
 
     world: World

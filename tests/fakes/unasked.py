@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from shared.git.fences import AgentSeen
 from shared.git.history import Commit
 from shared.github.label_board import WantedLabels
 from shared.github.status import Status
 from shared.github.status_record import Record
 from shared.lock.hold import Held
+from shared.lock.port import RefUpdate
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.models import (
     Assignment,
@@ -310,3 +312,24 @@ class UnaskedMirror:
 
     async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]:
         raise unasked("log")
+
+
+class UnaskedFences:
+    """Fences."""
+
+    async def read(self, ref: str) -> tuple[str, str] | None:
+        raise unasked("read")
+
+    async def read_all(self, prefix: str = "") -> Mapping[str, tuple[str, str]]:
+        raise unasked("read_all")
+
+    async def advance(
+        self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
+    ) -> str | None:
+        raise unasked("advance")
+
+    async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool:
+        raise unasked("remove")
+
+    async def traces(self) -> tuple[AgentSeen, ...]:
+        raise unasked("traces")

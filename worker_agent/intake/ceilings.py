@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
-from shared.git.fences import AgentSeen
+from shared.git.ports import Fences
 from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.record import Fence, read_fences
 from shared.scheduling.account_work import AccountWork
@@ -25,14 +24,6 @@ UNDER_REVIEW = WORKING | {Stage.REVIEWING}
 """Stages of an issue whose pull request, once there is one, waits for the engine or for its review."""
 
 _PREFIX = f"{FENCE_NAMESPACE}/{Role.WORKER}/"
-
-
-class FenceList(Protocol):
-    """All fences of one repository."""
-
-    async def read_all(self, prefix: str = ...) -> dict[str, tuple[str, str]]: ...
-
-    async def traces(self) -> tuple[AgentSeen, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,7 @@ class AccountCeiling:
 class CeilingCheck:
     """Asks the git server before something new is begun; where no ceiling is configured, nobody is asked."""
 
-    def __init__(self, ceilings: Ceilings, fences: FenceList, of_account: AccountCeiling | None = None) -> None:
+    def __init__(self, ceilings: Ceilings, fences: Fences, of_account: AccountCeiling | None = None) -> None:
         self._ceilings = ceilings
         self._fences = fences
         self._of_account = of_account

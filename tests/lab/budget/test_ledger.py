@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from fakes.unasked import UnaskedMirror
+from fakes.unasked import UnaskedFences, UnaskedMirror
 from git_remote import fences_of, machine, remote_at
 from ledger_scene import START, Times, ledger_on, written
 
@@ -95,7 +95,7 @@ async def test_a_run_that_nobody_settles_counts_as_unknown_for_every_machine(tmp
     assert await alive.reserve("fifth", "#1", 5, 60) is None
 
 
-class Overtaken:
+class Overtaken(UnaskedFences):
     """Fences that another machine reaches first, once, between the look and the push."""
 
     def __init__(self, inner: Fences, other: Ledger) -> None:
@@ -125,7 +125,7 @@ async def test_the_last_money_taken_between_the_look_and_the_push_is_seen(tmp_pa
     assert [entry.run for entry in await written(remote)] == ["faster"]
 
 
-class Losing:
+class Losing(UnaskedFences):
     """Fences whose replies get lost, after the write or before it."""
 
     def __init__(self, inner: Fences, losses: Sequence[bool]) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from fakes.unasked import UnaskedMirror
+from fakes.unasked import UnaskedFences, UnaskedMirror
 
 from planner_agent.decide import Phase
 from planner_agent.triage.backlog import begun, unfit
@@ -165,7 +165,7 @@ def test_what_is_no_line_is_none(text: str) -> None:
 
 
 @dataclass
-class Server(UnaskedMirror):
+class Server(UnaskedFences, UnaskedMirror):
     """The ref of the register."""
 
     commits: list[Commit] = field(default_factory=list)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
+from fakes.unasked import UnaskedFences
 
 from shared.git.fences import AgentSeen
 from shared.lock.codec import ItemKey
@@ -42,7 +43,7 @@ def test_what_counts(ceilings: Ceilings, told: str) -> None:
 
 
 @dataclass
-class FakeFences:
+class FakeFences(UnaskedFences):
     """The fences of a repository, and how often they were read."""
 
     fences: tuple[Fence, ...] = ALL
