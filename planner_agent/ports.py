@@ -1,4 +1,4 @@
-"""What the planner needs of the world; the adapters in `shared` satisfy these without importing them."""
+"""What the planner needs of GitHub."""
 
 from __future__ import annotations
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
 from reviewer_agent import links
 from reviewer_agent.review.questions import Recorded, asked
 from shared.git import proof_claim
 from shared.git.names import notes_ref
 from shared.git.notes import Note, ProofNote, read
-from shared.git.ports import Mirror
+from shared.git.ports import Mirror, Notes
 from shared.git.proof_claim import Claim, ClaimedProof, NoClaim
 from shared.models import PullRequest
 from shared.text.comment_signatures import CommentSignatures, Keyring
@@ -26,12 +25,6 @@ UNSIGNED = "the claim of its proof in the description was edited, or is not sign
 UNREADABLE = "the claim of its proof in the description cannot be read"
 OF_ANOTHER_COMMIT = "the claim of its proof in the description is about a commit that is not in its history"
 """What speaks against a claim."""
-
-
-class Notes(Protocol):
-    """The notes in the repository's copy on this machine; a ref is full."""
-
-    async def all(self, ref: str) -> Mapping[str, str]: ...
 
 
 class Runs:

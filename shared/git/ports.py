@@ -79,3 +79,9 @@ class Fences(FenceList, Protocol):
         ...
 
     async def traces(self) -> tuple[AgentSeen, ...]: ...
+
+
+class Notes(Protocol):
+    """The notes in the repository's copy on this machine; a ref is full."""
+
+    async def all(self, ref: str) -> Mapping[str, str]: ...
