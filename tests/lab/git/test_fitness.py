@@ -16,7 +16,7 @@ from git_remote import AT
 from config.state import StateDirectory
 from lab.github.repositories.bare import Bare
 from runtime.building.assembly import Parts, Process, opened
-from runtime.daemon.start import TRUSTED_SECONDS, Proof, prove
+from runtime.daemon.git_server_proof import TRUSTED_SECONDS, Proof, prove
 from runtime.launch import NOT_ALLOWED, complain
 from shared.clock import Clock
 from shared.git.probe import UnfitServer
