@@ -8,7 +8,7 @@ from typing import Any
 
 from console.status.phrases import ago, plain, tries
 from console.status.row import ItemRow, Waiting, Whom
-from runtime.telemetry.progress import ended, told
+from runtime.telemetry.progress_text import ended, told
 from shared.commands.command import Verb
 from shared.telemetry.events import Event, EventKind
 from shared.text import one_line

@@ -17,7 +17,8 @@ from console.tdd.preflight_findings import Findings
 from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task, TaskRequest
 from runtime.telemetry.cost import TaskCost, reckoned, spelled
-from runtime.telemetry.progress import Progress, Watched, doing, told
+from runtime.telemetry.progress import Progress, Watched
+from runtime.telemetry.progress_text import doing, told
 from shared.budget.ledger_lines import Entry, Reservation, Settlement
 from shared.errors import Misconfigured
 from shared.telemetry.events import Event, EventKind
