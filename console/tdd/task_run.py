@@ -1,14 +1,9 @@
-"""The course of one task: let the agents work, fetch the branch back, open the pull request, tidy up.
-
-The ledger of a task, as it stands in the bare repository of its own GitHub. What a task hands out: its commits
-without what refers to its own GitHub, and the text of a pull request. How a task stands, read off its own GitHub:
-whether it has ended, how, and with which commits.
-"""
+"""The course of one task: let the agents work, fetch the branch back, open the pull request, tidy up."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,39 +13,52 @@ import anyio.to_thread
 
 from console.tdd import resume
 from console.tdd.checkout import Checkout
-from console.tdd.lab_host import BASE, TaskPlace, alone, check_room
+from console.tdd.export import RESULT, pull_body, pull_title, rewritten
+from console.tdd.lab_host import TaskPlace, alone, check_room
+from console.tdd.outcome import TaskOutcome, check_stuck, description, ended, entries, last_word, reviews
 from console.tdd.preflight import Ready
-from console.tdd.resume import ISSUE, halted, halted_by, pending, threads
+from console.tdd.resume import ISSUE
 from console.tdd.task import ENDED, STOPPED, Records, State, Task
 from console.tdd.upstream import upstream
 from lab import locks
-from lab.__main__ import REVIEWER
-from lab.github.repositories.bare import Bare
-from lab.github.repositories.git_command import signed
 from lab.github.server import Lab
-from lab.github.world.pulls import ReviewRecord
 from lab.github.world.repository import RepositoryRecord
+from runtime.building.telemetry import EVENTS
 from runtime.telemetry.cost import TaskCost, reckoned
-from runtime.telemetry.progress import Progress, Trail
-from shared.budget import ledger_lines
-from shared.budget.ledger import REF
+from runtime.telemetry.progress import Progress
 from shared.budget.ledger_lines import Entry
-from shared.errors import Blocked, Misconfigured
+from shared.errors import Misconfigured
 from shared.filesystem import directories
-from shared.github.status_record import untold
-from shared.lock import comment as layout
-from shared.lock.codec import ItemKey
 from shared.loop.polling_loop import Loop
 from shared.loop.real_clock import RealClock
-from shared.telemetry.events import Event
-from shared.text import neutralise, one_line
-from shared.workflow import Role
+from shared.telemetry.events import Event, Query
+from shared.telemetry.sqlite_store import SqliteStore
+
+MOST = 100_000
+"""Events of one reading; a task has some dozens."""
 
 LOOK_SECONDS = 0.25
 """Seconds between two looks at the task's GitHub."""
 
 STUCK_SECONDS = 30.0
 """Seconds without any agent at work after which the task counts as stuck."""
+
+
+class Trail:
+    """What the agents of a task tell of themselves, each event once."""
+
+    def __init__(self, place: Path) -> None:
+        """`place` is the task's own directory."""
+        self._store = SqliteStore(place / "state" / EVENTS)
+        self._last = 0
+
+    async def news(self) -> list[Event]:
+        """The events since the last reading, in their order."""
+        rows = []
+        with suppress(sqlite3.Error):  # a watcher is no reason to end the work
+            rows = await anyio.to_thread.run_sync(self._store.read, Query(after=self._last), MOST)
+        self._last = max((row.place for row in rows), default=self._last)
+        return [row.event for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,150 +209,3 @@ class TaskRun:
             await anyio.to_thread.run_sync(directories.remove, place)
         except OSError as error:
             self.progress.tell(f"{place} could not be removed: {error.strerror}.")
-
-
-async def entries(bare: Bare) -> list[Entry]:
-    """The lines of the ledger, oldest first; none where nobody has paid for anything."""
-    if await bare.sha(REF) is None:
-        return []
-    shown = await bare.git.check("log", "--reverse", "--format=%B%x00", REF)
-    found = (ledger_lines.read(message.strip()) for message in shown.text.split("\0"))
-    return [entry for entry in found if entry is not None]
-
-
-RESULT = "refs/tdd/result"
-"""Ref in the copy for the commits that are handed out; no branch of a person can have this name."""
-
-_SIGNATURE = ("workflow-engine", "workflow-engine@localhost")
-"""Author of the commits: nobody's account, so that no server shows them as somebody's."""
-
-_KEPT = ("Phase", "Round")
-"""Trailers that mean something outside; the others name an issue and an agent of the task's own GitHub."""
-
-_CLOSES = re.compile(r"\ACloses #\d+\s*")
-_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
-_COMMANDS = re.compile(
-    r"^## How to try it\n.*?(?=^## )|^---\n\nReview comments .*?\n(?=\n|\Z)", re.DOTALL | re.MULTILINE
-)
-"""Parts that lead to nothing outside: the branch of the task's own GitHub, and the commands of its agents."""
-
-_NUMBER = re.compile(r"(?<![\w&])#(?=\d)")
-
-
-async def rewritten(bare: Bare, base: str, head: str) -> str:
-    """Write the commits from `base` to `head` anew, as `RESULT` of the same repository; returns the last one.
-
-    Trees, dates and order stay, so that the same work always gives the same commits.
-    """
-    listed = await bare.git.check("rev-list", "--reverse", "--topo-order", "--parents", f"{base}..{head}")
-    new = {base: base}
-    for line in listed.text.splitlines():
-        commit, *parents = line.split()
-        shown = await bare.git.check("show", "--no-patch", "--format=%T%x00%ad%x00%B", "--date=raw", commit)
-        tree, date, message = shown.text.split("\0", 2)
-        lineage = [word for parent in parents for word in ("-p", new.get(parent, parent))]
-        variables = signed(_SIGNATURE, _SIGNATURE, date) | {"GIT_COMMITTER_DATE": date}
-        words = _outside(message).encode()
-        made = await bare.git.check("commit-tree", tree, *lineage, "-F", "-", stdin=words, env=variables)
-        new[commit] = made.text.strip()
-    await bare.update_ref(RESULT, new[head])
-    return new[head]
-
-
-def _outside(message: str) -> str:
-    subject, _, rest = message.strip().partition("\n")
-    trailers = [line for line in rest.splitlines() if line.partition(":")[0] in _KEPT]
-    return "\n".join([_NUMBER.sub("", subject), "", *trailers]).strip() + "\n"
-
-
-def pull_title(title: str) -> str:
-    """The title of the pull request on origin."""
-    return neutralise(one_line(_NUMBER.sub("", title), 240))
-
-
-def pull_body(description: str, specification: str, reviews: int) -> str:
-    """Its body: proof and summary as the worker wrote them, without numbers and marks that mean something else here."""
-    told = _CLOSES.sub("", description.replace("\r\n", "\n"))
-    told = re.sub(r"\n{3,}", "\n\n", _HIDDEN.sub("", _COMMANDS.sub("", told))).strip()
-    times = "once" if reviews == 1 else f"{reviews} times"
-    made = f"Made by `workflow-engine tdd` from `{one_line(specification, 200)}`, reviewed {times} by the engine."
-    return f"{_NUMBER.sub('', told)}\n\n---\n\n{made}\n".lstrip()
-
-
-WORK = f"refs/heads/auto/issue-{ISSUE}"
-"""Branch of the worker's commits once its tests are green."""
-
-
-_TO_DO = re.compile(r"^\*\*What to do:\*\* ([^\n]+?)[;,] then (?=set the label)", re.MULTILINE)
-"""The advice of a comment, before the labels by which one goes on at GitHub."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskOutcome:
-    """Outcome of the agents' work; `head` is the last commit of the work, empty where there is none."""
-
-    state: State
-    sentence: str
-    reviews: int = 0
-    head: str = ""
-
-
-async def ended(repository: RepositoryRecord) -> TaskOutcome | None:
-    """Return the outcome; None while an agent still works on it, or was told to."""
-    known, stopped = threads(repository), halted(repository)
-    approved = known[-1].is_pull and "status:approved" in known[-1].labels
-    if not (approved or stopped or not known[0].open) or locks.held(repository) or pending(repository):
-        return None
-    judged, head = reviews(repository), await work(repository)
-    if approved:
-        return TaskOutcome(State.APPROVED, "The review approves.", len(judged), head)
-    by = Role.WORKER if stopped is None else await halted_by(repository, stopped)
-    said = last_word(repository, stopped.number if stopped and by is Role.REVIEWER else ISSUE, by)
-    asks = bool(judged) and judged[-1].state == "CHANGES_REQUESTED"
-    state = State.ROUNDS_USED_UP if by is Role.REVIEWER and asks else State.FAILED
-    return TaskOutcome(state, said, len(judged), head)
-
-
-def reviews(repository: RepositoryRecord) -> list[ReviewRecord]:
-    """Return the reviewer's reviews; the worker's answers to remarks are reviews for GitHub, too."""
-    return [one for one in repository.pulls.reviews.values() if one.author == REVIEWER]
-
-
-async def work(repository: RepositoryRecord) -> str:
-    """The last commit of the work: of its branch, else what is kept of unfinished work; empty for none."""
-    if head := await repository.bare.sha(WORK):
-        return head
-    fence = await locks.fence(repository, ItemKey(Role.WORKER, ISSUE))
-    base = await repository.bare.sha(f"refs/heads/{BASE}")
-    return fence.work_head if fence is not None and fence.work_head not in {"", base} else ""
-
-
-class Stuck(Blocked):
-    """Nobody goes on with it, and it does not wait for anything that comes by itself."""
-
-
-async def check_stuck(repository: RepositoryRecord, skipped: Sequence[str]) -> None:
-    """Return if the work waits for a time that will come; else raise `Stuck` with what keeps agents from it."""
-    pulls = [pull.number for pull in repository.pulls.records.values()]
-    keys = (ItemKey(Role.WORKER, ISSUE), *(ItemKey(Role.REVIEWER, number) for number in pulls))
-    fences = [await locks.fence(repository, key) for key in keys]
-    if not any(fence is not None and fence.wait is not None for fence in fences):
-        raise Stuck(f"Nobody can go on with it: {'; '.join(skipped) or last_word(repository, ISSUE)}")
-
-
-def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER) -> str:
-    """Return an agent's last sentence in its status comment on a thread, and its advice; without its table, and without
-    the labels and commands by which one would go on there.
-    """
-    words = [text for one in repository.comments.of(number) if (text := layout.said(one.body, by)) is not None]
-    if not words:
-        return "The engine left no word; see its logs."
-    plain = untold(words[-1]).partition("\n\n")[0].strip()
-    todo = _TO_DO.search(words[-1])
-    return f"{plain}\n\nWhat to do: {todo[1][:1].upper()}{todo[1][1:]}." if todo else plain
-
-
-def description(repository: RepositoryRecord) -> str:
-    """The body of the pull request on the task's own GitHub; empty before there is one."""
-    pulls = repository.pulls.records.values()
-    return repository.issues.require(pulls[-1].number).body or "" if pulls else ""

@@ -2,52 +2,27 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
-import anyio.to_thread
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from runtime.building.telemetry import EVENTS
 from runtime.output import columns_of, laid_out, on_terminal, say
 from runtime.telemetry.cost import TaskCost, spelled
 from runtime.telemetry.progress_text import detail, doing, ended, told
 from shared.clock import Clock
-from shared.telemetry.events import Event, EventKind, Query
-from shared.telemetry.sqlite_store import SqliteStore
+from shared.telemetry.events import Event, EventKind
 from shared.text import printable
 from shared.workflow import Role
-
-MOST = 100_000
-"""Events of one reading; a task has some dozens."""
 
 MOST_COMMITS = 1024
 """Commits of which it is remembered what was last told of their checks."""
 
 _BESIDE_TIME = 10
 """Columns of the time and of what is set in beside it: what goes on in the next line stands below the words."""
-
-
-class Trail:
-    """What the agents of a task tell of themselves, each event once."""
-
-    def __init__(self, place: Path) -> None:
-        """`place` is the task's own directory."""
-        self._store = SqliteStore(place / "state" / EVENTS)
-        self._last = 0
-
-    async def news(self) -> list[Event]:
-        """The events since the last reading, in their order."""
-        rows = []
-        with suppress(sqlite3.Error):  # a watcher is no reason to end the work
-            rows = await anyio.to_thread.run_sync(self._store.read, Query(after=self._last), MOST)
-        self._last = max((row.place for row in rows), default=self._last)
-        return [row.event for row in rows]
 
 
 class Progress:

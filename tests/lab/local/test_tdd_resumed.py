@@ -10,10 +10,11 @@ from local_project import CODE, TESTS, Project
 
 from console.tdd import preflight, resume
 from console.tdd.checkout import Checkout
+from console.tdd.outcome import ended
 from console.tdd.preflight_findings import Unready
 from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task
-from console.tdd.task_run import TaskRun, ended
+from console.tdd.task_run import TaskRun
 from lab.github.server import Lab
 from runtime.telemetry.progress import Progress
 from shared.errors import Misconfigured
