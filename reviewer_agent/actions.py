@@ -1,4 +1,4 @@
-"""What the reviewer does to pull requests: the review, labels after the fence, giving up; merges are in `merge/`."""
+"""The reviewer's writes to pull requests: reviews, labels (after the fence), giving up; merges are in `merge/`."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _STATES = {
 
 
 _COMES_FROM = {Stage.IN_REVIEW: Stage.REVIEWING, Stage.APPROVED: Stage.IN_REVIEW}
-"""Whose label has to be there still when that of the next stage is set; what follows costs money or merges."""
+"""Stage -> the stage whose label must still be there when this one's is set: what follows costs money or merges."""
 
 
 AGAIN = timedelta(minutes=30)
-"""So long after a refusal by GitHub the merge is tried again, if its word on the pull request stays the same."""
+"""Time until a merge that GitHub refused is retried; a changed merge state allows it earlier."""
 
 LOOK_AT_QUEUE = timedelta(minutes=10)
-"""So often it is asked whether GitHub's merge queue still has a pull request; that it is merged is seen at once."""
+"""Interval of checks that GitHub's merge queue still has a pull request; a merge itself is noticed at once."""
 
 
 class Actions:
@@ -64,9 +64,9 @@ class Actions:
         self._begun = {stage: StartLabel(forge.issues, forge.labels, policy.names) for stage in _COMES_FROM}
 
     async def show(self, held: Held, pull_request: PullRequest) -> PullRequest:
-        """Make the stage label follow the fence; returns the pull request with the labels that are there then.
+        """Make the stage label follow the fence; return the pull request with its labels after that.
 
-        None of them when the label that it comes from was taken off meanwhile: an order to stop.
+        It is returned without labels if the previous stage's label was removed meanwhile: an order to stop.
         """
         stage = projection(held.fence)
         if stage is None:
@@ -88,9 +88,9 @@ class Actions:
         return replace(pull_request, labels=labels)
 
     async def _explain(self, held: Held) -> None:
-        """It was given up, and whoever did that may have ended before saying why: then say so now, before the label.
+        """Post the reason for giving up if it is missing: the agent that gave up may have ended before posting it.
 
-        By the label that still lags, the pull request is found again.
+        This happens before the label is set, because the lagging label is how such a pull request is found again.
         """
         told = comments.given_up(held.fence, Unexplained(), self._policy.names)
         known = await self._forge.status.data(held.fence.key.number)
@@ -98,7 +98,7 @@ class Actions:
             await self._forge.status.show(held.fence.key.number, told, held)
 
     async def submit(self, held: Held, draft: Draft) -> ReviewVerdict:
-        """Post the one review of this commit; raises `Unpostable` when GitHub does not take it, and `NotShown`."""
+        """Post the one review of this commit; raises `Unpostable` if GitHub refuses it, and `NotShown`."""
         number, body = held.fence.key.number, review_text.review_body(draft)
         now, onto, size = held.server_now(), branch_key(draft.onto), draft.patch.size
         told = (draft.judgement, draft.care, 0, now, onto, size, draft.blockers, draft.text)
@@ -116,7 +116,7 @@ class Actions:
         return replace(verdict, review_id=review.id, at=review.submitted_at)
 
     async def resolve(self, held: Held, threads: Collection[int]) -> None:
-        """Mark threads of ours as resolved. Where GitHub does not let us, they stay open, and nothing else changes."""
+        """Mark threads of ours as resolved. If GitHub refuses that, they stay open, and nothing else changes."""
         if not threads:
             return
         try:
@@ -126,7 +126,7 @@ class Actions:
             log.warning("threads_not_resolved", outcome="skipped", error=str(error))
 
     async def hide_outdated(self, held: Held, newest: ReviewVerdict) -> None:
-        """Hide our earlier reviews when the newest one approves. Where GitHub does not let us, nothing else changes."""
+        """Hide our earlier reviews if the newest one approves. If GitHub refuses that, nothing else changes."""
         if not self._policy.hides_outdated or newest.judgement is not Judgement.APPROVED:
             return
         number, reader = held.fence.key.number, Reader(held.claimant.keys, held.claimant.accounts)
@@ -139,19 +139,19 @@ class Actions:
             log.warning("reviews_not_hidden", outcome="skipped", error=str(error))
 
     async def reopen(self, held: Held, pull_request: PullRequest) -> None:
-        """Another head was asked about: what was decided about the old one no longer counts.
+        """Take up another head that a review was asked for: decisions about the old head no longer count.
 
-        The fence names the head from here on, so that no later push profits from having asked. The
-        head's objects must be here, because the fence carries it.
+        From here on the fence names this head, so that a later push does not profit from the request. The head's
+        objects must be here, because the fence carries it.
         """
         wish = reopening(pull_request, held.fence)
         change = FenceChange(stage=wish.stage, work_head=wish.work_head, attempt=wish.attempt, approved_by="")
         await advance(held, change)
 
     async def read_anew(self, held: Held, seen: Snapshot) -> None:
-        """The issue's text is another one than this commit was reviewed by: review it once more, and say so.
+        """Review this commit once more, because the issue's text has changed since its review, and say so.
 
-        What is new gets a round of changes, however many the old text has taken.
+        The new text gets a round of changes, however many rounds the old text has taken.
         """
         wish = reopening(seen.pull_request, held.fence)
         again, round = reviewed_again(held.fence.work_head), min(held.fence.round, max(seen.bounds.rounds - 2, 0))
@@ -160,27 +160,27 @@ class Actions:
         await self._forge.status.show(held.fence.key.number, comments.read_anew(held.fence), held)
 
     async def begin(self, held: Held) -> None:
-        """Take up the head that the fence names."""
+        """Begin the review of the head that the fence names."""
         await self._move(held, Event.CLAIMED)
 
     async def let_go(self, held: Held, pull_request: PullRequest) -> Ended:
-        """Other commits than the ones under review, and nobody who may asks for a review of them."""
+        """Stop: other commits than those under review were pushed, and nobody with write access asks to review them."""
         status = comments.not_asked(held.fence, pull_request, self._policy.names)
         await self._forge.status.show(pull_request.number, status, held)
         return Ended(Result.PARKED, "commits were pushed that nobody with write access asked to review")
 
     async def accept(self, held: Held) -> None:
-        """The review approves; what that leads to is decided next."""
+        """Record the approval in the fence; the next step decides what follows."""
         await self._move(held, Event.APPROVED)
 
     async def request_changes(self, held: Held, pull_request: PullRequest) -> Ended:
-        """To the worker, or to whoever wrote it: the fence first, then the label."""
+        """Hand it to the worker, or to the person who wrote it: the fence first, then the label."""
         await self._move(held, Event.CHANGES_REQUESTED)
         await self.show(held, pull_request)
         return await self.hand_back(held, pull_request)
 
     async def pass_on(self, held: Held, seen: Snapshot) -> Ended:
-        """A person requests changes; one request is not passed on for ever, see `decide.PASSED_ON`."""
+        """Pass on a person's request for changes; one request at most `snapshot.PASSED_ON` times."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CHANGES_REQUESTED).to
         asked = _more(held, ASKED, f"{seen.request} {seen.times_passed_on + 1}")
         await advance(held, FenceChange(stage=stage, more=asked))
@@ -188,7 +188,7 @@ class Actions:
         return await self.hand_back(held, seen.pull_request, by_person=True)
 
     async def hand_back(self, held: Held, pull_request: PullRequest, *, by_person: bool = False) -> Ended:
-        """Say what happens next; also what is left to do when an agent died after `request_changes`."""
+        """Say what happens next; also the rest of the work if an agent died after `request_changes`."""
         names = self._policy.names
         status = comments.changes_requested(held.fence, pull_request, names, by_person=by_person)
         if held.fence.phase == SENT_BACK:
@@ -199,14 +199,14 @@ class Actions:
         return Ended(Result.HANDED_OVER, "changes are requested")
 
     async def leave(self, held: Held, seen: Snapshot) -> Ended:
-        """Approved and not merged now: say why, and let go."""
+        """Say why the approved pull request is not merged now, and release it."""
         reason = await self._announce(held, seen)
         if reason is Blocker.BASE_RED:  # told once: until the base is green again, nobody claims it
             await advance(held, FenceChange(wait=_soon(held, RED_BASE)))
         return Ended(Result.PARKED if reason in ON_ORDER else Result.HANDED_OVER, f"approved; {reason}")
 
     async def wait(self, held: Held, seen: Snapshot) -> Rest:
-        """Approved, and merged soon: say what for, and keep the lease."""
+        """Say what the approved pull request waits for, and keep the lease, because it is merged soon."""
         of_ci = {Blocker.CHECKS_RUNNING, Blocker.CHECKS_AWAITED}
         return Rest("ci" if await self._announce(held, seen) in of_ci else "review")
 
@@ -226,7 +226,7 @@ class Actions:
         return reason
 
     async def cool(self, held: Held, until: datetime) -> Rest | Ended:
-        """Approved, and merged at `until`: so the fence says, for whoever comes first then."""
+        """Record in the fence that the approved pull request is merged at `until`, by the first agent then."""
         wait = Wait(COOLING, until)
         if held.fence.wait != wait:
             await advance(held, FenceChange(wait=wait))
@@ -238,7 +238,7 @@ class Actions:
         return Ended(Result.PARKED, f"approved; it is merged at {until:%Y-%m-%d %H:%M} UTC")
 
     async def send_back(self, held: Held, pull_request: PullRequest) -> Ended:
-        """To the worker, which reads CI anew and repairs it: once for each commit, as the fence says from then on."""
+        """Give it back to the worker, which repairs CI: once for each commit, as the fence records."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.CI_BROKE).to
         more = {**dict(held.fence.more), CI_RED: held.fence.work_head}
         await advance(held, FenceChange(stage=stage, phase=SENT_BACK, more=tuple(more.items())))
@@ -246,9 +246,9 @@ class Actions:
         return await self.hand_back(held, pull_request)
 
     async def send_to_base(self, held: Held, seen: Snapshot) -> Step:
-        """To the worker, which merges the base: once for each pair of commits, as the fence says from then on.
+        """Give it back to the worker, which merges the base: once for each pair of commits, as the fence records.
 
-        None where it is another one's turn meanwhile.
+        Return None if it is another pull request's turn meanwhile.
         """
         base = seen.pull_request.base_branch
         if seen.by_turn and not await self._forge.updates.take(held, base, complete=seen.complete):
@@ -259,7 +259,7 @@ class Actions:
         return await self.hand_back(held, seen.pull_request)
 
     async def refused(self, held: Held, seen: Snapshot, said: str) -> Ended:
-        """GitHub would not merge it: say so in its words, and try again later."""
+        """Post GitHub's reason for refusing the merge, and retry it later."""
         wait = Wait(REFUSED, held.server_now() + AGAIN)
         state = seen.pull_request.merge_state or "unknown"
         await advance(held, FenceChange(wait=wait, more=_more(held, MERGE_REFUSED, state)))
@@ -269,18 +269,18 @@ class Actions:
         return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {said}")
 
     async def queued(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Ended:
-        """GitHub's merge queue has it, as `entry` says: whether it still does is looked at again later."""
+        """Record that GitHub's merge queue has it, as `entry` says; later looks check that it still does."""
         wait = Wait(IN_QUEUE, held.server_now() + LOOK_AT_QUEUE)
         more = tuple(one for one in _more(held, QUEUED, entry.state()) if one[0] != UNQUEUED)
         await advance(held, FenceChange(wait=wait, more=more))
         return await self._tell_of_queue(held, Blocker.QUEUED, comments.Facts(base=seen.pull_request.base_branch))
 
     async def hold_out(self, held: Held, outside: Outside) -> None:
-        """It has left GitHub's merge queue, and goes back on a person's word alone, as the fence says from then on."""
+        """Record in the fence that it left GitHub's merge queue, and goes back only on a person's order."""
         await advance(held, FenceChange(more=_more(held, UNQUEUED, outside.state())))
 
     async def unqueued(self, held: Held, seen: Snapshot, outside: Outside) -> Ended:
-        """It has left GitHub's merge queue: say why, and when it is put in again."""
+        """Post why it left GitHub's merge queue, and when it is put in again."""
         wait = Wait(OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
         await advance(held, FenceChange(wait=wait, more=_more(held, UNQUEUED, outside.state())))
         said = outside.sentence(QueueEntry.of(held.fence).times)
@@ -293,7 +293,7 @@ class Actions:
         return Ended(Result.HANDED_OVER, f"approved; {reason}")
 
     async def give_up(self, held: Held, error: Blocked, flags: Collection[Flag]) -> None:
-        """To a person: fence, label and flags, and one comment that says why."""
+        """Hand it to a person: fence, label and flags, and one comment with the reason."""
         number = held.fence.key.number
         if held.fence.stage not in TERMINAL | {Stage.FAILED, Stage.CHANGES_REQUESTED}:
             # The table has no way from `reviewing` to `failed`: whoever gives up there has taken it up.
@@ -304,15 +304,15 @@ class Actions:
         await self._forge.labels.show(number, held.fence.stage, held, flags_on=tuple(flags))
 
     async def wait_for(self, held: Held, sentence: str) -> None:
-        """It waits until the time in its fence; whoever comes first then goes on."""
+        """Post that it waits until the time in its fence; the first agent after that continues."""
         await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
 
     async def pause(self, held: Held) -> None:
-        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        """Post that a person paused it; the stage stays, so that it continues when the flag is removed."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
 
     async def hold_off(self, held: Held, reason: Blocker) -> Ended:
-        """Nothing is paid for now: the stage stays, and the fence says what has to be looked at before a claim."""
+        """Put off the review, which costs money; the stage stays, and the fence says what to check before a claim."""
         wait = _soon(held, next(word for word, named in WAITS.items() if named is reason))
         await advance(held, FenceChange(wait=wait))
         status = comments.put_off(held.fence, reason, self._policy.names)
@@ -320,7 +320,7 @@ class Actions:
         return Ended(Result.PARKED, str(reason))
 
     async def withdraw(self, held: Held, reason: str, pull_request: PullRequest) -> Ended:
-        """A person ended it: the fence remembers, and what is closed shows no stage any more."""
+        """End it by a person's order: the fence records that, and a closed pull request loses its stage labels."""
         if not pull_request.open:
             await self._forge.closing.unlabel(pull_request, held)
         if held.fence.stage is not Stage.WITHDRAWN:
@@ -334,7 +334,7 @@ class Actions:
 
 
 def _more(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:
-    """The fence's own trailers, with one that names its commit and `state`."""
+    """Return the fence's own trailers, with one that names its commit and `state`."""
     more = {**dict(held.fence.more), trailer: f"{held.fence.work_head} {state}".strip()}
     return tuple(more.items())
 

@@ -55,7 +55,7 @@ log = structlog.get_logger()
 
 
 class Reviewer:
-    """Pull request -> review -> approved or changes requested -> merge."""
+    """The reviewer: from a pull request to its review, then to approval or requested changes, then to the merge."""
 
     role = Role.REVIEWER
 
@@ -79,7 +79,7 @@ class Reviewer:
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]:
-        """The proofs of what it holds now."""
+        """The leases that the reviewer holds now, by item."""
         return self._claims.holding
 
     @property
@@ -88,7 +88,7 @@ class Reviewer:
         return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """Pull requests with a reviewer's stage; once more when they were closed, because some were merged."""
+        """Return pull requests with a reviewer's stage; closed ones once more, because some were merged."""
         known = await self._forge.inbox.look()
         await self._observer.begin()
         await self._issue_labels.answer(known.values())
@@ -102,7 +102,7 @@ class Reviewer:
         return tuple(Candidate(o.number, f"{o.updated_at.isoformat()} {o.comments}", u.rank) for u, o in queue)
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Look at lock and pull request; claim when there is something to do and it is free."""
+        """Read the lock and the pull request; claim it if there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         with one_look.look():
             wish = view if isinstance(view, Skip) else await self._wish(view, candidate.version.partition(" ")[0])
@@ -117,7 +117,7 @@ class Reviewer:
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block. What has ended here needs no look when it closes."""
+        """Hold the lease as a block. Items that have ended here need no look when they are closed."""
         async with self._claims.hold(lease) as held:
             try:
                 yield held
@@ -125,7 +125,7 @@ class Reviewer:
                 (self._settled.add if held.fence.stage in TERMINAL else self._settled.discard)(held.fence.key.number)
 
     async def revoked(self, number: int) -> str | None:
-        """Closed, locked, paused, or a stage label that a person moved or removed."""
+        """Return the reason to stop: closed, locked, paused, or a stage label that a person moved or removed."""
         held = self._claims.held(number)
         if held is not None and held.memory.get(Finishing) is not None:
             return None
@@ -133,7 +133,7 @@ class Reviewer:
         return await self._claims.revoked(number, listed, self._read, self._order)
 
     async def _read(self, number: int) -> Issue:
-        """A pull request as an issue, with the stage label that it lost without anybody's order."""
+        """Return a pull request as an issue, with a stage label that it lost without anybody's order."""
         item, held = await self._forge.issues.issue(number), self._claims.held(number)
         return item if held is None else await self._restored(item, held)
 
@@ -166,9 +166,9 @@ class Reviewer:
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
     def _just_read(self, held: Held) -> PullRequest | None:
-        """The pull request as the claim has read it, or as it was when our review was posted.
+        """Return the pull request as the claim has read it, or as it was when our review was posted.
 
-        A review that begins looks again before it is posted; one that approves sets a label, whose reply tells news.
+        A review that begins looks again before it is posted; one that approves sets a label, whose reply is newer.
         """
         number, stage = held.fence.key.number, held.fence.stage
         seen = self._read_cache.take(number)
@@ -204,9 +204,9 @@ class Reviewer:
                 assert_never(action)
 
     async def _merge(self, held: Held, seen: Snapshot) -> Step:
-        """Merge; only what stays open is shown as approved, after people were told why.
+        """Merge; show as approved only a pull request that stays open, after people were told why.
 
-        What was put off the next look shows: it has labels or an end that the first reading, old by now, did not have.
+        A merge that was put off is shown by the next look, which may see labels or an end that the first reading lacks.
         """
         step = await self._merging.merge(held, seen)
         if step is not None and held.fence.stage is Stage.APPROVED:
@@ -216,7 +216,7 @@ class Reviewer:
         return step
 
     async def _go_on(self, action: Action, held: Held, seen: Snapshot) -> None:
-        """The moves after which the next look decides."""
+        """Make the moves after which the next look decides."""
         if action is Action.REOPEN:
             await self._drafts.library.bring(seen.pull_request)
             await self._handover.reopen(held, seen.pull_request)
@@ -237,7 +237,7 @@ class Reviewer:
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
     async def _hand_on(self, action: Action, held: Held, seen: Snapshot) -> Step:
-        """To whoever has to do something before it goes on here."""
+        """Hand it to whoever has to do something before it continues here."""
         pull_request = seen.pull_request
         if action is Action.SEND_TO_BASE:
             return await self._handover.send_to_base(held, seen)
@@ -255,7 +255,7 @@ class Reviewer:
         return await (self._handover.wait if action is Action.WAIT else self._handover.leave)(held, seen)
 
     async def _review(self, held: Held, seen: Snapshot) -> Step:
-        """At most two paid calls for one commit; the verdict is dropped when the head has moved meanwhile."""
+        """Review with at most two paid calls for one commit; the verdict is dropped if the head has moved meanwhile."""
         if not held.fence.phase:  # set where a person has asked for one more, of a commit that has one
             look(held, creation_name(held.fence.work_head))  # before anything is paid for
         draft = await self._drafts.made(held, seen.pull_request, self._observer, self._recollection)
@@ -278,7 +278,7 @@ class Reviewer:
         return await self._act(decide(seen, now=held.server_now()), held, seen)
 
     async def stop(self, held: Held, reason: str) -> None:
-        """A person's order, noticed between or during steps. Raises `NotShown` when it may be a merge instead."""
+        """Stop by a person's order, noticed between or during steps. Raises `NotShown` if it may be a merge instead."""
         one_look.renew()
         seen = await self._observer.look(held.fence)
         await self._check_end(seen.pull_request)
@@ -290,12 +290,12 @@ class Reviewer:
             await self._handover.withdraw(held, reason, seen.pull_request)
 
     async def _check_end(self, seen: PullRequest) -> None:
-        """A pull request and its thread end together: of two answers that disagree one is older, merged or not."""
+        """Raise `NotShown` if the pull request shows open and its thread closed: one of the answers is outdated."""
         if seen.open and not (await self._forge.issues.issue(seen.number)).open:
             raise NotShown(f"the end of #{seen.number}", PAUSES_SECONDS[0])
 
     async def wait(self, held: Held, sentence: str) -> None:
-        """Say in the thread until when it waits, and why."""
+        """Post in the thread until when it waits, and why."""
         await self._handover.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:

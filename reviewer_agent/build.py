@@ -1,4 +1,4 @@
-"""Builds a reviewer from the parts of its repository; the second half of `__main__`."""
+"""Construction of a reviewer from the parts of its repository; the second half of `__main__`."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from shared.workflow import Stage
 PROMPTS = Path(__file__).with_name("prompts")
 
 STAGES = (Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED, Stage.FAILED)
-"""Labels under which the reviewer finds work, and what people may have a command for."""
+"""Stages under which the reviewer finds work, or for which people may give it a command."""
 
 
 def build(parts: Parts) -> Agent:
-    """The reviewer of one repository."""
+    """Build the reviewer of one repository."""
     policy = policy_of(parts)
     source = parts.mirror
     inbox = parts.inbox(STAGES, rules(parts.names, parts.pulls, parts.closing), lambda item: item.is_pull_request)
@@ -72,7 +72,7 @@ def build(parts: Parts) -> Agent:
 
 
 def after_merge_of(parts: Parts) -> AfterMerge:
-    """What watches the base's CI after each merge."""
+    """Build the watch over the base's CI after each merge."""
     records = Records(parts.fences)
     writer = Writer(
         parts.account.login,
@@ -97,7 +97,7 @@ def after_merge_of(parts: Parts) -> AfterMerge:
 
 
 def policy_of(parts: Parts) -> Policy:
-    """What the configuration says to the reviewer."""
+    """Return the reviewer's policy from the configuration."""
     repository = parts.configured
     return Policy(
         repository=repository.name,

@@ -1,4 +1,4 @@
-"""Which pull requests are the reviewer's, by label and fence, and what a claim of one begins (pure)."""
+"""Selection of the reviewer's pull requests by label and fence, and what a claim of one begins (pure)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STAGES = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 
 
 def intent(pull_request: PullRequest, fence: Fence | None, names: Labels) -> Intent | str:
-    """What a claim of this pull request would begin or finish, or the sentence why there is nothing to claim."""
+    """Return what a claim of this pull request would begin or finish, or the reason why there is nothing to claim."""
     if pull_request.merged and fence is not None and fence.stage not in TERMINAL:
         return Intent(fence.stage)
     if not pull_request.open or pull_request.draft:
@@ -52,7 +52,7 @@ def _afresh(pull_request: PullRequest, fence: Fence | None) -> Intent:
 
 
 def reopening(pull_request: PullRequest, fence: Fence) -> Intent:
-    """What a claim begins when another head than the fence's is to be reviewed: the new epoch names it at once."""
+    """Return what a claim begins if another head than the fence's is to be reviewed; the new epoch names that head."""
     stage = fence.stage
     if stage is not Stage.REVIEWING:
         stage = move(Track.PULL_REQUEST, stage, Event.HEAD_MOVED).to
@@ -60,9 +60,9 @@ def reopening(pull_request: PullRequest, fence: Fence) -> Intent:
 
 
 def _attempt(fence: Fence | None) -> int:
-    """How many reviews were taken up before this one; a person who asks again after a failure starts anew.
+    """Return the number of reviews begun before this one; 0 if a person asks again after a failure.
 
-    What only had its base merged in is no other change.
+    A change that only had its base merged in does not count as another one.
     """
     if fence is None or fence.stage in HALTED:
         return 0
@@ -70,24 +70,24 @@ def _attempt(fence: Fence | None) -> int:
 
 
 def _round(pull_request: PullRequest, fence: Fence | None) -> int:
-    """Rounds count how often changes were requested and made, by whomever; a repair or a new base nobody requests."""
+    """Return how often changes were requested and made, by anybody; a repair or a new base does not count."""
     if fence is None or fence.phase in {SENT_BACK, BASE_MOVED}:
         return 0 if fence is None else fence.round
     return fence.round + (fence.stage is Stage.CHANGES_REQUESTED and fence.work_head != pull_request.head_sha)
 
 
 def projection(fence: Fence) -> Stage | None:
-    """The stage label that the pull request should carry; None leaves its labels alone."""
+    """Return the stage label that the pull request should carry; None leaves its labels alone."""
     return None if fence.stage in TERMINAL else fence.stage
 
 
 def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
-    """Whether the labels on a pull request are a person's order and not our own lag."""
+    """Return whether the labels on a pull request are a person's order, and not a lag of our own."""
     return label_drift.sign(shown, projected, before(projected)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:
-    """The stages from which an agent moves to `stage`: the old label of a move whose second half has not happened."""
+    """Return the stages from which an agent moves to `stage`: their label may remain while such a move is half done."""
     movers = {Role.WORKER, Role.REVIEWER}
     if stage is Stage.CHANGES_REQUESTED:
         movers.add(Role.PERSON)  # a person's review moves it there, and the reviewer carries that out

@@ -23,27 +23,27 @@ from shared.workflow.labels import Flag, Labels
 TITLE_LIMIT = 240
 
 LINE_CHARS = 72
-"""Of a line of a commit message."""
+"""Characters of a line of a commit message."""
 
 HEAD_MOVED = "head_moved"
-"""What a status comment says to programs where commits were pushed that nobody has asked about."""
+"""Machine-readable reason in a status comment: commits were pushed that nobody asked to review."""
 
 FORK_MOVED = "fork_moved"
-"""The same of somebody else's repository, about which nobody is called."""
+"""The same reason for a branch of another repository; nobody is notified about that one."""
 
 
 def merge_title(pull_request: PullRequest) -> str:
-    """The subject of the commit on the base branch; a stranger's title closes and mentions nobody with it."""
+    """Return the subject of the merge commit; a stranger's title closes no issue and mentions nobody with it."""
     suffix = f" (#{pull_request.number})"
     return neutralise(one_line(pull_request.title, TITLE_LIMIT - len(suffix))) + suffix
 
 
 SENTENCES = 2
-"""So many on the change stand in the commit that a merge makes."""
+"""Maximum number of sentences about the change in the message of a merge commit."""
 
 
 def merge_message(pull_request: PullRequest, trailers: Sequence[str] = ()) -> str:
-    """The whole message of that commit: its subject, what the change does by its description, and the trailers."""
+    """Return the whole message of the merge commit: subject, what the change does by its description, and trailers."""
     said = change_summary.first_sentences(change_summary.read(pull_request.body), SENTENCES)
     told = "\n".join(textwrap.wrap(neutralise(redact(said, ())), LINE_CHARS, break_long_words=False))
     return "\n\n".join(filter(None, [merge_title(pull_request), told, "\n".join(trailers)]))
@@ -51,10 +51,10 @@ def merge_message(pull_request: PullRequest, trailers: Sequence[str] = ()) -> st
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a sentence names: a change's lines and their limit, the label that bars it, and when it is merged.
+    """The facts of a sentence: changed lines and their limit, the label that bars the merge, the time of the merge.
 
-    `blockers` are sentences of the review on what speaks against merging without a person. `base` is the branch it
-    goes into, `missing` what that requires and it lacks, `said` GitHub's own words.
+    `blockers` are the review's sentences against merging without a person. `base` is the branch it goes into, `missing`
+    what that branch requires and the change lacks, `said` GitHub's own words.
     """
 
     lines: int | None = None
@@ -68,7 +68,7 @@ class Facts:
 
 
 def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None = None) -> Status:
-    """What an approved pull request waits for."""
+    """Return the status of an approved pull request: what it waits for."""
     facts = facts or Facts()
     then = _NEXT[blocker].format(
         reviewing=names.of(Stage.REVIEWING),
@@ -149,7 +149,7 @@ _NEXT = {
 
 
 def read_anew(fence: Fence) -> Status:
-    """Its issue says something else than when it was approved."""
+    """Return the status of a commit that is reviewed again, because its issue was edited after the approval."""
     sentence = (
         f"The issue was edited after {fence.work_head[:12]} was reviewed: it is reviewed by the new text before it is "
         "merged."
@@ -158,7 +158,7 @@ def read_anew(fence: Fence) -> Status:
 
 
 def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *, by_person: bool = False) -> Status:
-    """Somebody has to change something."""
+    """Return the status of a pull request that the worker or its author has to change."""
     who = "A maintainer requested changes" if by_person else f"Changes requested at {fence.work_head[:12]}"
     if issue_of(pull_request) is not None:
         then = "A worker will address them."
@@ -168,7 +168,7 @@ def changes_requested(fence: Fence, pull_request: PullRequest, names: Labels, *,
 
 
 def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Status:
-    """Needs a maintainer; `text` is a review that could not be posted."""
+    """Return the status of one that needs a maintainer; `text` is a review that could not be posted."""
     advice = f"{error.advice} Or " if error.advice else ""
     notes = (
         f"**What to do:** {advice}merge or close it yourself, or set `{names.of(Stage.CHANGES_REQUESTED)}` "
@@ -185,7 +185,7 @@ def given_up(fence: Fence, error: Blocked, names: Labels, text: str = "") -> Sta
 
 
 def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
-    """The head is another commit, and that alone is no reason to pay for another review."""
+    """Return the status of a pull request with a new head: a push alone is no reason to pay for another review."""
     reviewing = names.of(Stage.REVIEWING)
     is_set = fence.stage is Stage.REVIEWING  # else its own label has taken the place of this one
     sentence = (
@@ -197,7 +197,7 @@ def not_asked(fence: Fence, pull_request: PullRequest, names: Labels) -> Status:
 
 
 def of_issues(label: str, names: Labels) -> str:
-    """A label that is set on a pull request, and means something on issues only."""
+    """Return the reply to a label of issues that was set on a pull request, where it starts nothing."""
     return (
         f"`{one_line(label, 60)}` is a label of issues and starts nothing on a pull request: set "
         f"`{names.of(Stage.REVIEWING)}` here to have it reviewed, or, if the engine has opened it, "
@@ -206,12 +206,12 @@ def of_issues(label: str, names: Labels) -> str:
 
 
 def merged(fence: Fence) -> Status:
-    """It is on the base branch."""
+    """Return the status of a pull request that is on the base branch."""
     return Status("Merged.", _where(fence), _data(fence))
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
-    """A run failed and is repeated later, by whichever agent comes first then."""
+    """Return the status after a failed run, which is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
     told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
@@ -219,12 +219,12 @@ def waiting(fence: Fence, sentence: str) -> Status:
 
 
 def paused(fence: Fence) -> Status:
-    """A person paused it."""
+    """Return the status of a pull request that a person paused."""
     return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
 def put_off(fence: Fence, reason: Blocker, names: Labels) -> Status:
-    """Why nothing is paid for now, and what leads on."""
+    """Return the status of a review that is put off: why nothing is paid for now, and what makes it continue."""
     reviewing, changes = names.of(Stage.REVIEWING), names.of(Stage.CHANGES_REQUESTED)
     sentences = {
         Blocker.STOPPED: f"It is not reviewed while its issue is closed, locked, paused, excluded, gone or not "
@@ -239,7 +239,7 @@ def put_off(fence: Fence, reason: Blocker, names: Labels) -> Status:
 
 
 def sent_to_base(fence: Fence, base: str) -> Status:
-    """It cannot be merged before its base is merged into it."""
+    """Return the status of a pull request that cannot be merged before its base is merged into it."""
     sentence = (
         f"{fence.work_head[:12]} cannot be merged into `{one_line(base, 100)}` as that stands now. A worker merges "
         "the base into it, and resolves the conflicts; then the review continues here."
@@ -248,7 +248,7 @@ def sent_to_base(fence: Fence, base: str) -> Status:
 
 
 def sent_back(fence: Fence) -> Status:
-    """Its checks turned red after it was handed over."""
+    """Return the status of a pull request whose checks turned red after it was handed over."""
     sentence = (
         f"The checks of {fence.work_head[:12]} failed after it was handed over. A worker looks into them; then the "
         "review continues here."
@@ -257,24 +257,24 @@ def sent_back(fence: Fence) -> Status:
 
 
 def withdrawn(fence: Fence, reason: str, names: Labels | None = None) -> Status:
-    """A person stopped it; with `names` it is open, and can be taken up again."""
+    """Return the status of one that a person stopped; `names` only if it is open and can be taken up again."""
     reviewing = names.of(Stage.REVIEWING) if names else ""
     then = f" Set `{reviewing}` to have it reviewed again, and merged where nothing blocks it." if reviewing else ""
     return Status(f"Stopped: {reason}.{then}", _where(fence), _data(fence))
 
 
 def rounds_used_up(rounds: int) -> str:
-    """Why a person decides."""
+    """Return the reason why a person decides: all rounds of changes are used up."""
     return f"After {rounds} rounds the review still requests changes: a maintainer decides."
 
 
 def reviews_used_up(reviews: int) -> str:
-    """Why a person decides."""
+    """Return the reason why a person decides: too many commits were reviewed."""
     return f"{reviews} commits of this pull request were reviewed: a maintainer decides how to continue."
 
 
 def too_large(missing: Sequence[str]) -> str:
-    """Why nothing was approved."""
+    """Return the reason why nothing was approved: the change is too large to be reviewed completely."""
     named = f" ({', '.join(missing[:5])})" if missing else ""
     return f"The change is too large to review completely{named}, so it is not approved: a maintainer decides."
 

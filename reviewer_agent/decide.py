@@ -1,4 +1,4 @@
-"""What the reviewer does next: pure decisions on what it saw."""
+"""The reviewer's next step, decided from one snapshot (pure)."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Action(StrEnum):
 
 
 IDLE = frozenset({Action.HAND_OVER, Action.PARK})
-"""Actions that only say why nothing happens: no reason to claim."""
+"""Actions that only report why nothing happens: no reason to claim."""
 
 
 def decide(s: Snapshot, *, now: datetime) -> Action:
-    """The next step of a pull request whose fence stands at `s.fence`."""
+    """Return the next step of a pull request whose fence is at `s.fence`."""
     if s.pull_request.merged:
         return Action.FINISH
     if not s.pull_request.open:

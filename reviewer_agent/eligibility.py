@@ -1,4 +1,4 @@
-"""Whether a pull request is taken up: free, ours by label and fence, worth a claim, asked for by trusted people."""
+"""Eligibility of a pull request: free, ours by label and fence, worth a claim, asked for by trusted people."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from shared.workflow import Stage
 from shared.workflow.labels import Flag
 
 TURN_SECONDS = 60.0
-"""So often it is looked whose turn it is: the one before may be merged at any moment, and all others wait for it."""
+"""Seconds between two checks for a turn: the one before may be merged at any moment, and all others wait for it."""
 
 
 class Eligibility:
-    """Looks before a claim, because every claim is a comment in somebody's thread."""
+    """The checks before a claim, because every claim is a comment in somebody's thread."""
 
     def __init__(self, claimant: Claimant, demand: ReviewRequest, observer: Observer, policy: Policy) -> None:
         self._claimant = claimant
@@ -51,11 +51,11 @@ class Eligibility:
         self._policy = policy
 
     def wanted(self, issue: Issue) -> bool:
-        """Whether a listed item may be work for the reviewer."""
+        """Return whether a listed item may be work for the reviewer."""
         return self.admits(issue) and bool(self._policy.names.read(issue.labels).stages & STAGES)
 
     def admits(self, issue: Issue) -> bool:
-        """Whether nothing but its stage can keep the reviewer away from an item."""
+        """Return whether the reviewer may work on an item at a suitable stage: a pull request that is not barred."""
         labels = {label.casefold() for label in issue.labels}
         if (
             not issue.is_pull_request
@@ -67,7 +67,7 @@ class Eligibility:
         return Flag.PAUSED not in self._policy.names.read(issue.labels).flags
 
     async def wish(self, view: LockView, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
-        """What to claim the viewed pull request for, or why not; lists say that it was `changed` last then."""
+        """Return what to claim the viewed pull request for, or why not; by lists it was last `changed` then."""
         terms = self._claimant.terms
         barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
         if pull_request.open and pull_request.draft:  # its author says that it is not finished, whatever the label
@@ -83,7 +83,10 @@ class Eligibility:
     async def _unasked(
         self, wish: Intent, pull_request: PullRequest, view: LockView, changed: datetime
     ) -> Intent | Skip:
-        """Commits that nobody has asked about. Whoever pushed them here, and not in a fork, is told so once."""
+        """Return a claim that only reports commits that nobody asked to review, else the reason to skip them.
+
+        It is reported once, and only for a push to this repository, not to a fork.
+        """
         reviewing = self._policy.names.of(Stage.REVIEWING)
         why = f"nobody with write access has asked for a review of this commit: set '{reviewing}'"
         if view.at - changed < QUIET:  # however it is asked for, that changes it; lists of who asked lag behind
@@ -95,9 +98,9 @@ class Eligibility:
         return Skip(why, UNTIL_NEWS)
 
     async def _to_tell(self, wish: Intent, pull_request: PullRequest, fence: Fence | None) -> Intent | None:
-        """What to claim only to tell it: a review under way, or what our worker has handed over and is no more.
+        """Return the claim that only reports: of a review under way, or of a hand-over by our worker that is outdated.
 
-        What the fence waits for concerns another commit.
+        A wait in the fence is ignored, because it concerns another commit.
         """
         # Where it is not, our label would be set, and would then ask for the very review that nobody has asked for.
         labelled = Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
@@ -110,7 +113,7 @@ class Eligibility:
         return replace(wish, stage=Stage.REVIEWING, work_head=handed.work_head)
 
     async def _put_off(self, pull_request: PullRequest, view: LockView) -> Skip | None:
-        """A review that was put off: whether that is still so costs a reading, not an ACK."""
+        """Return a skip while a review stays put off: to find that out costs a read here, not an ACK."""
         fence = view.fence
         reason = WAITS.get(fence.wait.reason) if fence is not None and fence.wait and pull_request.open else None
         if fence is None or reason is None:
@@ -125,7 +128,7 @@ class Eligibility:
         return Skip(str(still), self._claimant.terms.heartbeat)
 
     async def _something_to_do(self, wish: Intent, view: LockView) -> Intent | Skip:
-        """An approved pull request is claimed only when something can be done about it: an ACK is noise."""
+        """Return `wish` if something can be done about an approved pull request, else a skip: an ACK is noise."""
         fence = view.fence
         if fence is None or wish.stage is not Stage.APPROVED:
             return wish
@@ -145,7 +148,7 @@ class Eligibility:
         return await self._nothing_to_do(seen) or wish
 
     async def _nothing_to_do(self, seen: Snapshot) -> Skip | None:
-        """Why it is left alone; what people have not been told yet is worth a claim."""
+        """Return a skip with the reason; None if people have not been told yet, because that is worth a claim."""
         reason, terms = first_blocker(seen), self._claimant.terms
         if reason not in PASSING and (reason is Blocker.BASE_RED) is not _told_of_red_base(seen.fence):
             return None
@@ -162,7 +165,7 @@ class Eligibility:
         return await self._observer.has_told(number, head, why, named)
 
     async def _asked(self, wish: Intent, pull_request: PullRequest, view: LockView) -> Intent | None:
-        """A review costs money: one that would begin, or go on with other commits, has to be asked for."""
+        """Return the claim, or None if nobody asks: a review that begins, or takes up other commits, costs money."""
         fence = view.fence
         if fence is None or wish.work_head is not None:
             return wish if await self._demand.first(pull_request, fence) else None
@@ -172,12 +175,12 @@ class Eligibility:
 
 
 def _at_once(wish: Intent, view: LockView) -> Intent:
-    """`wish`, which does not wait any longer where what the fence waits for has just been seen to be gone."""
+    """Return `wish`, without further waiting if what the fence waits for has just been seen to be gone."""
     fence = view.fence
     gone = fence is not None and fence.wait is not None and fence.wait.reason in WAITS
     return replace(wish, attempt=fence.attempt) if fence is not None and gone and wish.attempt is None else wish
 
 
 def _told_of_red_base(fence: Fence) -> bool:
-    """Whether the fence, and with it the status comment, says that the base branch is red, as people are reminded."""
+    """Return whether the fence, and with it the status comment, reminds people that the base branch is red."""
     return fence.wait is not None and fence.wait.reason == RED_BASE

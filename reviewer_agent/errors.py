@@ -1,4 +1,4 @@
-"""Why the reviewer gives a pull request to a person: one class per reason."""
+"""The reasons for which the reviewer gives a pull request to a person: one class per reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RoundsUsedUp(Blocked):
 
 
 class ReviewsUsedUp(Blocked):
-    """So many heads of one pull request were reviewed that a person decides."""
+    """Too many heads of one pull request were reviewed: a person decides."""
 
     def __init__(self, reviews: int) -> None:
         super().__init__(comments.reviews_used_up(reviews))
@@ -41,7 +41,7 @@ class TooLarge(Blocked):
 
 
 def given_up(action: Action, fence: Fence, draft: Draft | None) -> Blocked:
-    """The reason of one of the actions that give up."""
+    """Return the error of an action that gives up."""
     if action is Action.GIVE_UP_ON_ROUNDS:
         return RoundsUsedUp(fence.round + 1)
     if action is Action.GIVE_UP_ON_REVIEWS:

@@ -1,4 +1,4 @@
-"""Labels of issues that somebody has set on a pull request: they start nothing there, which is said once."""
+"""Labels of issues that somebody set on a pull request: they start nothing there, and one reply says so."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_ISSUES = frozenset({*stages(Track.STORY), *stages(Track.SPECIFICATION)}) - {*
 
 
 def misplaced(item: Issue, names: Labels) -> str:
-    """The first label of an issue that a pull request carries; empty where there is none."""
+    """Return the first label of issues that a pull request carries; empty if there is none."""
     if not item.is_pull_request:
         return ""
     known = {names.of(stage).casefold() for stage in OF_ISSUES} | {names.story.casefold()}
@@ -30,17 +30,17 @@ def misplaced(item: Issue, names: Labels) -> str:
 
 
 class IssueLabels:
-    """Answers them; by one process each thread is read once for that."""
+    """The replies to such labels; one process reads each thread once for that."""
 
     def __init__(self, replies: Replies, names: Labels, exclude: Collection[str]) -> None:
-        """Whatever carries a label of `exclude` is left alone."""
+        """Leave alone items that carry a label of `exclude`."""
         self._replies = replies
         self._names = names
         self._exclude = frozenset(label.casefold() for label in exclude)
         self._answered: set[int] = set()
 
     async def answer(self, known: Iterable[Issue]) -> None:
-        """Say in each thread that carries one what it is for; what cannot be said now is said at a later look."""
+        """Post in each thread that carries such a label what it is for; a failed post is retried at a later look."""
         for item in known:
             label = misplaced(item, self._names)
             if not label or item.number in self._answered or self._is_excluded(item):

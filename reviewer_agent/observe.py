@@ -1,6 +1,6 @@
-"""What the reviewer sees of a pull request: raw facts folded into one snapshot, once.
+"""The reviewer's view of a pull request: raw facts folded into one snapshot, once.
 
-What of a pull request and its issue a reviewer is shown: nothing that only a stranger stands behind.
+Of a pull request and its issue, a reviewer is shown nothing that only a stranger vouches for.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from shared.workflow.labels import HOLDING_OF_ISSUE, Flag
 
 
 class Observer:
-    """Looks at a pull request through GitHub and git; needs no lease, so a claim can look first."""
+    """The view of a pull request through GitHub and git; it needs no lease, so that a claim can look first."""
 
     def __init__(self, forge: Forge, demand: ReviewRequest, source: Mirror, reader: Reader, policy: Policy) -> None:
         self._forge = forge
@@ -58,7 +58,7 @@ class Observer:
         self._begun = False
 
     async def look(self, fence: Fence, seen: PullRequest | None = None) -> Snapshot:
-        """The pull request as it is now; raises `Transient` or `Gone`. `seen` is what was read of it just now."""
+        """Return the pull request as it is now; raises `Transient` or `Gone`. `seen` was read just now."""
         number = fence.key.number
         pull_request = seen or await self._forge.pulls.pull_request(number)
         snapshot = Snapshot(
@@ -86,7 +86,7 @@ class Observer:
         return snapshot if snapshot.verdict else await self._before_paying(snapshot)
 
     async def _of_this_text(self, s: Snapshot) -> Snapshot:
-        """Without a verdict that was made of another text of the issue."""
+        """Drop a verdict that was made of another text of the issue."""
         number = links.issue_of(s.pull_request)
         if number is None or s.verdict is None or not s.verdict.text:
             return s
@@ -94,7 +94,7 @@ class Observer:
         return s if issue is None or s.verdict.knows(issue) else replace(s, verdict=None)
 
     async def _before_paying(self, s: Snapshot) -> Snapshot:
-        """The checks of what our worker has handed over: nobody is paid to review what it will have to repair."""
+        """Add the checks of our worker's hand-over: nobody is paid to review what the worker will have to repair."""
         await self._read_together(s.pull_request)
         if not await self.is_repairable(s.pull_request):
             return s
@@ -105,7 +105,7 @@ class Observer:
         return replace(s, repairable=s.checks is CiVerdict.RED)
 
     async def is_repairable(self, pull_request: PullRequest) -> bool:
-        """Whether our worker can repair its CI: the head is its own, was not handed over red, and nobody stopped it."""
+        """Return whether our worker can repair its CI: its own head, not handed over red, not stopped."""
         fence = await self._demand.by_worker(pull_request)
         if fence is None or fence.stage is not Stage.REVIEWING or fence.phase == UNCHECKED_RED:
             return False
@@ -143,13 +143,13 @@ class Observer:
         return s if first_blocker(s) else await self._with_issue(s)
 
     async def _with_remarks(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
-        """Who has commented on this commit; nothing holds up what GitHub's queue has."""
+        """Add who has commented on this commit; nothing holds up a pull request that is in GitHub's queue."""
         if s.verdict is None or (s.fence.wait is not None and s.fence.wait.reason == IN_QUEUE):
             return s
         return replace(s, remarked_by=await self._remarks.authors(s.pull_request, s.verdict, reviews))
 
     async def _with_order(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
-        """What people have said of the merge. A review stands for an order only where nothing else waits for one."""
+        """Add people's order to merge. An approving review counts as an order only with `merge: auto`."""
         if s.verdict is None or not (s.needs_order or s.bounds.cooling_seconds):
             return s
         approving = s.needs_order and s.merge is Merge.AUTO
@@ -158,7 +158,7 @@ class Observer:
         return replace(s, ordered=said.word is Word.GIVEN, ordered_by=said.by, own_order=said.word is Word.OWN)
 
     async def _without_checks(self, s: Snapshot) -> Snapshot:
-        """Whether there could be any; where there is no CI at all, a person's word merges without."""
+        """Add whether the repository has no CI at all; if so, a person's order merges without checks."""
         await self._source.ensure()
         if s.verdict is None or not await self._presence.is_missing(s.pull_request.base_branch):
             return s
@@ -168,7 +168,7 @@ class Observer:
         return replace(s, no_ci=True)
 
     async def _with_issue(self, s: Snapshot) -> Snapshot:
-        """What the issue of one of our own branches says."""
+        """Add the state of the issue, if the branch is one of our own."""
         number = links.issue_of(s.pull_request)
         if number is None:
             return s
@@ -183,7 +183,7 @@ class Observer:
         return replace(s, reworded=said.word is Word.NONE)
 
     async def _blocked(self, issue: Issue | None) -> Blocker | None:
-        """Whether people named a blocker after the hand-over; the issue says how many relationships it has."""
+        """Return `BLOCKED` if people named an open blocker after the hand-over; the issue counts its relationships."""
         if issue is None:
             return None
         if issue.blocked_by and holding(issue, await self._forge.issues.blocked_by(issue.number)):
@@ -196,7 +196,7 @@ class Observer:
         return Blocker.FLAGGED if flags & HOLDING_OF_ISSUE else None
 
     async def _with_rules(self, s: Snapshot, reviews: Sequence[Review]) -> Snapshot:
-        """What the base branch requires, and lacks; nobody's approval counts of what they have opened themselves."""
+        """Add the base branch's rules that are not met; an approval by the pull request's own author does not count."""
         rules = await self._forge.rules.of(s.pull_request.base_branch)
         standing = [one for one in standing_approvals(reviews) if one.author.id != s.pull_request.author.id]
         approving = [one for one in standing if await self._counts(one)] if rules.approvals or rules.last_push else []
@@ -208,7 +208,7 @@ class Observer:
         return replace(s, called_back=back.word is not Word.NONE)
 
     async def _would_lose(self, s: Snapshot) -> bool:
-        """Whether what is approved now has to be approved again, because the base has to be merged in afterwards."""
+        """Return whether today's approvals would be lost, because the base has to be merged in afterwards."""
         rules = await self._forge.rules.of(s.pull_request.base_branch)
         if not (rules.up_to_date and rules.dismisses) or rules.queue or not s.base_tip:
             return False
@@ -217,7 +217,7 @@ class Observer:
         return behind and await self.is_repairable(s.pull_request)
 
     async def _with_turn(self, s: Snapshot) -> Snapshot:
-        """Whether another one is brought up to date with the base before this one."""
+        """Add whether another pull request is brought up to date with the base before this one."""
         number, base = s.pull_request.number, s.pull_request.base_branch
         first = await self._forge.updates.before(number, base, complete=s.complete)
         return replace(s, by_turn=True, first=first)
@@ -226,7 +226,7 @@ class Observer:
         return review.author.id in self._reader.accounts or await self._may_write(review.author.login)
 
     async def begin(self) -> None:
-        """Learn ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""
+        """Read ahead of need what the base branch requires of a merge: later on, that is free. Raises `Transient`."""
         if not self._begun and self._policy.merge is not Merge.NEVER and self._policy.base.name:
             await self._forge.checks.required(self._policy.base.name)
             await self._forge.rules.of(self._policy.base.name)
@@ -237,7 +237,7 @@ class Observer:
         return replace(s, checks=checks, awaited=awaited)
 
     async def _checks(self, sha: str, base: str) -> tuple[CiVerdict, tuple[str, ...]]:
-        """The verdict, and which required checks are missing: asked only where nothing failed and nothing runs."""
+        """Return the verdict and the missing required checks; read only if nothing failed and nothing runs."""
         checks = await self._forge.checks.of(sha)
         if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
             checks = await self._forge.checks.unstarted(sha)
@@ -248,12 +248,12 @@ class Observer:
         return fold(checks, required), missing(checks, required)
 
     async def requests(self, number: int, reviews: Sequence[Review]) -> tuple[Review, ...]:
-        """The standing requests for changes by people with write, of whichever commit. Raises `Transient`."""
+        """Return the standing requests for changes by people with write access, of any commit. Raises `Transient`."""
         standing = standing_requests(self._reader.by_people(number, reviews))
         return tuple([review for review in standing if await self._may_write(review.author.login)])
 
     async def _with_base(self, s: Snapshot) -> Snapshot:
-        """Nothing is merged on a red base, whatever the head is built on, or on one whose last merge is untested."""
+        """Add the base's checks: nothing is merged on a red base, or on one whose last merge is untested."""
         branch, s = s.pull_request.base_branch, await self._with_tip(s)
         tip = s.base_tip
         if not tip:
@@ -266,7 +266,7 @@ class Observer:
         return replace(s, settling=await self._forge.turns.settling(branch, tip, checks, seconds=patience))
 
     async def _read_together(self, pull_request: PullRequest) -> None:
-        """Bring with one fetch what a look at a review or a merge asks of the repository's refs."""
+        """Fetch together all refs that a look at a review or a merge reads."""
         await self._source.ensure()
         issue = links.issue_of(pull_request)
         own = () if issue is None else (ItemKey(Role.WORKER, issue).ref, notes_ref(issue))
@@ -281,34 +281,34 @@ class Observer:
         return (await self._forge.people.permission(login)).may_write
 
     async def held_up(self, pull_request: PullRequest) -> Blocker | None:
-        """What a person did to the issue of one of our own branches that holds it up; raises `Transient`."""
+        """Return what a person did to the issue of our own branch that holds it up; raises `Transient`."""
         number = links.issue_of(pull_request)
         return None if number is None else await self._held_up(await self._issue(number), pull_request)
 
     async def _held_up(
         self, issue: Issue | None, pull_request: PullRequest, known: Fence | None = None
     ) -> Blocker | None:
-        """`known` is the worker's fence if it was read just now: what is done in the end does not rest on it."""
+        """Return what holds it up. `known` is the worker's fence if it was read just now: no final act rests on it."""
         if issue is None or self._is_stopped(issue):
             return Blocker.STOPPED
         fence = known or await self._demand.of_worker(pull_request)
         return Blocker.EDITED if await self._is_edited(issue, fence) else None
 
     async def _is_edited(self, issue: Issue, fence: Fence | None) -> bool:
-        """Whether it says something else than the worker was bound to, and its author may not write.
+        """Return whether the issue's text is not the one that the worker was bound to, and its author may not write.
 
-        Anybody may edit what they have written; what others have, only those who may write.
+        Everybody may edit their own text; the text of others may be edited only by those who may write.
         """
         if fence is None or fence.body_sha256 in {"", body_sha256(issue.title, issue.body)}:
             return False
         return not await self._demand.trusts(issue.author)
 
     async def is_red(self, fence: Fence, pull_request: PullRequest) -> bool:
-        """Whether the checks of the fence's commit are red; raises `Transient`."""
+        """Return whether the checks of the fence's commit are red; raises `Transient`."""
         return (await self._checks(fence.work_head, pull_request.base_branch))[0] is CiVerdict.RED
 
     async def has_told(self, number: int, head: str, why: str, what: Sequence[str] | None = ()) -> bool:
-        """Whether the status comment gives this reason of this very commit, with `what` is missing if not None.
+        """Return whether the status comment gives this reason for this commit, with `what` as missing if not None.
 
         Raises `Transient`.
         """
@@ -319,7 +319,7 @@ class Observer:
         return waiting.get("why") == why and (what is None or list(waiting.get("for", ())) == list(what))
 
     def _is_stopped(self, issue: Issue) -> bool:
-        """Closed, locked, paused, excluded, or not handed over any more."""
+        """Return whether the issue is closed, locked, paused, excluded, or not handed over any more."""
         if not issue.open or issue.locked or excluded(issue.labels, self._policy.exclude):
             return True
         labels = self._policy.names.read(issue.labels)
@@ -333,7 +333,7 @@ class Observer:
             return None
 
     async def subject(self, pull_request: PullRequest) -> ReviewSubject | None:
-        """What it is judged against: the issue that it closes, else its own description; None when that is held up."""
+        """Return what the change is judged against: the closed issue, else its description; None if that is held up."""
         number, own = links.issue_named_by(pull_request), links.issue_of(pull_request)
         issue = None if number is None else await self._issue(number)
         # The body names the issue of our own branch, so that one reading is for both, unless somebody edited it.
@@ -346,7 +346,7 @@ class Observer:
 
 
 def _is_news(s: Snapshot, request: Review) -> bool:
-    """A request of this head, or made after our approval: the worker has not been told of it."""
+    """Return whether the request is of this head or younger than our approval: the worker has not been told of it."""
     later = s.verdict is not None and request.submitted_at >= s.verdict.at
     return later or request.head_sha == s.fence.work_head
 
@@ -355,18 +355,17 @@ NOT_SHOWN = "Its text is not shown: nobody with write access has written or appr
 
 
 class Demand(Protocol):
-    """Who may write."""
+    """The check whether an account may write."""
 
     async def trusts(self, account: Account) -> bool: ...
 
 
 async def subject(demand: Demand, pull_request: PullRequest, issue: Issue | None, fence: Fence | None) -> ReviewSubject:
-    """The issue, else the pull request's own description, as far as trusted people stand behind them.
+    """Return the issue, else the pull request's own description, as far as trusted people vouch for them.
 
-    `fence` is that of the worker that has handed this very head over, and says what it was bound to.
-
-    An issue by somebody without write access counts in the words that the worker was bound to: edited since, the
-    description stands in, which says what was approved. Raises `Transient`.
+    `fence` is that of the worker that has handed this very head over, and says what it was bound to. An issue by
+    somebody without write access counts in the words that the worker was bound to; if it was edited since, the
+    description, which says what was approved, takes its place. Raises `Transient`.
     """
     ours = fence is not None or await demand.trusts(pull_request.author)
     evidence = stated(pull_request.body) if ours else ""

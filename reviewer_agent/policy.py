@@ -1,4 +1,4 @@
-"""What the configuration says to the reviewer, as plain values."""
+"""The configuration of the reviewer, as plain values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.workflow.labels import Labels
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One repository's rules for the reviewer; `diff_bytes` is how much of a change one review can judge."""
+    """One repository's rules for the reviewer; `diff_bytes` is the largest diff that one review can judge."""
 
     repository: str
     names: Labels = field(default_factory=Labels)
@@ -23,13 +23,13 @@ class Policy:
     merge: Merge = Merge.NEVER
     merge_method: str = "squash"
     trailers: tuple[str, ...] = ()
-    """The last lines of a commit that a merge makes."""
+    """The last lines of a merge commit's message."""
     delete_branch: bool = True
     barring: frozenset[str] = frozenset({"do-not-merge"})
     """Labels of a pull request or of its issue with which nothing is merged."""
     by_requester: bool = True
-    """Whether the word of who has asked for a change counts for its merge."""
+    """True if the order of the person who asked for a change counts for its merge."""
     hides_outdated: bool = False
-    """Whether an approving review hides the ones before it."""
+    """True if an approving review hides the earlier ones."""
     diff_bytes: int = 200_000
     limits: RunLimits = field(default_factory=RunLimits)

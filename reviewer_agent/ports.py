@@ -1,4 +1,4 @@
-"""What the reviewer needs of the world; the adapters in `shared` satisfy these without importing them."""
+"""The reviewer's ports to the outside; the adapters in `shared` satisfy these without importing them."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Forge:
 
 
 class Records(Protocol):
-    """What the engine itself recorded of a pull request's test runs."""
+    """The engine's own records of a pull request's test runs."""
 
     async def of(self, pull_request: PullRequest, base: str) -> Recorded:
-        """Empty when it recorded nothing; `base` is the commit that the branch is compared with."""
+        """Return the records, empty if there are none; `base` is the commit that the branch is compared with."""
         ...

@@ -1,4 +1,4 @@
-"""What the reconciler has to know of pull requests under review."""
+"""The reconciler's rules for pull requests under review."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.workflow.labels import Labels
 
 
 def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
-    """What is merged is finished by a claim: its branch, its issue and that issue's fence are to be ended too.
+    """Return the rules. A merge is finished by a claim: its branch, its issue and that issue's fence have to end too.
 
     Once a verdict stands, people and the worker move the label as well.
     """

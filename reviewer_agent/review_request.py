@@ -1,4 +1,4 @@
-"""Whether somebody who may asks for a review: every review is paid for, and anybody can push to a fork."""
+"""Requests for a review by people who may ask: every review is paid for, and anybody can push to a fork."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from shared.workflow.labels import Labels
 
 
 class ReviewRequest:
-    """Asks GitHub who set the label, and the worker's fence whose commit the head is."""
+    """Reads from GitHub who set the label, and from the worker's fence whose commit the head is."""
 
     def __init__(
         self, forge: Forge, port: Port, accounts: Collection[int], names: Labels, siblings: Collection[int] = ()
     ) -> None:
-        """`accounts` are the engine's; what those that its other agents sign in with ask for is in their fences."""
+        """Use the engine's `accounts`; what `siblings`, its other agents' accounts, ask for is in their fences."""
         self._forge = forge
         self._port = port
         self._accounts = accounts
@@ -28,7 +28,7 @@ class ReviewRequest:
         self._siblings = siblings
 
     async def first(self, pull_request: PullRequest, fence: Fence | None) -> bool:
-        """Whether the label that a claim would begin with was set by somebody with write, for this review.
+        """Return whether somebody with write access set the label that a claim would begin with, for this review.
 
         A label that is left over from an earlier review asks for nothing. Raises `Transient`.
         """
@@ -45,23 +45,23 @@ class ReviewRequest:
         return withdrawn or await self._pushed_by_worker(pull_request)
 
     async def again(self, pull_request: PullRequest, fence: Fence) -> bool:
-        """Whether a head that the fence does not name is our worker's, or was asked for by label since the fence."""
+        """Return whether a head that is not the fence's is our worker's, or was asked for by label since the fence."""
         return await self._pushed_by_worker(pull_request) or await self.since(pull_request, fence)
 
     async def since(self, pull_request: PullRequest, fence: Fence) -> bool:
-        """Whether somebody who may has set `reviewing` since the fence. Raises `Transient`."""
+        """Return whether somebody who may ask has set `reviewing` since the fence. Raises `Transient`."""
         event = await self._newest(pull_request.number, Stage.REVIEWING)
         return event is not None and event.at > fence.at and await self._may_ask(event.actor)
 
     async def _newest(self, number: int, stage: Stage) -> LabelEvent | None:
-        """When the label was set last, unless a person has taken it off since; we take it off when we begin."""
+        """Return the label's last setting, unless a person has removed it since; we remove it ourselves to begin."""
         name = self._names.of(stage).casefold()
         events = [e for e in await self._forge.issues.label_events(number) if e.label.casefold() == name]
         newest = next((e for e in reversed(events) if e.added or e.actor.id not in self._accounts), None)
         return newest if newest is not None and newest.added else None
 
     async def trusts(self, account: Account) -> bool:
-        """Whether what `account` wrote only people with write access can have changed. Raises `Transient`."""
+        """Return whether only people with write access can have changed what `account` wrote. Raises `Transient`."""
         return account.id in self._accounts or await self._may_ask(account)
 
     async def _may_ask(self, account: Account) -> bool:
@@ -73,19 +73,19 @@ class ReviewRequest:
         return await self.by_worker(pull_request) is not None
 
     async def _handed_over(self, pull_request: PullRequest, since: Fence | None) -> bool:
-        """Whether our worker asks for it: its fence, which nobody without write moves, rests with this very commit."""
+        """Return whether our worker asks: its fence, which nobody without write moves, rests with this commit."""
         fence = await self.by_worker(pull_request)
         if fence is None or fence.stage is not Stage.REVIEWING:
             return False
         return since is None or fence.at > since.at
 
     async def by_worker(self, pull_request: PullRequest) -> Fence | None:
-        """The worker's fence, if it names this pull request and its head."""
+        """Return the worker's fence, if it names this pull request and its head."""
         fence = await self.of_worker(pull_request)
         return fence if fence is not None and fence.work_head == pull_request.head_sha else None
 
     async def of_worker(self, pull_request: PullRequest) -> Fence | None:
-        """The worker's fence, if it names this pull request, whatever its head. Raises `Transient`."""
+        """Return the worker's fence, if it names this pull request, whatever its head. Raises `Transient`."""
         issue = links.issue_of(pull_request)
         if issue is None:
             return None

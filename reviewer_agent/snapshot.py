@@ -1,4 +1,4 @@
-"""What one look at a pull request shows, and the bounds that it is judged by: values alone."""
+"""The facts that one look at a pull request shows, and the limits by which it is judged: values alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.workflow.labels import Flag
 
 
 class Merge(StrEnum):
-    """Who merges an approved pull request: people, the engine after `/merge`, or the engine."""
+    """Mode of merging an approved pull request: by people, by the engine after `/merge`, or by the engine."""
 
     NEVER = "never"
     APPROVE = "approve"
@@ -26,9 +26,9 @@ class Merge(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How often, how long and how much; `reviews` counts the heads of one pull request that are taken up.
+    """Limits in number, time and size; `reviews` counts the heads of one pull request that are taken up.
 
-    `lines` are the changed lines that are merged without a person's word, None for any number; `cooling_seconds` pass
+    `lines` are the changed lines that are merged without a person's order, None for any number; `cooling_seconds` pass
     between an approval and a merge that nobody has ordered.
     """
 
@@ -51,7 +51,7 @@ ASKED = "Asked"
 passed on."""
 
 PASSED_ON = 2
-"""So often a request that leads to no new commit is passed on: at the first time its words may not be shown yet."""
+"""Maximum times that a request without a new commit is passed on: at first its words may not be shown yet."""
 
 MERGE_REFUSED = "Merge-Refused"
 """The fence's trailer that names the commit whose merge GitHub refused, and GitHub's word for its state then."""
@@ -59,24 +59,28 @@ MERGE_REFUSED = "Merge-Refused"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one look at a pull request showed; `verdict` is ours on the commit that the fence names.
+    """The facts of one look at a pull request; `verdict` is ours on the commit that the fence names.
 
-    `asked`: somebody who may asks for a review of a head that the fence does not name, or of what is approved for one
-    more. `person_asks`:
-    somebody requests changes of what we approved. `requested`: any such request stands, however old; the newest has the
-    id `request`. `remarked_by` have commented on this commit, and nobody has ordered the merge after that.
-    `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose word does not count.
-    `barred` is a label that keeps it from being merged. `repairable`: its checks are red, and our worker handed it over
-    before they were.
-    `no_ci`: it has no checks because the repository has no CI at all.
-    `awaited` are required checks that nobody has reported, where that is all that its checks lack.
-    `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge made it
-    and its checks have not ended. `updatable`: it cannot be merged before its base is merged into it, and our worker
-    can do that; `by_turn`: only because of what is new there, one after the other, and `first` comes before it (0: none
-    does). `unmet`: what its base branch requires and it lacks. `queue`: GitHub's merge queue merges; `called_back`:
-    since it has left that, somebody wants it in there again.
-    `held_up`: what was done to its issue, or is flagged there; `reworded`: its issue says something else than when this
-    commit was reviewed; both are only read when nothing else keeps it from being merged.
+    `asked`: somebody who may asks for a review of a head that the fence does not name, or for another review of an
+    approved one. `person_asks`: somebody requests changes of what we approved. `requested`: any such request stands,
+    however old; the newest has the id `request`. `remarked_by` have commented on this commit, and nobody has ordered
+    the merge after that.
+
+    `ordered_by` is who ordered the merge, and where. `own_order`: that was its requester, whose order does not count.
+    `barred` is a label that keeps it from being merged.
+
+    `repairable`: its checks are red, and were not when our worker handed it over. `no_ci`: it has no checks because the
+    repository has no CI at all. `awaited` are required checks that nobody has reported, if nothing else is missing of
+    its checks. `base_tip` is the commit of the base branch that `base_checks` are about; `settling`: the last merge
+    made it and its checks have not ended.
+
+    `updatable`: it cannot be merged before its base is merged into it, and our worker can do that; `by_turn`: only
+    because of what is new there, one pull request after the other, and `first` comes before it (0: none does). `unmet`:
+    rules of its base branch that it does not meet. `queue`: GitHub's merge queue merges; `called_back`: it has left the
+    queue, and since then somebody wants it in there again.
+
+    `held_up`: what was done to its issue, or is flagged there; `reworded`: its issue's text is not the one that this
+    commit was reviewed by; both are only read when nothing else keeps it from being merged.
     """
 
     fence: Fence
@@ -112,67 +116,67 @@ class Snapshot:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What it waits for by name: whose turn comes first, checks, or else what GitHub asks for."""
+        """Names of what it waits for: the pull request whose turn it is, checks, or else GitHub's requirements."""
         return (f"#{self.first}",) if self.first else self.awaited or self.unmet
 
     @property
     def complete(self) -> bool:
-        """Whether nothing but being up to date keeps it from its merge, as far as people are concerned."""
+        """True if, as far as people are concerned, only being up to date is missing for its merge."""
         return self.pull_request.behind and (self.ordered or not self.needs_order)
 
     @property
     def head_moved(self) -> bool:
-        """Whether the head is another commit than the one that the fence names."""
+        """True if the head is another commit than the one that the fence names."""
         return self.pull_request.head_sha != self.fence.work_head
 
     @property
     def again(self) -> bool:
-        """Whether a person had it go on after its review of this head: one more review, or one more round."""
+        """True if a person had it go on after its review of this head: one more review, or one more round."""
         return self.fence.phase == reviewed_again(self.fence.work_head)
 
     @property
     def needs_order(self) -> bool:
-        """Whether only a person's `/merge` merges it."""
+        """True if only a person's `/merge` merges it."""
         careful = self.verdict is not None and self.verdict.care is not PersonOnly.NONE
         return self.merge is Merge.APPROVE or careful or self.large or not self.pull_request.from_own_branch
 
     @property
     def large(self) -> bool:
-        """Whether it changes more lines than are merged without a person's word; not known counts as more."""
+        """True if it changes more lines than are merged without a person's order; an unknown number counts as more."""
         limit, verdict = self.bounds.lines, self.verdict
         return limit is not None and verdict is not None and (verdict.lines is None or verdict.lines > limit)
 
     @property
     def sent_back(self) -> bool:
-        """Whether this very commit was given back before because of its checks."""
+        """True if this very commit was given back before because of its checks."""
         return dict(self.fence.more).get(CI_RED) == self.fence.work_head
 
     @property
     def times_passed_on(self) -> int:
-        """How often the newest request for changes of this very commit was passed on before."""
+        """Number of times that the newest request for changes of this very commit was passed on before."""
         told = dict(self.fence.more).get(ASKED, "").rpartition(" ")
         return int(told[2]) if told[0] == f"{self.fence.work_head} {self.request}" and told[2].isdecimal() else 0
 
     @property
     def sent_to_base(self) -> bool:
-        """Whether this very commit was given back before to have this very commit of its base merged in."""
+        """True if this very commit was given back before to have this very commit of its base merged in."""
         return dict(self.fence.more).get(TO_BASE) == f"{self.fence.work_head} {self.base_tip}"
 
     @property
     def refused(self) -> bool:
-        """Whether GitHub refused to merge this commit, and says the same of it since."""
+        """True if GitHub refused to merge this commit, and its merge state is still the same."""
         wait, state = self.fence.wait, self.pull_request.merge_state or "unknown"
         told = dict(self.fence.more).get(MERGE_REFUSED)
         return wait is not None and wait.reason == REFUSED and told == f"{self.fence.work_head} {state}"
 
     @property
     def outside(self) -> Outside | None:
-        """Why this commit has left GitHub's merge queue; None when it has not, or somebody wants it in there again."""
+        """Exit of this commit from GitHub's merge queue; None if it has not left, or somebody wants it there again."""
         return Outside.of(self.fence) if self.queue and not self.called_back else None
 
     @property
     def cool_at(self) -> datetime | None:
-        """When it may be merged without anybody's order; None when at once."""
+        """Time from which it may be merged without anybody's order; None if at once."""
         if self.merge is not Merge.AUTO or self.ordered or self.verdict is None or not self.bounds.cooling_seconds:
             return None
         return self.verdict.at + timedelta(seconds=self.bounds.cooling_seconds)

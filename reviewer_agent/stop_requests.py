@@ -1,4 +1,4 @@
-"""What a person orders by closing, locking, pausing or relabelling a pull request that is being worked on (pure)."""
+"""Orders that people give by closing, locking, pausing or relabelling a pull request in work (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.workflow.labels import Flag, Labels
 
 
 def stop_request(item: Issue | PullRequest, fence: Fence, names: Labels) -> str | None:
-    """Why to stop, as a part of a sentence; None when nobody says so."""
+    """Return the reason to stop, as a part of a sentence; None if nobody orders it."""
     labels = names.read(item.labels)
     shown = projection(fence)
     if not item.open or (isinstance(item, Issue) and item.locked):

@@ -1,4 +1,4 @@
-"""After a merge: for an hour the checks of what it made of the base are watched, and red ones of ours are answered.
+"""The watch after a merge: for an hour it follows the checks of the new base, and answers those that the merge broke.
 
-Nothing is remembered here: fences of merged pull requests say what is watched, a ref for each answer what was done.
+Nothing is stored here: fences of merged pull requests say what is watched, a ref for each answer what was done.
 """

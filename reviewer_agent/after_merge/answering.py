@@ -1,7 +1,7 @@
-"""Answers a merge that turned its base red: one issue or one pull request that takes it back, and one sentence.
+"""Answers to merges that turned their base red: one issue or one pull request with a revert, and one comment.
 
-The record is moved before anything is opened, together with the branch of a revert; what was opened by somebody who
-did not come to note it is found by its hidden line or its branch.
+The record is moved before anything is opened, together with the branch of a revert. If a reviewer ends before it notes
+what it opened, the next one finds that by its hidden line or its branch.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from shared.models import Check
 log = structlog.get_logger()
 
 SEND_SECONDS = 60.0
-"""Something is opened only so long after its record: much shorter than `LOST`, so that two are never sent."""
+"""Seconds after its record in which something may be opened: much fewer than `LOST`, so that two are never sent."""
 
 LOST = timedelta(minutes=10)
-"""Another reviewer takes over a record that has been unfinished for so long."""
+"""Age of an unfinished record from which another reviewer takes it over."""
 
 SLACK = timedelta(minutes=5)
-"""An issue is looked for from so long before its record."""
+"""Time before its record from which an opened issue is searched for."""
 
 
 EXCERPT_BYTES = 8_000
-"""How much of what the failed checks say is quoted."""
+"""Bytes that are quoted of a failed check's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Forge:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who answers, how, and by which clocks: `reverts` is whether a merge is to be taken back where that goes."""
+    """The account that answers, its texts and its clocks; `reverts`: revert a merge where that is possible."""
 
     login: str
     identity: Identity
@@ -75,14 +75,14 @@ class Answering:
         self._records = records
         self._writer = writer
         self._excused: dict[int, tuple[Check, ...]] = {}
-        """Pull request -> failed checks of which the machines are the cause, so that their logs are read once."""
+        """Pull request -> failed checks that the infrastructure caused, so that their logs are read once."""
         self._unsent: dict[int, str] = {}
-        """Pull request -> the record of an answer of this process of which nothing was sent."""
+        """Pull request -> the record of an answer that this process began and sent nothing of."""
 
     async def answer(self, merge: MergeCommit, checks: tuple[Check, ...]) -> bool:
-        """Whether nothing is left to do about `checks`, which a merge has turned red: open something, and tell it.
+        """Open and report an answer to `checks`, which a merge turned red; return whether nothing is left to do.
 
-        Raises `Transient` and `Blocked`; after `LOST` whoever looks goes on where this has ended.
+        Raises `Transient` and `Blocked`; after `LOST` the next reviewer that looks continues where this one ended.
         """
         number = merge.pull_request.number
         if self._excused.get(number) == checks:
@@ -99,7 +99,7 @@ class Answering:
         return await self._answered(merge, red, expected, known)
 
     def _is_somebody_s(self, expected: str | None, known: Record) -> bool:
-        """Whether another reviewer may be at work on it; False for a record of this process that sent nothing."""
+        """Return whether another reviewer may be at work on it; False if this process began it and sent nothing."""
         begun_here = self._unsent.get(known.pull_request) == expected
         return not begun_here and self._writer.server_time() - known.at < LOST
 
@@ -129,7 +129,10 @@ class Answering:
         return True
 
     async def _commit(self, merge: MergeCommit, red: Sequence[Failure], known: Record | None) -> str | None:
-        """The commit of a revert; None where an issue is opened instead: by configuration, or where it cannot be."""
+        """Return the commit of a revert; empty if the merge was reverted already, None if an issue is opened instead.
+
+        An issue is opened by configuration, or where a revert is not possible.
+        """
         if not self._writer.reverts or (known is not None and known.answer is Answer.ISSUE):
             return None
         there = await self._mirror.refresh(_ref(merge))
@@ -141,7 +144,7 @@ class Answering:
         return await merge_commit.taken_back(self._mirror, merge, self._writer.identity, message)
 
     async def _begin(self, record: Record, expected: str | None, commit: str | None) -> tuple[str, Record] | None:
-        """The record as it stands now, and its commit; None when somebody was first."""
+        """Write the record; return its commit and the record as it is now, or None if another reviewer was first."""
         if commit:
             ref = f"refs/heads/{revert_branch(record.pull_request)}"
             known = await self._mirror.sha(ref)
@@ -158,7 +161,7 @@ class Answering:
     async def _opened(
         self, merge: MergeCommit, red: Sequence[Failure], record: Record, known: Record | None, permit: WritePermit
     ) -> Record:
-        """The record of what is open now, found where it was opened before."""
+        """Open the answer, or find it if it was opened before; return the finished record."""
         if record.answer is Answer.REVERT:
             try:
                 return replace(record, over=True, number=await self._revert(merge, red, permit))

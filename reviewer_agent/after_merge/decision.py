@@ -1,4 +1,4 @@
-"""Which red checks a merge has brought: those of its commit, beside those of the commit before it (pure)."""
+"""Selection of the red checks that a merge caused: its commit's, compared with those of the commit before it (pure)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from shared.models import Check, CheckOutcome
 from shared.workflow import Stage
 
 WATCHED = timedelta(hours=1)
-"""So long after a merge the checks of what it made of the base are looked at."""
+"""Time after a merge during which the checks of the new base are watched."""
 
 FINISHED_WITHIN = timedelta(minutes=30)
-"""An answer that was begun within that hour is still finished for so long."""
+"""Time after `WATCHED` in which an answer that was begun is still finished."""
 
 
 def watched(fences: Sequence[Fence], now: datetime) -> tuple[Fence, ...]:
-    """The fences of pull requests that were merged so lately that something may have to be done about them."""
+    """Return the fences of pull requests that were merged so recently that something may have to be done about them."""
     return tuple(one for one in fences if one.stage is Stage.DONE and now - one.at < WATCHED + FINISHED_WITHIN)
 
 
 def ours(before: Sequence[Check], merged: Sequence[Check], *, patient: bool) -> tuple[Check, ...]:
-    """The failed checks of `merged` that passed on the commit `before` it; empty too where nobody can tell yet.
+    """Return the failed checks of `merged` that passed on the commit `before`; also empty if that is not known yet.
 
-    A check that `before` lacks counts where `before` was green without it. `patient`: what still runs is waited for,
-    so that all that fails is told at once.
+    A check that `before` lacks counts if `before` was green without it. With `patient`, running checks are waited for,
+    so that all failures are reported at once.
     """
     was = fold(before)
     red = [check for check in failed(merged) if _was(check, before, was) is not CiVerdict.NONE]
@@ -37,7 +37,7 @@ def ours(before: Sequence[Check], merged: Sequence[Check], *, patient: bool) -> 
 
 
 def _was(check: Check, before: Sequence[Check], whole: CiVerdict) -> CiVerdict:
-    """How the check stood before; `NONE` where it was not green."""
+    """Return the verdict of the check on the commit before; `NONE` if it was neither green nor running."""
     same = [one for one in before if one.name == check.name]
     found = fold(same) if same else whole
     return found if found in {CiVerdict.GREEN, CiVerdict.RUNNING} else CiVerdict.NONE

@@ -13,7 +13,7 @@ from shared.git.mirror import Mirror
 from shared.models import PullRequest
 
 MOST_COMMITS = 500
-"""So many commits are looked through for those that a rebase has put on the base."""
+"""Commits that are searched for those that a rebase put on the base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class MergeCommit:
 
 
 async def find(mirror: Mirror, pull_request: PullRequest) -> MergeCommit | None:
-    """Find the merge commit of a pull request; None where GitHub does not name it, or the base was empty before.
+    """Return the merge commit of a pull request; None if GitHub does not name it, or the base was empty before.
 
     Raises `Transient`.
     """
@@ -45,7 +45,7 @@ async def find(mirror: Mirror, pull_request: PullRequest) -> MergeCommit | None:
 
 
 async def _own_messages(mirror: Mirror, pull_request: PullRequest, merged: Commit) -> frozenset[str]:
-    """The messages of its commits, where the merge has put them on the base one by one; a rebase keeps them."""
+    """Return its commits' messages if the merge put them on the base one by one; a rebase keeps the messages."""
     if len(merged.parents) != 1 or merged.subject.endswith(f"(#{pull_request.number})"):
         return frozenset()
     head = pull_request.head_sha
@@ -61,9 +61,9 @@ async def _own_messages(mirror: Mirror, pull_request: PullRequest, merged: Commi
 
 
 async def taken_back(mirror: Mirror, merge: MergeCommit, identity: Identity, message: str) -> str | None:
-    """A commit on the base's head that takes the merge back; None when later commits are in the way.
+    """Return a commit on the base's head that reverts the merge; None if later commits are in the way.
 
-    Empty when there is nothing to take back any more. No ref moves. Raises `Transient`.
+    Returns an empty string if there is nothing to revert any more. No ref moves. Raises `Transient`.
     """
     git, tip = mirror.git, await mirror.refresh(f"refs/heads/{merge.pull_request.base_branch}")
     if tip is None or not await mirror.is_ancestor(merge.oid, tip):

@@ -1,4 +1,4 @@
-"""What is posted when the checks of a base fail since a merge: an issue or a pull request, and a sentence (pure)."""
+"""Texts that are posted if checks of a base fail since a merge: an issue or a pull request, and a comment (pure)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.workflow import Stage
 from shared.workflow.labels import Labels
 
 NAME = "engine-after-merge"
-"""The hidden line of what is opened, by which it is found again."""
+"""Name of the hidden line in an opened item, by which the item is found again."""
 
 PURPOSE = "after-merge"
 
@@ -24,12 +24,12 @@ NAME_CHARS = 100
 """Characters of a check's name that are shown."""
 
 MOST_NAMED = 20
-"""So many checks are named at most."""
+"""Maximum number of checks that are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How labels are spelled, what signs, and the address of the repository for people."""
+    """The spelling of labels, the signing keys, and the web address of the repository."""
 
     names: Labels
     keys: Keyring
@@ -37,12 +37,12 @@ class Voice:
 
 
 def issue_title(merge: MergeCommit) -> str:
-    """The title of the issue."""
+    """Return the title of the issue."""
     return neutralise(one_line(f"Checks of {merge.pull_request.base_branch} fail since {_named(merge)}", TITLE_LIMIT))
 
 
 def issue_body(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str:
-    """A specification: what fails, where it comes from, and that it passes when the work is done."""
+    """Return the body of the issue, a specification: what fails, since which merge, and that it passes in the end."""
     then = f"Nobody works on this yet: a maintainer sets `{voice.names.of(Stage.READY)}` here to have it repaired."
     specification = Specification(
         goal="\n\n".join([_why(merge, red, voice), then, _said(red)]),
@@ -53,12 +53,12 @@ def issue_body(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str:
 
 
 def revert_title(merge: MergeCommit) -> str:
-    """The title of the pull request."""
+    """Return the title of the pull request."""
     return neutralise(one_line(f"Revert: {merge.pull_request.title}", TITLE_LIMIT))
 
 
 def revert_body(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str:
-    """Why it is opened, and who decides about it."""
+    """Return the body of the pull request: the reason for the revert, and that a maintainer decides about it."""
     then = "This takes the change back as a whole. The engine does not merge it: a maintainer merges or closes it."
     return _marked(
         neutralise("\n\n".join([_why(merge, red, voice), then, _said(red)]), hosts(voice.page)), merge, voice.keys
@@ -66,13 +66,13 @@ def revert_body(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str
 
 
 def revert_message(merge: MergeCommit, red: Sequence[Failure]) -> str:
-    """The message of the commit that takes a merge back, in git's own form."""
+    """Return the message of the commit that reverts a merge, in git's own form."""
     failing = f"because checks of {_base(merge)} fail since then: {', '.join(_listed(red))}."
     return f'Revert "{merge_title(merge.pull_request)}"\n\nThis reverts commit {merge.oid},\n{neutralise(failing)}\n'
 
 
 def told(merge: MergeCommit, red: Sequence[Failure], answer: Answer, number: int, voice: Voice) -> str:
-    """The sentence in the thread of the merged pull request; `number` is what was opened, 0 where nothing could be."""
+    """Return the comment on the merged pull request; `number` is the opened item, 0 if nothing could be opened."""
     listed = ", ".join(f"`{name}`" for name in _listed(red))
     why = f"Checks of `{_base(merge)}` fail since this was merged: {listed}; "
     if not number:
@@ -86,7 +86,7 @@ def told(merge: MergeCommit, red: Sequence[Failure], answer: Answer, number: int
 
 
 def is_about(body: str, number: int, keys: Keyring) -> bool:
-    """Whether a body is the engine's own about the merge of a pull request."""
+    """Return whether a body is the engine's own about the merge of pull request `number`."""
     mark = comment_signatures.find(body)
     ours = mark is not None and mark.name == NAME and mark.fields.get("pr") == str(number)
     return ours and keys.verify(PURPOSE, number, body) is CommentSignatures.VALID
@@ -107,7 +107,7 @@ def _why(merge: MergeCommit, red: Sequence[Failure], voice: Voice) -> str:
 
 
 def _said(red: Sequence[Failure]) -> str:
-    """What each check says, in a code block that its own text cannot close."""
+    """Return the output of each check, in a code block that this output cannot close."""
     blocks = []
     for one in red[:MOST_NAMED]:
         said = one.said.strip() or "(It says nothing.)"

@@ -1,6 +1,6 @@
-"""What was done about a merge that turned its base red: a ref for each pull request, moved by compare-and-swap.
+"""Records of the answers to merges that turned their base red: a ref per pull request, moved by compare-and-swap.
 
-It is written before anything is opened and once more after it, so that any number of reviewers open one thing.
+A record is written before anything is opened and again after it, so that any number of reviewers open one thing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from shared.lock.codec import FENCE_NAMESPACE
 from shared.lock.port import ForeignFence, RefUpdate
 
 PREFIX = f"{FENCE_NAMESPACE}/after-merge/"
-"""Below this is a ref for each pull request whose merge was answered."""
+"""Prefix of the refs, one for each pull request whose merge was answered."""
 
 _VERSION = "1"
 
 
 class Answer(StrEnum):
-    """What is opened."""
+    """Kind of item that is opened."""
 
     ISSUE = "issue"
     REVERT = "revert"
@@ -30,9 +30,9 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Who answers the merge of a pull request, and how; `at` is server time, `login` the account that opens it.
+    """The answer to the merge of a pull request; `at` is server time, `login` the account that opens the item.
 
-    `over`: it is done; `number` is what was opened then, 0 where GitHub refused it.
+    `over`: it is finished; `number` is the opened item, 0 if GitHub refused to open it.
     """
 
     pull_request: int
@@ -44,7 +44,7 @@ class Record:
     number: int = 0
 
     def write(self, nonce: str) -> str:
-        """The commit message; `nonce` makes it unlike any other."""
+        """Return the commit message; `nonce` makes it unlike any other."""
         return (
             f"after the merge of #{self.pull_request}\n\nEngine-After-Merge: {_VERSION}\nPr: {self.pull_request}\n"
             f"Merge: {self.merge}\nAnswer: {self.answer}\nLogin: {self.login}\nAt: {self.at.isoformat()}\n"
@@ -53,7 +53,7 @@ class Record:
 
     @classmethod
     def read(cls, message: str) -> Record | None:
-        """The record that a commit message spells; None when it is none of this version."""
+        """Return the record that a commit message spells; None if it is none of this version."""
         lines = (line.partition(": ") for line in message.splitlines())
         trailers = {name: value.strip() for name, _, value in lines if value}
         if trailers.get("Engine-After-Merge") != _VERSION:
@@ -68,15 +68,15 @@ class Record:
 
 
 class Records:
-    """The answers of one repository."""
+    """The records of the answers in one repository."""
 
     def __init__(self, refs: Fences) -> None:
         self._refs = refs
 
     async def read(self, number: int) -> tuple[str | None, Record | None]:
-        """The commit that the ref of a pull request is at, and its record; None twice where nothing was done.
+        """Return the commit that the ref of a pull request is at, and its record; None twice if nothing was done.
 
-        Raises `Transient`, and `ForeignFence` for what only a newer engine can read.
+        Raises `Transient`, and `ForeignFence` for a record that only a newer engine can read.
         """
         found = await self._refs.read(_ref(number))
         if found is None:
@@ -87,13 +87,13 @@ class Records:
         return found[0], record
 
     async def move(self, record: Record, expected: str | None, updates: Sequence[RefUpdate] = ()) -> str | None:
-        """Write it in place of `expected`, together with `updates`; the new commit, None when somebody was first."""
+        """Write it in place of `expected`, together with `updates`; return the new commit, or None if too late."""
         message = record.write(secrets.token_hex(8))
         return await self._refs.advance(_ref(record.pull_request), message, expected, (), updates)
 
 
 def answered(refs: Iterable[str]) -> frozenset[int]:
-    """The pull requests whose merge was answered, by the names of all refs."""
+    """Return the pull requests whose merge was answered, given the names of all refs."""
     named = (ref.removeprefix(PREFIX) for ref in refs if ref.startswith(PREFIX))
     return frozenset(int(name) for name in named if name.isdecimal())
 

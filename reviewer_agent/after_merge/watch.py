@@ -1,4 +1,4 @@
-"""Watches the base's CI for an hour after each merge, as the fences of merged pull requests tell of it."""
+"""The watch over the base's CI for an hour after each merge, found by the fences of merged pull requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PREFIX = f"{FENCE_NAMESPACE}/{Role.REVIEWER}/"
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the watch reads, and its clocks; `patience` is how long it waits for checks that still run after a merge."""
+    """The watch's sources and clocks; `patience` is how long checks that still run after a merge are waited for."""
 
     fences: Fences
     records: Records
@@ -54,12 +54,12 @@ class AfterMerge:
         self._next = float("-inf")
         self._merges: dict[int, MergeCommit] = {}
         self._over: dict[int, str] = {}
-        """Pull requests that need no further look, each with the fence that it had then."""
+        """Pull request that needs no further look -> the commit of the fence that it had then."""
 
     async def look(self) -> None:
-        """Look at each merge of the last hour when it is time; what goes wrong with one is tried again.
+        """Look at each merge of the last hour if a look is due; a look that fails is retried at the next one.
 
-        Raises `Transient` and `Blocked` when it is not known what was merged.
+        Raises `Transient` and `Blocked` if it cannot be read what was merged.
         """
         if self._sources.boot() < self._next:
             return
@@ -81,7 +81,7 @@ class AfterMerge:
         return read_fences(Role.REVIEWER, await self._sources.fences.read_all(PREFIX))
 
     async def _is_over(self, fence: Fence, now: datetime) -> bool:
-        """Whether this merge needs no further look: its hour is over, or it was answered."""
+        """Return whether this merge needs no further look: its hour is over, it was answered, or it is a revert."""
         number, age = fence.key.number, now - fence.at
         if age >= WATCHED and not await self._is_begun(number):
             return True
@@ -101,6 +101,6 @@ class AfterMerge:
         return bool(red) and await self._answering.answer(merge, red)
 
     async def _is_begun(self, number: int) -> bool:
-        """Whether somebody has begun to answer it and not come to an end; that is asked of git alone."""
+        """Return whether an answer was begun and not finished; that is read from git alone."""
         _, record = await self._sources.records.read(number)
         return record is not None and not record.over

@@ -1,1 +1,1 @@
-"""The merge: what stands in its way, whose turn it is, and the act itself."""
+"""The merge: what blocks it, whose turn it is, and the act itself."""

@@ -1,4 +1,4 @@
-"""Whose word merges what needs a person's: `/merge`, or an approving review of the very commit that we approved."""
+"""A person's order to merge: `/merge`, or an approving review of the very commit that the engine approved."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from shared.specification import Provenance, authentic, read
 from shared.text import comment_signatures
 
 _APP = "[bot]"
-"""How the login of an App ends. Its reviews are a program's, whatever it may write."""
+"""Suffix of an App's login. Its reviews count as a program's, whatever they say."""
 
 Look = Callable[[int], Awaitable[Issue | None]]
 """Reads one issue; None when it is gone."""
 
 
 class Word(StrEnum):
-    """What people have said of a merge."""
+    """People's orders to merge, as far as they count."""
 
     NONE = "none"
     OWN = "only its requester's"
@@ -31,7 +31,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What people have said of a merge; `by` is whose word has it merged and where it stands: `ada in comment 9`."""
+    """The order to merge; `by` is who gave the one that counts, and where: `ada in comment 9`."""
 
     word: Word = Word.NONE
     by: str = ""
@@ -39,17 +39,17 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """One person's word, and where it stands."""
+    """One person's order, and where it was given."""
 
     author: Account
     place: str
 
 
 class MergeApproval:
-    """Reads what was said of a pull request after our approval of it."""
+    """Reader of orders to merge a pull request that were given after our approval of it."""
 
     def __init__(self, comments: Comments, people: People, look: Look, ours: Reader, *, by_requester: bool) -> None:
-        """`ours` knows the engine's texts; `by_requester`: the word of who has asked for the change counts as well."""
+        """Use `ours` to know the engine's texts; with `by_requester` the requester's own order counts as well."""
         self._comments = comments
         self._people = people
         self._look = look
@@ -57,7 +57,7 @@ class MergeApproval:
         self._by_requester = by_requester
 
     async def of(self, pull_request: PullRequest, verdict: ReviewVerdict, reviews: Sequence[Review]) -> Said:
-        """What was said after `verdict`; `reviews` are those by people that may stand for an order. Raises `Transient`.
+        """Return the order given after `verdict`; `reviews` are people's, which may count as one. Raises `Transient`.
 
         An order is bound to the commit of `verdict`: one that was given before cannot have been about it.
         """
@@ -80,10 +80,9 @@ class MergeApproval:
         return [_Order(command.author, f"comment {command.comment_id}") for command in given]
 
     async def _requesters(self, pull_request: PullRequest) -> set[int]:
-        """Who wrote the issue and the story that it is part of; and who wrote the change, where that is a person.
+        """Return the ids of who wrote the issue, the story that it is part of and, if that is a person, the change.
 
-        A specification that the planner wrote nobody has asked for under whose account it signs in, only its story's
-        author has.
+        A specification written by the planner is requested by its story's author, not by the planner's account.
         """
         own = links.issue_of(pull_request)
         found = set[int]()
@@ -99,18 +98,18 @@ class MergeApproval:
         return found
 
     def _is_planned(self, issue: Issue) -> bool:
-        """Whether the engine has written every word of it, as its mark shows."""
+        """Return whether the engine has written every word of it, as its mark shows."""
         ours = issue.author.id in self._ours.accounts
         return ours and authentic(issue.body, self._ours.keys) is Provenance.ENGINE
 
 
 def _approve(reviews: Sequence[Review], verdict: ReviewVerdict) -> Iterable[_Order]:
-    """Who approves exactly this commit, having seen what our review says of it; an App's word is nobody's."""
+    """Return the approvals of exactly this commit that were given after our review of it; an App's does not count."""
     fitting = (one for one in standing_approvals(reviews) if one.head_sha == verdict.sha)
     people = (one for one in fitting if not is_app(one.author))
     return [_Order(one.author, f"review {one.id}") for one in people if one.submitted_at >= verdict.at]
 
 
 def is_app(account: Account) -> bool:
-    """Whether a program signs in under it."""
+    """Return whether a program signs in with this account."""
     return account.login.endswith(_APP)

@@ -1,4 +1,4 @@
-"""The reasons why an approved pull request is not merged now, and what clears each; `merge_decision` picks one."""
+"""The reasons why an approved pull request is not merged now, and what clears them; `merge_decision` picks one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reviewer_agent.review.verdict import PersonOnly
 
 
 class Blocker(StrEnum):
-    """Why an approved pull request is not merged by the engine now, or why a review is not begun."""
+    """Reason why the engine does not merge an approved pull request now, or does not begin a review."""
 
     NEVER = "merging is configured to be done by people"
     REVERT = "it takes back a merge, so a maintainer merges it"
@@ -55,7 +55,7 @@ OF_CARE = {
     PersonOnly.UNASKED: Blocker.UNASKED,
     PersonOnly.DISPUTED: Blocker.DISPUTED,
 }
-"""What a review says of a change that only a person merges."""
+"""Property of a change, named by its review, that leaves the merge to a person -> the blocker."""
 
 ON_ORDER = frozenset(
     {
@@ -70,10 +70,10 @@ ON_ORDER = frozenset(
         *OF_CARE.values(),
     }
 )
-"""What a person's `/merge` clears."""
+"""Blockers that a person's `/merge` clears."""
 
 PASSING = frozenset({Blocker.UNSEEN, Blocker.CHECKS_RUNNING, Blocker.CHECKS_AWAITED, Blocker.BASE_RUNNING})
-"""What is worth waiting for with the lease kept."""
+"""Blockers that are worth waiting for with the lease kept."""
 
 UNANNOUNCED = PASSING | {
     Blocker.REQUIRED,
@@ -91,7 +91,7 @@ UNANNOUNCED = PASSING | {
     Blocker.EDITED,
     Blocker.BLOCKED,
 }
-"""What can change without GitHub showing the pull request as changed."""
+"""Blockers that can change without GitHub showing the pull request as changed."""
 
 TOLD_ANEW = ON_ORDER | frozenset(
     {
@@ -112,22 +112,22 @@ TOLD_ANEW = ON_ORDER | frozenset(
         Blocker.TURN,
     }
 )
-"""What is told as soon as it is so: people may have to do something, whatever they were told to wait for before."""
+"""Blockers that are posted as soon as they apply, whatever was posted before: people may have to act."""
 
 WAITS = {"stopped": Blocker.STOPPED, "edited": Blocker.EDITED, "red-head": Blocker.CHECKS_RED}
-"""The reasons in the fence of a review that is put off, which is looked at before it is claimed again."""
+"""Reason in the fence of a review that is put off -> the blocker, which is checked before the next claim."""
 
 RED_BASE = "red-base"
 """The reason in the fence of an approved pull request that waits for its base branch."""
 
 REFUSED = "merge-refused"
-"""The reason in the fence of one that GitHub refused to merge: tried again then, or when GitHub's word changes."""
+"""The reason in the fence of a refused merge: retried at the given time, or when GitHub's merge state changes."""
 
 IN_QUEUE = "merge-queue"
-"""The reason in the fence of one that was put into GitHub's merge queue."""
+"""The reason in the fence of a pull request that was put into GitHub's merge queue."""
 
 OUT_OF_QUEUE = "out of the merge queue"
-"""The reason in the fence of one that GitHub's merge queue has removed: put in again then, or when its base changes."""
+"""The reason in the fence of one that GitHub's merge queue removed: put in again then, or when its base changes."""
 
 COOLING = "cooling"
-"""The reason in the fence of one that is merged at a time, unless somebody speaks against it before."""
+"""The reason in the fence of one that is merged at a given time, unless somebody objects before."""

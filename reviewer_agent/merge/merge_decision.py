@@ -1,4 +1,4 @@
-"""Whether an approved pull request may be merged now: the order in which the reasons against it are asked (pure)."""
+"""The order in which the reasons against merging an approved pull request are checked (pure)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.workflow.labels import Flag
 
 
 def first_blocker(s: Snapshot) -> Blocker | None:
-    """The first reason not to merge the head that the fence names; None when it may be merged, once it has cooled.
+    """Return the first reason not to merge the fence's head; None if it may be merged, once its cooling time is over.
 
     Nothing is merged without our own approval of exactly this commit and without green checks.
     """
@@ -36,12 +36,12 @@ def first_blocker(s: Snapshot) -> Blocker | None:
 
 
 def _unread(s: Snapshot) -> Blocker | None:
-    """A text that no review is left for."""
+    """Return `REWORDED` if the issue's new text needs a review and none is left."""
     return Blocker.REWORDED if s.reworded and s.fence.attempt + 1 >= s.bounds.reviews else None
 
 
 def _required(s: Snapshot) -> Blocker | None:
-    """What GitHub would refuse the merge for."""
+    """Return the reason for which GitHub would refuse the merge."""
     if s.unmet:
         return Blocker.REQUIRED
     if s.outside is not None and s.outside.held:

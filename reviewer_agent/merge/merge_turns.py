@@ -1,4 +1,4 @@
-"""Whose turn it is to merge: one merge at a time in a repository, each on a base that was read after the last one.
+"""Turns to merge: one merge at a time in a repository, each on a base that was read after the last merge.
 
 The turn is a ref of the engine's own, moved by compare-and-swap, so it holds between machines too.
 """
@@ -21,17 +21,17 @@ REF = f"{FENCE_NAMESPACE}/merges"
 _VERSION = "1"
 
 TURN_SECONDS = 120.0
-"""So long a turn keeps others from merging, unless its merge has moved the base before."""
+"""Seconds for which a turn keeps others from merging, unless its merge moves the base before."""
 
 FRESH_SECONDS = 60.0
-"""A merge is sent within this time after its turn was taken, or the turn is renewed first."""
+"""Seconds after its turn was taken in which a merge is sent; later the turn is renewed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeTurn:
-    """Who merges what, on which commit of which branch, whose checks stood how; `at` is server time.
+    """The turn of a pull request: its base branch, that branch's tip and checks; `at` is server time.
 
-    `over`: the merge came to nothing, and it is anybody's turn.
+    `over`: the merge came to nothing, and the turn is free.
     """
 
     pull_request: int
@@ -42,7 +42,7 @@ class MergeTurn:
     over: bool = False
 
     def write(self, nonce: str) -> str:
-        """The commit message; `nonce` makes it unlike any other."""
+        """Return the commit message; `nonce` makes it unlike any other."""
         trailers = {
             "Engine-Merge": _VERSION,
             "Pr": str(self.pull_request),
@@ -57,7 +57,7 @@ class MergeTurn:
 
     @classmethod
     def read(cls, message: str) -> MergeTurn | None:
-        """The turn that a commit message spells; None when it is none of this version."""
+        """Return the turn that a commit message spells; None if it is none of this version."""
         lines = (line.partition(": ") for line in message.splitlines())
         trailers = {name: value.strip() for name, _, value in lines if value}
         if trailers.get("Engine-Merge") != _VERSION:
@@ -77,9 +77,9 @@ class MergeTurn:
         return found if at.tzinfo is not None else None
 
     def settling(self, branch: str, tip: str, checks: CiVerdict, *, now: datetime, seconds: float) -> bool:
-        """Whether the last merge is so new that the checks of what it made of the base have not ended.
+        """Return whether the last merge is so recent that the checks of the new base have not ended.
 
-        None at all may only be late, if the base had some before.
+        If there are none, they may only be late, if the base had some before.
         """
         if (self.branch, now - self.at < timedelta(seconds=seconds)) != (branch, True) or self.tip == tip:
             return False
@@ -87,7 +87,7 @@ class MergeTurn:
 
 
 class MergeTurns:
-    """The one turn of a repository."""
+    """The one turn to merge of a repository."""
 
     def __init__(self, refs: Fences, tips: Mirror, server_time: Callable[[], datetime]) -> None:
         self._refs = refs
@@ -97,17 +97,17 @@ class MergeTurns:
         """Pull request -> the commit by which its turn was taken, and the turn."""
 
     async def settling(self, branch: str, tip: str, checks: CiVerdict, *, seconds: float) -> bool:
-        """Whether the last merge made this tip of a branch, less than `seconds` ago, and its checks have not ended.
+        """Return whether the last merge made this tip less than `seconds` ago, and its checks have not ended.
 
-        Raises `Transient`, and `ForeignFence` where only a newer engine can tell.
+        Raises `Transient`, and `ForeignFence` if only a newer engine can tell.
         """
         _, last = await self._last()
         return last is not None and last.settling(branch, tip, checks, now=self._server_time(), seconds=seconds)
 
     async def take(self, held: Held, turn: MergeTurn) -> bool:
-        """Take it for the held pull request, on a reading of the base; False while it is somebody else's.
+        """Take the turn for the held pull request, on a reading of the base; return False while another one has it.
 
-        Raises `Lost` and `Transient`, and `ForeignFence` for a turn that cannot be read: it may still be somebody's.
+        Raises `Lost` and `Transient`, and `ForeignFence` for a turn that cannot be read: it may still be held.
         """
         expected, last = await self._last()
         if last is not None and await self._is_taken(last, turn):
@@ -120,7 +120,7 @@ class MergeTurns:
         return taken is not None
 
     async def give_back(self, held: Held, number: int) -> None:
-        """The merge came to nothing: the next one need not wait. Nothing happens where the turn is somebody else's.
+        """Give the turn back if the merge came to nothing, so that the next one need not wait; ignore another's turn.
 
         Raises `Lost` and `Transient`.
         """
@@ -132,11 +132,11 @@ class MergeTurns:
         await self._refs.advance(REF, message, taken[0], (), ())
 
     def keep(self, number: int) -> None:
-        """The merge was made, or may have been: the turn ends by the base's move, or with its time."""
+        """Keep the turn of a merge that was or may have been made: it ends when the base moves, or with its time."""
         self._mine.pop(number, None)
 
     async def _last(self) -> tuple[str | None, MergeTurn | None]:
-        """The commit that the ref is at, and the turn that it records; None twice where nothing was ever merged."""
+        """Return the commit that the ref is at, and the turn that it records; None twice if nothing was ever merged."""
         found = await self._refs.read(REF)
         if found is None:
             return None, None
@@ -146,7 +146,7 @@ class MergeTurns:
         return found[0], last
 
     async def _is_taken(self, last: MergeTurn, wanted: MergeTurn) -> bool:
-        """A turn is over with its time, when it was given back, or when the base has moved on."""
+        """Return whether another one has the turn; it ends with its time, when given back, or when the base moves."""
         late = wanted.at - last.at >= timedelta(seconds=TURN_SECONDS)
         if last.over or late or last.pull_request == wanted.pull_request:
             return False

@@ -1,6 +1,6 @@
-"""The merge: one at a time, of exactly the commit that was judged, looked at once more; and the tidying after it.
+"""The merge of exactly the commit that was judged, one at a time, after a second look; and the tidying after it.
 
-What follows when GitHub refuses a merge: its base is merged in, or it is tried again; it never ends an item.
+If GitHub refuses a merge, the base is merged in or the merge is retried; a refusal never ends an item.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from shared.scheduling.order import excluded
 from shared.workflow import TERMINAL, Role, Stage
 
 _OF_BASE = ("not mergeable", "merge conflict", "out of date", "not up to date", "status checks are expected")
-"""Words with which GitHub refuses a merge because of the base; of a branch that is behind it says the last."""
+"""GitHub's words for a refusal because of the base; the last is its word for a branch that is behind the base."""
 
 
 class Refusals:
-    """Refused merges of one repository."""
+    """The handling of refused merges in one repository."""
 
     def __init__(self, forge: Forge, observer: Observer, handover: Actions) -> None:
         self._forge = forge
@@ -45,7 +45,7 @@ class Refusals:
         self._handover = handover
 
     async def handle(self, held: Held, seen: Snapshot, refused: Blocked) -> Step:
-        """Give it back to have its base merged in where that is the reason, else wait. Raises `Transient`."""
+        """Give it back to have its base merged in if that is the reason, else wait. Raises `Transient`."""
         said = refused.message if isinstance(refused, Refused) else str(refused)
         one_look.renew()
         log.warning("merge_refused", outcome="retrying", error=str(refused))
@@ -61,13 +61,13 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Finishing:
-    """The pull request is merged and being tidied up: that it is closed is no order any more."""
+    """The state of a merged pull request that is being tidied up: its closing is no order to stop any more."""
 
     unlabelled: bool = False
 
 
 class Merging:
-    """Merges, and ends what a merge ends; every effect is convergent."""
+    """The merge, and the end of all that ends with it; every effect is convergent."""
 
     def __init__(self, forge: Forge, observer: Observer, handover: Actions, policy: Policy) -> None:
         self._forge = forge
@@ -77,7 +77,7 @@ class Merging:
         self._policy = policy
 
     async def merge(self, held: Held, seen: Snapshot) -> Step:
-        """Merge, or give the turn back. What GitHub refuses ends nothing: see `Refusals`."""
+        """Merge, or give the turn back. A refusal by GitHub ends nothing: see `Refusals`."""
         try:
             return await self._merge(held, seen)
         except UnknownOutcome:
@@ -112,7 +112,7 @@ class Merging:
         return await self._handover.queued(held, seen, QueueEntry(head, times, seen.base_tip))
 
     async def _outside(self, held: Held, seen: Snapshot, entry: QueueEntry, left: QueueExit | None) -> Step:
-        """The queue does not have it any more: on to whatever clears the way, or to a person with the reason."""
+        """Handle a pull request that left the queue: remove the obstacle, or hand it to a person with the reason."""
         repairable = not seen.sent_to_base and await self._observer.is_repairable(seen.pull_request)
         action = following(cause(left), entry, seen.base_tip, repairable=repairable)
         log.info("left_queue", outcome="retrying", next=str(action), reason=left.reason if left else "")
@@ -170,9 +170,9 @@ class Merging:
         return unmoved and decide(again, now=held.server_now()) is action
 
     async def finish(self, held: Held, pull_request: PullRequest, by: str = "") -> Ended:
-        """It is merged: tidy up, and a tombstone in the fence. A refused tidying does not undo a merge.
+        """Tidy up after the merge and write a tombstone into the fence. A refused tidying does not undo a merge.
 
-        `by` is who ordered it, in case that was said after the claim, which records it too.
+        `by` is who ordered the merge, in case that was said after the claim, which records it too.
         """
         one_look.renew()
         self._forge.inbox.dismiss(pull_request.number)
@@ -189,7 +189,7 @@ class Merging:
         return Ended(Result.FINISHED, f"pull request #{pull_request.number} is merged")
 
     async def _say_merged(self, held: Held, number: int) -> None:
-        """Before the tombstone, after which nobody looks again."""
+        """Post that it is merged; before the tombstone, after which nobody looks again."""
         try:
             await self._forge.status.revise(number, comments.merged(replace(held.fence, stage=Stage.DONE)), held)
         except Blocked as error:
@@ -198,7 +198,7 @@ class Merging:
     async def _end_together(self, held: Held, pull_request: PullRequest, approved_by: str) -> bool:
         """Close the issue, then end both fences and the branch in one push.
 
-        False when something stands in the way of one of them: what remains is done one by one.
+        Return False if one of them cannot be ended that way: the rest is then done one by one.
         """
         number = links.issue_of(pull_request)
         if number is None:
@@ -234,7 +234,7 @@ class Merging:
             await self._bury(held, fence, self._gone(pull_request))
 
     async def _bury(self, held: Held, fence: Fence, gone: tuple[RefUpdate, ...]) -> None:
-        """The issue's own fence ends with its pull request; claiming a closed issue for that would be noise.
+        """End the issue's own fence together with its pull request; claiming a closed issue for that would be noise.
 
         The branch goes with it or, if that is refused, stays: without the fence nobody knows whether it is in use.
         """
@@ -247,14 +247,14 @@ class Merging:
             await write_tombstone(held, fence.key, fence.stage)
 
     def _gone(self, pull_request: PullRequest) -> tuple[RefUpdate, ...]:
-        """The removal of its branch, as long as that is where it was merged."""
+        """Return the removal of its branch, which only succeeds while that is at the merged commit."""
         branch = RefUpdate(f"refs/heads/{pull_request.head_branch}", pull_request.head_sha, "")
         return (branch,) if self._policy.delete_branch else ()
 
     async def _tell(self, held: Held, fence: Fence | None, pull_request: PullRequest) -> None:
-        """On the issue, as long as its worker's fence names this pull request and nobody works on it any more.
+        """Post the merge on the issue, if its worker's fence names this pull request and nobody works on it any more.
 
-        At `withdrawn` a person had stopped or closed it, and then had it reviewed all the same. The labels come off
+        At `withdrawn` a person had stopped or closed it, and then had it reviewed anyway. The labels are removed from
         the pull request in any case.
         """
         left = self._as_left(held, pull_request)
@@ -265,24 +265,24 @@ class Merging:
         held.memory.keep(Finishing(unlabelled=True))
 
     def _as_left(self, held: Held, pull_request: PullRequest) -> PullRequest:
-        """The pull request with the labels that are still on it."""
+        """Return the pull request with the labels that are still on it."""
         if (done := held.memory.get(Finishing)) is None or not done.unlabelled:
             return pull_request
         ours = self._policy.names.ours(pull_request.labels)
         return replace(pull_request, labels=pull_request.labels.difference(ours))
 
     async def _close_issue(self, held: Held, issue: int) -> None:
-        """GitHub closes it itself when the base is the default branch."""
+        """Close the issue, which GitHub does itself if the base is the default branch."""
         if (await self._forge.issues.issue(issue)).open:
             await self._forge.issues.close(issue, held)
 
 
 def _is_at_rest(fence: Fence) -> bool:
-    """Nobody works on the issue: it waits for its review, or has ended."""
+    """Return whether nobody works on the issue: it waits for its review, or has ended."""
     return fence.stage is Stage.REVIEWING or fence.stage in TERMINAL
 
 
 def _is_ours(held: Held, fence: Fence | None, pull_request: PullRequest) -> bool:
-    """A branch's name alone says nothing: we opened the pull request, or the worker's fence names it."""
+    """Return whether we opened the pull request or the worker's fence names it; a branch's name proves nothing."""
     named = fence is not None and fence.pr == pull_request.number
     return named or pull_request.author.id in held.claimant.accounts

@@ -1,7 +1,7 @@
-"""What follows when GitHub's merge queue does not have a pull request any more (pure).
+"""The next step for a pull request that has left GitHub's merge queue (pure).
 
-It is entered again when what was in the way may be gone, so often and no oftener; what a person took out stays out
-until a person says otherwise.
+It is put in again, a limited number of times, when the obstacle may be gone; one that a person took out stays out until
+a person orders otherwise.
 """
 
 from __future__ import annotations
@@ -15,24 +15,22 @@ from shared.models import QueueExit
 from shared.text import one_line
 
 QUEUED = "Queued"
-"""The fence's trailer that names the commit which was put into the queue, how often that was done without a person's
-word between, and the commit of the base then."""
+"""The fence's trailer with the commit put into the queue, how often without an order, and the base's commit."""
 
 UNQUEUED = "Unqueued"
-"""The fence's trailer that names the commit which is in the queue no more, since when, whether it waits for a person,
-and why."""
+"""The fence's trailer with the commit that left the queue, since when, whether it waits for a person, and why."""
 
 ENTRIES = 3
-"""So often it is put in without a person's word: each time holds up whatever waits behind it."""
+"""Maximum entries without a person's order: each one delays everything that is queued behind it."""
 
 AGAIN = timedelta(minutes=30)
-"""So long after it was seen outside it is put in again, if its base has not changed before."""
+"""Time outside of the queue until it is put in again, if its base has not changed before."""
 
 LOGIN_CHARS = 60
 
 
 class Cause(StrEnum):
-    """Why it left the queue, as far as something else follows from it."""
+    """Cause of leaving the queue, as far as the next step depends on it."""
 
     PERSON = "person"
     CHECKS = "checks"
@@ -41,7 +39,7 @@ class Cause(StrEnum):
 
 
 class Next(StrEnum):
-    """What is done about it."""
+    """Next step for a pull request that left the queue."""
 
     ENTER = "put it in again"
     TO_BASE = "have its base merged in"
@@ -51,7 +49,7 @@ class Next(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueueEntry:
-    """The last time that the engine put something in: which commit, how often so far, and onto which base."""
+    """The engine's last entry into the queue: which commit, how often so far, and onto which commit of the base."""
 
     head: str = ""
     times: int = 0
@@ -59,19 +57,19 @@ class QueueEntry:
 
     @classmethod
     def of(cls, fence: Fence) -> QueueEntry:
-        """What the fence says; an older engine named the commit alone."""
+        """Return the entry in the fence; an older engine named the commit alone."""
         head, _, rest = dict(fence.more).get(QUEUED, "").partition(" ")
         times, _, base = rest.partition(" ")
         return cls(head, int(times) if times.isdecimal() else int(bool(head)), base)
 
     def state(self) -> str:
-        """The trailer behind its commit."""
+        """Return the trailer's text after its commit."""
         return f"{self.times} {self.base}"
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Why it is in the queue no more; `held`: it waits for a person's word that is younger than `at`."""
+    """An exit from the queue; `held`: it waits for a person's order that is younger than `at`."""
 
     head: str
     at: datetime
@@ -81,7 +79,7 @@ class Outside:
 
     @classmethod
     def of(cls, fence: Fence) -> Outside | None:
-        """What the fence says of the commit that it names; None when that is not known to be outside."""
+        """Return the exit of the commit that the fence names; None if that is not known to be outside."""
         parts = dict(fence.more).get(UNQUEUED, "").split(" ")
         if len(parts) != 5 or parts[0] != fence.work_head:
             return None
@@ -89,16 +87,16 @@ class Outside:
 
     @classmethod
     def seen(cls, fence: Fence, left: QueueExit | None, *, held: bool, now: datetime) -> Outside:
-        """What was seen just now."""
+        """Return the exit that was seen just now."""
         by = one_line(left.by, LOGIN_CHARS).replace(" ", "") if left is not None else ""
         return cls(fence.work_head, left.at if left is not None else now, held, cause(left), by)
 
     def state(self) -> str:
-        """The trailer behind its commit."""
+        """Return the trailer's text after its commit."""
         return f"{self.at.isoformat()} {'held' if self.held else 'later'} {self.cause} {self.by}"
 
     def sentence(self, times: int) -> str:
-        """Why, in one sentence."""
+        """Return the reason, as one sentence."""
         if self.cause is Cause.PERSON:
             return f"{self.by} removed it from GitHub's merge queue."
         why = _WHY[self.cause]
@@ -115,7 +113,7 @@ _WHY = {
 
 
 def cause(left: QueueExit | None) -> Cause:
-    """Of GitHub's word for the reason, which it documents nowhere: `failed_checks`, `CI_TIMEOUT`, `merge_conflict`."""
+    """Return the cause by GitHub's reason, which is not documented: `failed_checks`, `CI_TIMEOUT`, `merge_conflict`."""
     reason = left.reason.casefold() if left is not None else ""
     if "conflict" in reason:
         return Cause.CONFLICT
@@ -125,7 +123,7 @@ def cause(left: QueueExit | None) -> Cause:
 
 
 def following(why: Cause, entry: QueueEntry, base: str, *, repairable: bool) -> Next:
-    """What follows for a commit that was put in as `entry` says, now that its base is at `base`.
+    """Return the next step for a commit that was put in as `entry` says, now that its base is at `base`.
 
     `repairable`: our worker can merge the base into it, and was not asked to for these two commits.
     """

@@ -1,4 +1,4 @@
-"""Who has commented on an approved commit, so that nobody merges it over what they said."""
+"""Comments by people on an approved commit, which is not merged as long as they are unanswered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.text import comment_signatures
 
 
 class Remarks:
-    """Reads the comments of people with write access that nobody has answered by an approval or an order."""
+    """Reader of comments by people with write access that nobody has answered by an approval or an order."""
 
     def __init__(self, forge: Forge, reader: Reader, approval: MergeApproval) -> None:
         self._forge = forge
@@ -23,10 +23,10 @@ class Remarks:
     async def authors(
         self, pull_request: PullRequest, verdict: ReviewVerdict, reviews: Sequence[Review]
     ) -> tuple[str, ...]:
-        """The logins of who has commented on the commit of `verdict`; empty after a `/merge` that is younger.
+        """Return the logins of people who commented on the commit of `verdict`; empty after a younger `/merge`.
 
-        What a program says holds nothing up, nor does an answer in a thread; and who has opened a pull request speaks
-        there without objecting to it. Raises `Transient`.
+        A program's comment, an answer in a thread, or a comment by the author of the pull request is no objection.
+        Raises `Transient`.
         """
         found = on_commit(self._reader.by_people(pull_request.number, reviews), verdict)
         people = [one for one in found if self._is_by_person(one) and one.author.id != pull_request.author.id]
@@ -39,7 +39,7 @@ class Remarks:
         return () if ordered.word is not Word.NONE else tuple(dict.fromkeys(one.author.login for one in heard))
 
     async def _without_answers(self, pull_request: PullRequest, heard: list[Review]) -> list[Review]:
-        """Those with words of their own, or that begin a thread on a line."""
+        """Return those with words of their own, or that begin a thread on a line."""
         silent = any(not one.body.strip() for one in heard)
         if not silent:
             return heard
@@ -50,13 +50,13 @@ class Remarks:
         return [one for one in heard if one.body.strip() or one.id in begun]
 
     def _is_by_person(self, review: Review) -> bool:
-        """Whether neither an App wrote it nor an agent, also one that signs by a key which is not known here."""
+        """Return whether neither an App nor an agent wrote it, not even an agent whose key is not known here."""
         ours = review.author.id in self._reader.accounts and comment_signatures.find(review.body) is not None
         return not (ours or is_app(review.author))
 
 
 def on_commit(reviews: Sequence[Review], verdict: ReviewVerdict) -> tuple[Review, ...]:
-    """Comments on the commit of `verdict`, or after it, of authors who do not approve of that commit themselves."""
+    """Return comments on the commit of `verdict`, or after it, by authors who do not approve of that commit."""
     approving = {one.author.id for one in standing_approvals(reviews) if one.head_sha == verdict.sha}
     return tuple(
         one

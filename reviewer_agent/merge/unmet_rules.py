@@ -1,4 +1,4 @@
-"""What the base branch requires that an approved pull request does not have yet, by name (pure)."""
+"""Requirements of the base branch that an approved pull request does not meet yet, by name (pure)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from shared.github.merge_rules import MergeRules
 from shared.models import PullRequest, Review
 
 _LETS_MERGE = frozenset({"clean", "unstable", "has_hooks"})
-"""GitHub's words for a pull request that it would merge now."""
+"""GitHub's merge states of a pull request that it would merge now."""
 
 _BLOCKED = "blocked"
-"""GitHub's word for one that lacks something which a rule requires."""
+"""GitHub's merge state of one that lacks something which a rule requires."""
 
 
 def unmet(rules: MergeRules, pull_request: PullRequest, approving: Sequence[Review]) -> tuple[str, ...]:
-    """What is missing, each as a noun that stands after "waits for"; empty when GitHub would merge.
+    """Return what is missing, each as a noun that stands after "waits for"; empty if GitHub would merge.
 
-    `approving` are the standing approvals that count for GitHub. Where its own word says that something is missing
-    that cannot be counted from here, everything that it can be is named.
+    `approving` are the standing approvals that count for GitHub. If GitHub says that something is missing that cannot
+    be counted from here, everything that may be missing is named.
     """
     state = pull_request.merge_state
     if state in _LETS_MERGE:

@@ -1,8 +1,8 @@
-"""Whose turn it is to be brought up to date with a base branch: one approved pull request, until it is merged.
+"""Turns to be brought up to date with a base branch: one approved pull request at a time, until it is merged.
 
-Where branches have to be up to date every merge puts all others behind. Were all of them brought up to date each time,
-each merge would cost every other one a run of CI and, where GitHub dismisses stale approvals, all its approvals. The
-turn is a ref of the engine's own for each base branch, moved by compare-and-swap, so it holds between machines too.
+Where branches have to be up to date, every merge puts all others behind. If all of them were brought up to date each
+time, each merge would cost every other one a run of CI and, where GitHub dismisses stale approvals, all its approvals.
+The turn is a ref of the engine's own for each base branch, moved by compare-and-swap, so it holds between machines too.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from shared.workflow import HALTED
 from shared.workflow.labels import Labels
 
 PREFIX = f"{FENCE_NAMESPACE}/updates/"
-"""Below this is a ref for each base branch, by a hash of its name."""
+"""Prefix of the refs, one for each base branch, by a hash of its name."""
 
 _VERSION = "1"
 
 OVERTAKEN_AFTER = timedelta(minutes=30)
-"""So long after it was taken, one that lacks nothing else may take the turn of one that still lacks something."""
+"""Age of a turn from which one that lacks nothing else may take it from one that still lacks something."""
 
 HELD_FOR = timedelta(hours=24)
-"""So long after it was taken the turn is anybody's, whatever its pull request waits for."""
+"""Age of a turn from which it is free, whatever its pull request waits for."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateTurn:
-    """Which pull request is brought up to date with which branch, since when by server time."""
+    """The turn of a pull request to be brought up to date with a branch; `at` is server time."""
 
     pull_request: int
     branch: str
     at: datetime
 
     def write(self, nonce: str) -> str:
-        """The commit message; `nonce` makes it unlike any other."""
+        """Return the commit message; `nonce` makes it unlike any other."""
         return (
             f"update #{self.pull_request}\n\nEngine-Update: {_VERSION}\nPr: {self.pull_request}\n"
             f"Branch: {self.branch}\nAt: {self.at.isoformat()}\nNonce: {nonce}\n"
@@ -52,7 +52,7 @@ class UpdateTurn:
 
     @classmethod
     def read(cls, message: str) -> UpdateTurn | None:
-        """The turn that a commit message spells; None when it is none of this version."""
+        """Return the turn that a commit message spells; None if it is none of this version."""
         lines = (line.partition(": ") for line in message.splitlines())
         trailers = {name: value.strip() for name, _, value in lines if value}
         if trailers.get("Engine-Update") != _VERSION:
@@ -75,7 +75,7 @@ class UpdateTurns:
         names: Labels,
         exclude: Collection[str],
     ) -> None:
-        """Whatever carries a label of `exclude` is left alone, so that others need not wait for it."""
+        """Leave alone items that carry a label of `exclude`, so that others need not wait for them."""
         self._refs = refs
         self._server_time = server_time
         self._pulls = pulls
@@ -83,10 +83,10 @@ class UpdateTurns:
         self._exclude = exclude
 
     async def before(self, number: int, branch: str, *, complete: bool) -> int:
-        """The pull request that comes before `number`, 0 when it is the turn of `number` or nobody's.
+        """Return the pull request that comes before `number`; 0 if `number` has the turn, or nobody has.
 
-        `complete`: nothing but being up to date keeps `number` from its merge. Raises `Transient`, and `ForeignFence`
-        where only a newer engine can tell.
+        `complete`: only being up to date is missing for the merge of `number`. Raises `Transient`, and `ForeignFence`
+        if only a newer engine can tell.
         """
         _, last = await self._last(branch)
         if last is None or last.pull_request == number:
@@ -97,7 +97,7 @@ class UpdateTurns:
         return last.pull_request if await self._goes_on(last.pull_request, branch) else 0
 
     async def take(self, held: Held, branch: str, *, complete: bool) -> bool:
-        """Take it for the held pull request; False while it is somebody else's. One that has it keeps it as it is.
+        """Take the turn for the held pull request; return False while another one has it. An own turn stays as it is.
 
         Raises `Lost` and `Transient`, and `ForeignFence` for a turn that cannot be read.
         """
@@ -112,7 +112,7 @@ class UpdateTurns:
         return await self._refs.advance(_ref(branch), message, expected, (), ()) is not None
 
     async def _goes_on(self, number: int, branch: str) -> bool:
-        """Whether a pull request may still come to its merge by itself or by a word: not given up, stopped, flagged."""
+        """Return whether its merge may still come, by itself or by an order: it is not given up, stopped or flagged."""
         try:
             found = await self._pulls.pull_request(number)
         except Gone:

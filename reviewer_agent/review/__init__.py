@@ -1,1 +1,1 @@
-"""One review: what it is given, what it answers, which of it counts, and how it reads."""
+"""One review: its input, its answer, what of it counts, and how it reads."""

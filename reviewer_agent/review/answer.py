@@ -1,4 +1,4 @@
-"""What a review answers: its schema, and the rules that a schema cannot say (pure)."""
+"""The answer of a review: its schema, and the rules that a schema cannot express (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.retry.answer_retry import Unusable
 from shared.text import one_line
 
 FINDINGS_LIMIT = 50
-"""More findings than this are no review; GitHub refuses bodies above 65,536 characters."""
+"""Maximum number of findings in one review; GitHub refuses bodies above 65,536 characters."""
 
 HOLDING = frozenset({"critical", "major"})
 """Severities that hold a merge back."""
@@ -61,7 +61,7 @@ class ExpectationAnswer(_Part):
 
 
 class BreakingChange(_Part):
-    """Whether a caller has to change."""
+    """The statement whether a caller has to change."""
 
     breaks: bool
     why: str = Field(description="which callers and how; empty when nothing breaks")
@@ -80,12 +80,12 @@ class ReviewAnswer(_Part):
 
     @property
     def unmet(self) -> tuple[str, ...]:
-        """The criteria that are not met, by id."""
+        """Ids of the criteria that are not met."""
         return tuple(criterion.id for criterion in self.criteria if not criterion.met)
 
     @property
     def unresolved(self) -> tuple[EarlierAnswer, ...]:
-        """What earlier rounds asked for and is not done."""
+        """Findings of earlier rounds that are not resolved."""
         return tuple(one for one in self.earlier if not one.resolved)
 
 
@@ -94,7 +94,7 @@ SCHEMA: Mapping[str, Any] = ReviewAnswer.model_json_schema()
 
 
 def schema(listed: Sequence[str], tests: Sequence[str] = ()) -> Mapping[str, Any]:
-    """The schema of a review that has to judge these findings of earlier rounds, and changes to these old tests."""
+    """Return the schema of a review that must judge these findings of earlier rounds and changes to these tests."""
     made: dict[str, Any] = copy.deepcopy(dict(SCHEMA))
     _only(made, "earlier", ("EarlierAnswer", "id"), listed)
     _only(made, "expectations", ("ExpectationAnswer", "test"), tests)
@@ -115,10 +115,10 @@ def _only(made: dict[str, Any], field: str, part: tuple[str, str], ids: Sequence
 def parse(
     raw: Mapping[str, Any] | None, criteria: Sequence[str], listed: Sequence[str] = (), tests: Sequence[str] = ()
 ) -> ReviewAnswer:
-    """The answer, when it is complete and does not contradict itself; raises `Unusable`.
+    """Return the answer if it is complete and does not contradict itself; raises `Unusable`.
 
-    `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings, `tests` what was
-    asked about old tests: there, no answer is one, a no.
+    `criteria` are the ids that have to be checked, `listed` those of the earlier rounds' findings, `tests` the old
+    tests that were asked about: for these, a missing answer counts as no.
     """
     if raw is None:
         raise Unusable(["The answer was not a JSON object."])
@@ -134,7 +134,7 @@ def parse(
 
 
 def sentences(error: Exception) -> list[str]:
-    """What is wrong with an answer's shape, for whoever corrects it."""
+    """Return the faults in an answer's shape, for the coder that corrects it."""
     if not isinstance(error, ValidationError):
         return ["The answer is not JSON."]
     found = error.errors(include_url=False, include_context=False, include_input=False)

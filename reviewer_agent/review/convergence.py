@@ -1,4 +1,4 @@
-"""What a later round may still raise: faults in what changed since the round before, nothing else (pure)."""
+"""Limits of a later round, which may only raise faults in what changed since the round before (pure)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from reviewer_agent.review.patch import Patch
 
 @dataclass(frozen=True, slots=True)
 class EarlierRounds:
-    """What was asked for before: as a text with an id at each finding, the ids, and which commit was judged last.
+    """Requests of earlier rounds: a text with an id at each finding, the ids, and the commit that was judged last.
 
-    `threads` maps the id of a finding of ours to the inline comment that it is, `own` are all such comments.
+    `threads` maps the id of a finding of ours to its inline comment, `own` are all such comments.
     """
 
     text: str = ""
@@ -23,21 +23,21 @@ class EarlierRounds:
     own: frozenset[int] = frozenset()
 
     def settled(self, resolved: Collection[str], *, approved: bool) -> frozenset[int]:
-        """The threads of ours that nobody has to look at any more; people's are theirs to resolve."""
+        """Return our threads that need no further look; people's threads are theirs to resolve."""
         return self.own if approved else frozenset(self.threads[id] for id in resolved if id in self.threads)
 
 
 NOTHING = EarlierRounds()
-"""Nobody has asked for anything."""
+"""No request of an earlier round."""
 
 
 def divided(
     findings: Sequence[FindingAnswer], shown: Patch, since: Patch | None
 ) -> tuple[tuple[FindingAnswer, ...], tuple[FindingAnswer, ...]]:
-    """The findings that count, and those that come too late: about lines that stood there in the round before.
+    """Divide findings into those that count and those that come too late: about lines of the round before.
 
-    `shown` is the whole change, `since` what of it is new; None where there was no round before, or nobody
-    knows any more what it saw: then every finding counts.
+    `shown` is the whole change, `since` its new part; None if there was no round before, or if it is not known any more
+    what that saw: then every finding counts.
     """
     if since is None:
         return tuple(findings), ()
@@ -46,7 +46,7 @@ def divided(
 
 
 def _is_new(finding: FindingAnswer, shown: Patch, since: Patch) -> bool:
-    """On a line of the new diff; without a line of the whole one, the file at least has changed since."""
+    """Return whether it is on a line of the new diff or, if its line is in no diff, in a file changed since."""
     if since.has(finding.path, finding.line):
         return True
     return finding.path in since.paths and not shown.has(finding.path, finding.line)

@@ -14,12 +14,12 @@ from reviewer_agent.review.verdict import Judgement, PersonOnly, ReviewVerdict
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a coder said of merging exactly the commit `sha` into the branch `onto`; rounds count from 0.
+    """A coder's opinion on merging exactly the commit `sha` into the branch `onto`; rounds count from 0.
 
-    `placed` are the findings that count, `late` those that an earlier round could have raised, `removed` the
-    public names that are gone; `checked` is the second pass, None where there was none. `replies` are what it says
-    of changes to old tests, `doubt` is what speaks against the pull request's claim of its proof. `earlier` is the
-    approval of the same change that it repeats, `text` which text of the issue it speaks of.
+    `placed` are the findings that count, `late` those that an earlier round could have raised, `removed` the public
+    names that are gone; `checked` is the second pass, None if there was none. `replies` are its answers on changes to
+    old tests, `doubt` is the objection to the pull request's claim of its proof. `earlier` is the approval of the same
+    change that it repeats, `text` the issue's text that it was made of.
     """
 
     sha: str
@@ -38,7 +38,7 @@ class Draft:
 
     @property
     def judgement(self) -> Judgement:
-        """By what counts, not by the coder's word alone; a change of which parts are missing is never approved."""
+        """The judgement by the findings that count, not by the coder's word alone; a cut change is never approved."""
         if self.checked is not None and self.checked.unmet:
             return Judgement.CHANGES_REQUESTED
         if self.answer.verdict == "changes_requested" and self._grounds:
@@ -47,37 +47,37 @@ class Draft:
 
     @property
     def _grounds(self) -> bool:
-        """Whether anything that counts speaks for changes."""
+        """True if anything that counts speaks for changes."""
         found = self.answer.unmet or self.answer.unresolved or self.placed.inline or self.placed.rest
         return bool(found or self.unasked)
 
     @property
     def unasked(self) -> tuple[Answered, ...]:
-        """The changes to old tests for which it names no criterion."""
+        """Changes to old tests for which it names no criterion."""
         return tuple(reply for reply in self.replies if not reply.criterion)
 
     @property
     def rest(self) -> tuple[FindingAnswer, ...]:
-        """The findings that no line carries; what nobody asked for is one where changes are requested anyway."""
+        """Findings that no line carries; unasked changes of tests are among them if changes are requested anyway."""
         asks = self.judgement is Judgement.CHANGES_REQUESTED
         return (*self.placed.rest, *(one.finding for one in self.unasked if asks))
 
     @property
     def blockers(self) -> tuple[str, ...]:
-        """What a person has to know who merges it all the same."""
+        """Sentences that a person has to know who merges it all the same."""
         known = self.earlier.blockers if self.earlier is not None else ()
         found = (*filter(None, [self.doubt]), *(one.question.unasked for one in self.unasked))
         return known or found
 
     @property
     def disputed(self) -> bool:
-        """Whether it objects to lines that an earlier round had let pass: too late to ask, not too late to tell."""
+        """True if it objects to lines that an earlier round had let pass: too late to ask, not too late to tell."""
         serious = any(finding.severity in HOLDING for finding in self.late)
         return serious or (self.answer.verdict == "changes_requested" and bool(self.late))
 
     @property
     def care(self) -> PersonOnly:
-        """Why only a person may merge it."""
+        """Reason why only a person may merge it."""
         if self.answer.breaking_change.breaks or self.removed:
             return PersonOnly.BREAKING
         if self.patch.sensitive:

@@ -1,4 +1,4 @@
-"""What a change's tests have shown: the engine's own signed records of its runs, and what the pull request says."""
+"""Evidence from a change's tests: the engine's own signed records of its runs, and the pull request's claim."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.text.markdown import heading, lines
 
 TESTS = 100
-"""So many tests of one run are named."""
+"""Maximum number of tests that are named of one run."""
 
 HISTORY = 200
-"""So many commits of the branch are looked through for records."""
+"""Maximum number of the branch's commits that are searched for records."""
 
 UNSIGNED = "the claim of its proof in the description was edited, or is not signed by this engine"
 UNREADABLE = "the claim of its proof in the description cannot be read"
 OF_ANOTHER_COMMIT = "the claim of its proof in the description is about a commit that is not in its history"
-"""What speaks against a claim."""
+"""Objections to a claim."""
 
 
 class Runs:
-    """The recorded runs of one pull request; what others have written into the notes is no record."""
+    """The recorded runs of one pull request; notes that others have written are no records."""
 
     def __init__(self, refs: Mirror, notes: Notes, keys: Keyring) -> None:
         self._refs = refs
@@ -36,7 +36,7 @@ class Runs:
         self._keys = keys
 
     async def of(self, pull_request: PullRequest, base: str) -> Recorded:
-        """What is recorded of our own branch, oldest first; nothing of anybody else's."""
+        """Return the records of our own branch, oldest first; none of anybody else's branch."""
         issue = links.issue_of(pull_request)
         if issue is None:
             return Recorded()
@@ -54,7 +54,7 @@ class Runs:
 
 
 def claimed(body: str, issue: int, keys: Keyring) -> tuple[Claim | None, str]:
-    """The claim of a body that is the engine's own, of this issue; or None and what speaks against the one there is."""
+    """Return the claim in a body if it is the engine's own and of this issue, else None and the objection to it."""
     try:
         claim, signed = proof_claim.read(body, keys)
     except NoClaim:
@@ -69,12 +69,12 @@ def _counted(proof: ClaimedProof | None) -> str:
 
 
 def told(notes: Iterable[tuple[str, Note]]) -> str:
-    """Each phase commit and what its tests did."""
+    """Return a text that lists each phase commit and the results of its tests."""
     return "\n\n".join("\n".join(_told(oid, note)) for oid, note in notes)
 
 
 def tried(notes: Iterable[tuple[str, Note]]) -> str:
-    """Each phase commit for which something was tried against its tests, and what came of it."""
+    """Return a text that lists each phase commit whose tests were tried against damage, and the results."""
     return "\n\n".join(
         "\n".join([f"Commit {oid[:12]}:", *_tried(note.proof)]) for oid, note in notes if note.proof is not None
     )
@@ -93,7 +93,7 @@ def _told(oid: str, note: Note) -> Iterator[str]:
 
 
 def _tried(proof: ProofNote) -> Iterator[str]:
-    """A line for each thing; what was done to old tests is asked about by itself."""
+    """Yield a line for each result; changes to old tests are asked about separately."""
     if proof.damages:
         yield f"- the new tests noticed {proof.noticed} of {proof.damages} damages to the changed code"
     yield from (f"- no new test noticed: {one}" for one in proof.unnoticed)
@@ -105,7 +105,7 @@ def _tried(proof: ProofNote) -> Iterator[str]:
 
 
 def stated(body: str) -> str:
-    """The section `Tests` of a pull request's body, `Evidence` in those of older engines; empty without one."""
+    """Return the section `Tests` of a pull request's body, `Evidence` in older engines'; empty if there is none."""
     found: list[str] = []
     inside = False
     for line in lines(body.replace("\r\n", "\n")):

@@ -16,30 +16,30 @@ _NAMED = re.compile(r"^(?:--- a/|\+\+\+ b/|(?:rename|copy) (?:from|to) )([^\t\n]
 _OLD = re.compile(r"^(?P<how>--- a/|rename from )(?P<path>[^\t\n]+)", re.MULTILINE)
 
 _BINARY = re.compile(r"^(?:Binary files |GIT binary patch)", re.MULTILINE)
-"""What a text difference does not show."""
+"""Sections of binary files, whose contents a text difference does not show."""
 
 _PLACES = re.compile(r"^(?:index [0-9a-f]+\.\.[0-9a-f]+|@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*)", re.MULTILINE)
-"""Lines that tell where a change is, and not what it is: the base may have moved it, and has other contents around."""
+"""Lines that tell where a change is, not what it is: if the base moves, they change."""
 
 
 NAMES = 20
-"""How many missing files are named."""
+"""Maximum number of missing files that are named."""
 
 UNREADABLE = "(a file whose name git quotes)"
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """`text` is what is shown; `lines` are the new side's line numbers in it; `missing` is what is left out."""
+    """A diff cut to size: `text` is shown, `lines` are the new side's line numbers in it, `missing` is left out."""
 
     text: str
     paths: frozenset[str]
     lines: Mapping[str, frozenset[int]]
     missing: tuple[str, ...] = ()
     lessened: frozenset[str] = frozenset()
-    """Files, by their old path, that lose lines or their place."""
+    """Old paths of files that lose lines or are moved."""
     size: int = 0
-    """How many lines are added or removed in the whole change, but for files that are deleted as a whole."""
+    """Number of lines added or removed in the whole change, without files that are deleted as a whole."""
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -48,12 +48,12 @@ class Patch:
         return tuple(sorted(path for path in self.paths if path == UNREADABLE or matches(path, tuple(patterns))))
 
     def has(self, path: str, line: int | None) -> bool:
-        """Whether a remark can stand on this line."""
+        """Return whether a remark can be placed on this line."""
         return line in self.lines.get(path, frozenset())
 
 
 def read(diff: str, limit_bytes: int) -> Patch:
-    """The diff, whole or without the files that do not fit into `limit_bytes`, which it then says."""
+    """Read a diff; files that do not fit into `limit_bytes` are left out, and the text says so."""
     sections = [section for section in _SECTION.split(diff) if section.startswith("diff --git ")]
     shown, missing, room = [], [], limit_bytes
     for section in sections:
@@ -77,7 +77,7 @@ def read(diff: str, limit_bytes: int) -> Patch:
 
 
 def is_same(before: str, after: str) -> bool:
-    """Whether two unified differences take the same lines away and add the same ones, between the same others."""
+    """Return whether two unified diffs remove and add the same lines, between the same others."""
     if _BINARY.search(after) or _BINARY.search(before):
         return False
     return _PLACES.sub("@@", before) == _PLACES.sub("@@", after)
@@ -92,7 +92,7 @@ def _statement(missing: Sequence[str], files: int, limit_bytes: int) -> str:
 
 
 def _paths(section: str) -> frozenset[str]:
-    """Every path that a file's header names, old and new."""
+    """Return every path that a file's header names, old and new."""
     header = section.partition("\n@@ ")[0]
     first = header.partition("\n")[0]
     if '"' in first:
@@ -103,7 +103,7 @@ def _paths(section: str) -> frozenset[str]:
 
 
 def _size(section: str) -> int:
-    """The lines that somebody has to read to know what a file's section does."""
+    """Return the number of lines that somebody has to read to know what a file's section does."""
     header, _, body = section.partition("\n@@ ")
     if "\ndeleted file mode " in header:
         return 0

@@ -28,25 +28,25 @@ class _Kept:
     draft: Draft
     finished: bool
     phase: str = ""
-    """The fence's, when it was begun."""
+    """The fence's phase when the review was begun."""
 
 
 class PendingReviews:
     """The drafts of one agent, by pull request."""
 
     def __init__(self, library: ReviewInputs, examiner: ReviewCalls, *, second_pass: bool = True) -> None:
-        """With `second_pass`, an approval is checked by a second call before it is a draft."""
+        """With `second_pass`, check an approval by a second call before it is a draft."""
         self.library = library
         self._examiner = examiner
         self._second_pass = second_pass
 
     def of(self, held: Held) -> Draft | None:
-        """The one that is kept."""
+        """Return the draft that is kept; None if there is none."""
         kept = held.memory.get(_Kept)
         return kept.draft if kept else None
 
     def settled(self, held: Held) -> frozenset[int]:
-        """The threads of earlier findings of ours that the review which is kept finds resolved."""
+        """Return the threads of our earlier findings that the kept review finds resolved."""
         kept = held.memory.get(_Kept)
         if kept is None:
             return frozenset()
@@ -57,10 +57,10 @@ class PendingReviews:
     async def made(
         self, held: Held, pull_request: PullRequest, observer: Observer, recollection: PreviousFindings
     ) -> Draft | None:
-        """The review of the head that the fence names; None when a person has stopped its issue.
+        """Return the review of the fence's head; None if a person has stopped its issue.
 
-        A second pass that fails is tried again without the first one being paid for again. Raises what the calls
-        raise, and `Transient`.
+        A failed second pass is tried again without the first one being paid for again. Raises what the calls raise, and
+        `Transient`.
         """
         fence = held.fence
         kept = held.memory.get(_Kept)
@@ -85,9 +85,9 @@ class PendingReviews:
         return kept.draft
 
     async def _repeated(self, held: Held, material: ReviewInput, recollection: PreviousFindings) -> Draft | None:
-        """Our approval of the commit that we gave back to have its base merged in, if nothing else has changed.
+        """Return our approval of the commit that was given back for a merge of its base, if nothing else has changed.
 
-        A person who wants it reviewed once more is not put off with it.
+        It does not answer a person who wants the change reviewed once more.
         """
         given, again = dict(held.fence.more).get(TO_BASE, ""), reviewed_again(held.fence.work_head)
         if not given or held.fence.phase == again:
@@ -103,5 +103,5 @@ class PendingReviews:
         return same_change.again(material, approved, held.fence.round)
 
     def _needs_check(self, draft: Draft) -> bool:
-        """What is not approved anyway, or was checked when it was approved before, needs no second pass."""
+        """Return whether it needs a second pass: not without an approval, nor if that repeats a checked one."""
         return self._second_pass and draft.judgement is Judgement.APPROVED and draft.earlier is None

@@ -1,4 +1,4 @@
-"""Where a review's findings go: onto lines that exist in the diff, the rest into the summary (pure)."""
+"""The places of a review's findings: on lines that exist in the diff, the rest in the summary (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ORDER = ("critical", "major", "minor", "remark")
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """`inline` have a path and line that GitHub accepts; both lists begin with the most severe."""
+    """Findings by place: `inline` ones have a path and line that GitHub accepts; both start with the most severe."""
 
     inline: tuple[FindingAnswer, ...]
     rest: tuple[FindingAnswer, ...]

@@ -1,4 +1,4 @@
-"""What earlier rounds asked for, finding by finding, read back from the reviews as they stand on GitHub."""
+"""Requests of earlier rounds, finding by finding, read back from the reviews as they stand on GitHub."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from shared.models import PullRequest, Review, ReviewComment
 from shared.text.comment_signatures import CommentSignatures
 
 ANSWER = "<!-- engine-answer/1 "
-"""How an answer of the worker's in a review thread begins."""
+"""Beginning of a worker's answer in a review thread."""
 
 _LISTED = re.compile(r"- (?=\*\*(?:critical|major|minor|remark)\*\* `|`[^`]+:\d+` \*\*)")
-"""How a finding begins that stands in the body of our review: placed there by us, or by GitHub's adapter."""
+"""Beginning of a finding in the body of our review, placed there by us or by GitHub's adapter."""
 
 Requests = Callable[[int, Sequence[Review]], Awaitable[Sequence[Review]]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What is being put together: the inline comments, and the ids that were given so far."""
+    """Findings that are being collected: the inline comments, and the ids that were given so far."""
 
     pull_request: PullRequest
     remarks: Sequence[ReviewComment]
@@ -32,7 +32,7 @@ class _Reading:
     inline: dict[str, int] = field(default_factory=dict)
 
     def id(self, remark: int = 0) -> str:
-        """The next one, of the inline comment `remark` where it is one."""
+        """Return the next id; `remark` is the inline comment that it is for, if there is one."""
         self.listed.append(f"F{len(self.listed) + 1}")
         if remark:
             self.inline[self.listed[-1]] = remark
@@ -40,16 +40,16 @@ class _Reading:
 
 
 class PreviousFindings:
-    """Our newest request, and every standing one of a person with write access."""
+    """Reader of our newest request for changes, and of every standing one by a person with write access."""
 
     def __init__(self, reviews: Reviews, reader: Reader, requests: Requests) -> None:
-        """`requests` picks the standing requests for changes by people who may."""
+        """Read with `requests`, which picks the standing requests for changes by people who may write."""
         self._reviews = reviews
         self._reader = reader
         self._requests = requests
 
     async def of(self, pull_request: PullRequest, round: int) -> EarlierRounds:
-        """All of it with an id at each finding; in a later round with the commit judged last. Raises `Transient`."""
+        """Return all requests, ids at findings; in a later round also the commit judged last. Raises `Transient`."""
         number = pull_request.number
         reviews = await self._reviews.of(number)
         last = self._reader.last(number, reviews, pull_request.head_sha) if round else None
@@ -66,7 +66,7 @@ class PreviousFindings:
         return EarlierRounds("\n\n".join(blocks), tuple(seen.listed), sha, threads, own)
 
     async def approved(self, pull_request: PullRequest) -> ReviewVerdict | None:
-        """Our newest verdict on an earlier head, if it stands and approves of merging that into the same branch.
+        """Return our newest verdict on an earlier head, if it stands and approves of merging that into the same branch.
 
         Raises `Transient`.
         """
@@ -93,7 +93,7 @@ class PreviousFindings:
         return "\n".join([f"Of commit {review.head_sha[:12]}:", body, *inline])
 
     def _answer(self, remark: ReviewComment, seen: _Reading) -> str:
-        """What the worker has said of a remark last: a reason not to repeat it, or to insist."""
+        """Return the worker's last answer to a remark: a reason not to repeat it, or to insist."""
         author, number = seen.pull_request.author.id, seen.pull_request.number
         given = [one for one in seen.remarks if one.in_reply_to == remark.id and one.author.id == author]
         told = [one.body for one in given if self._is_answer(number, one.body)]

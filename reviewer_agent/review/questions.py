@@ -1,6 +1,6 @@
-"""What a review is asked: each change of an old test and each doubt, whether a criterion asks for it; answers (pure).
+"""Questions of a review: whether a criterion asks for each change of an old test and each doubt; the answers (pure).
 
-A question without an answer, and one that no criterion of the specification is named for, counts as no.
+A question without an answer, or with one that names no criterion of the specification, counts as no.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REST = re.compile(r"\.\.\. and ([0-9]{1,6}) more")
 
 
 class ChangeKind(StrEnum):
-    """What was done that a criterion has to ask for."""
+    """Kind of change that a criterion has to ask for."""
 
     CHANGED = "changed expectation"
     REMOVED = "removed test"
@@ -39,7 +39,7 @@ _WISHES = dict.fromkeys(ChangeKind, _AS_IT_WAS) | {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Does a criterion ask for this? `about` is the test or the file, `what` was seen of it."""
+    """The question whether a criterion asks for this. `about` is the test or the file, `what` was seen of it."""
 
     kind: ChangeKind
     about: str
@@ -48,7 +48,7 @@ class Question:
 
     @property
     def is_rest(self) -> bool:
-        """Whether it only counts what is not listed: nobody can answer that."""
+        """True if it only counts entries that are not listed: nobody can answer that."""
         return _REST.fullmatch(self.about) is not None
 
     @property
@@ -58,7 +58,7 @@ class Question:
 
     @property
     def unasked(self) -> str:
-        """The sentence that is told where the answer is no."""
+        """The sentence that is posted if the answer is no."""
         subject = {
             ChangeKind.CHANGED: f"a changed expectation of {self.name}",
             ChangeKind.REMOVED: f"the removed test {self.name}",
@@ -78,7 +78,7 @@ class Answered:
 
     @property
     def finding(self) -> FindingAnswer:
-        """What the author has to do about a no."""
+        """The finding that tells the author what to do about a no."""
         path = re.split(r"::|: ", self.question.about, maxsplit=1)[0]
         why = f"{self.question.unasked}{f': {self.why}' if self.why.strip() else ''}"
         return FindingAnswer(severity="major", path=path, line=None, why=why, suggestion=_WISHES[self.question.kind])
@@ -86,10 +86,10 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the engine itself recorded of a pull request's tests, and what has to be asked because of it.
+    """The engine's own records of a pull request's tests, and the questions that they raise.
 
-    `runs` tells of every phase commit, `proof` what was tried against its tests; `doubt` is what speaks against the
-    pull request's claim, empty when nothing does.
+    `runs` tells of every phase commit, `proof` what was tried against its tests; `doubt` is the objection to the pull
+    request's claim, empty if there is none.
     """
 
     runs: str = ""
@@ -99,7 +99,7 @@ class Recorded:
 
 
 def asked(proofs: Sequence[ProofNote], claimed: ClaimedProof | None) -> tuple[Question, ...]:
-    """Everything that the signed notes and the signed claim name, each once."""
+    """Return all questions that the signed notes and the signed claim name, each once."""
     found = [question for proof in proofs for question in _of_note(proof)]
     named = {(question.kind, question.about) for question in found}
     if claimed is not None:
@@ -123,20 +123,20 @@ def _of_note(proof: ProofNote) -> Iterator[Question]:
 
 
 def _unknown(entries: Sequence[str], known: int) -> Sequence[str]:
-    """The claim's entries; what it leaves out is no question where the notes name as many."""
+    """Return the claim's entries; its count of unlisted entries is no question if the notes name as many."""
     rest = _REST.fullmatch(entries[-1]) if entries else None
     return entries[:-1] if rest is not None and known >= len(entries) - 1 + int(rest[1]) else entries
 
 
 def names(questions: Iterable[Question]) -> tuple[str, ...]:
-    """The tests and files that an answer has to name."""
+    """Return the tests and files that an answer has to name."""
     return tuple(dict.fromkeys(question.about for question in questions if not question.is_rest))
 
 
 def answered(
     questions: Sequence[Question], given: Sequence[ExpectationAnswer], criteria: Collection[str]
 ) -> tuple[Answered, ...]:
-    """Each question with its answer."""
+    """Return each question with its answer."""
     return tuple(_answered(one, [a for a in given if a.test == one.about], criteria) for one in questions)
 
 
@@ -148,7 +148,7 @@ def _answered(question: Question, given: Sequence[ExpectationAnswer], criteria: 
 
 
 def shown(questions: Sequence[Question]) -> str:
-    """The questions as a prompt lists them."""
+    """Return the questions as a prompt lists them."""
     return "\n\n".join("\n".join(_shown(question)) for question in questions)
 
 

@@ -21,11 +21,11 @@ from shared.text.prompts import Prompts
 
 EVIDENCE_BYTES = 20_000
 EARLIER_BYTES = 20_000
-"""How much of each a prompt quotes."""
+"""Bytes of each that a prompt quotes."""
 
 
 class ReviewCalls:
-    """Asks a coder about a change; the coder gets text, no tree and no token."""
+    """The calls of a coder about a change; the coder gets text, no tree and no token."""
 
     def __init__(self, coder: Coder, prompts: Prompts, policy: Policy) -> None:
         self._coder = coder
@@ -60,7 +60,7 @@ class ReviewCalls:
         return replace(draft, onto=pull.base_branch, replies=replies, doubt=recorded.doubt, text=text)
 
     async def check(self, material: ReviewInput, draft: Draft) -> Draft:
-        """The second pass: each criterion against the evidence. Raises as `examine`."""
+        """Make the second pass: check each criterion against the evidence. Raises as `examine`."""
         variables = _told(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
         request = self._request(CoderCall.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
         criteria = [id for id, _ in material.criteria]

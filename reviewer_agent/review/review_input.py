@@ -1,6 +1,6 @@
-"""What one review is given: the change, what of it is new, the specification, the evidence, all read from git.
+"""The input of one review, read from git: the change, its new part, the specification, the evidence.
 
-Public names that a change takes away or renames, found mechanically, whatever a model says of it.
+Public names that a change removes or renames are found mechanically, whatever a model says of it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 CONVENTIONS_CHARS = 8000
 
 MODULES = 200
-"""So many changed files are looked into for names that are gone."""
+"""Maximum number of changed files that are searched for names that are gone."""
 
 
 class NothingToReview(Blocked):
@@ -39,7 +39,7 @@ class NothingToReview(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class ReviewSubject:
-    """What a change is judged against: an issue, or the pull request's own description, and what that claims.
+    """The text that a change is judged against: an issue or the pull request's description; `evidence` is its claim.
 
     `text` tells which text of an issue that is, see `verdict.text_key`.
     """
@@ -52,7 +52,7 @@ class ReviewSubject:
 
 @dataclass(frozen=True, slots=True)
 class ReviewInput:
-    """Everything about one head. `since` is what changed after the round before, None when there was none.
+    """All inputs about one head. `since` is what changed after the round before, None if there was none.
 
     `removed` are public names that are gone, as `path: name`; `recorded` is what the engine itself knows of its tests.
     """
@@ -73,7 +73,7 @@ class ReviewInput:
 
 
 class ReviewInputs:
-    """Reads a change from the repository's copy on this machine."""
+    """Reader of a change from the repository's copy on this machine."""
 
     def __init__(self, source: Mirror, records: Records, diff_bytes: int) -> None:
         self.source = source
@@ -81,7 +81,7 @@ class ReviewInputs:
         self._diff_bytes = diff_bytes
 
     async def bring(self, pull_request: PullRequest) -> str:
-        """Have the head and the base here; returns the commit of the base as the server has it now."""
+        """Fetch the head and the base; return the commit of the base as the server has it now."""
         await self.source.ensure()
         base = await self.source.refresh(f"refs/heads/{pull_request.base_branch}")
         if base is None:
@@ -94,7 +94,7 @@ class ReviewInputs:
         return base
 
     async def gather(self, pull_request: PullRequest, subject: ReviewSubject, earlier: EarlierRounds) -> ReviewInput:
-        """Everything that is judged. Raises `NothingToReview`, `Blocked`, `Gone` and `Transient`."""
+        """Return everything that is judged. Raises `NothingToReview`, `Blocked`, `Gone` and `Transient`."""
         base, head = await self.bring(pull_request), pull_request.head_sha
         diff = await self._diff(base, head)
         if not diff.strip():
@@ -112,7 +112,7 @@ class ReviewInputs:
         )
 
     async def is_same(self, material: ReviewInput, sha: str) -> bool:
-        """Whether the head changes the same as the older commit `sha` did, on whatever base. Raises `Transient`."""
+        """Return whether the head makes the same change as the older commit `sha`, on any base. Raises `Transient`."""
         pull_request = material.pull_request
         base = await self.bring(pull_request)
         try:
@@ -129,7 +129,7 @@ class ReviewInputs:
             raise Blocked("The change is too large to be reviewed by the engine: a person reviews it.") from error
 
     async def _since(self, judged: str, head: str) -> Patch | None:
-        """What is new; None as well when the commit that was judged is gone: then nobody knows what is."""
+        """Return the new part; None also if the commit judged before is gone: then nobody knows what is new."""
         if not judged or judged == head:
             return None
         try:
@@ -144,7 +144,7 @@ class ReviewInputs:
         return "\n\n".join(text.decode("utf-8", "replace") for text in found if text)[:CONVENTIONS_CHARS]
 
     async def _removed(self, base: str, head: str, change: Patch) -> tuple[str, ...]:
-        """Compared with the base as it is now: what somebody else has taken away there is not this change's."""
+        """Return the public names that are gone, compared with the present base: others' removals do not count."""
         gone: list[str] = []
         for path in sorted(filter(is_public, change.lessened))[:MODULES]:
             before, after = await self._text(base, path), await self._text(head, path)
@@ -157,12 +157,12 @@ class ReviewInputs:
 
 
 SOURCE_BYTES = 1_000_000
-"""A longer file is not parsed; nobody writes one by hand."""
+"""Characters of the longest file that is parsed; nobody writes a longer one by hand."""
 
 _PRIVATE_PARTS = frozenset(
     {"test", "tests", "testing", "__tests__", "spec", "docs", "examples", "benchmarks", "scripts"}
 )
-"""Directories whose names nobody outside of the repository calls."""
+"""Directories with code that nobody outside of the repository calls."""
 
 _TEST_FILE = re.compile(r"(test_.*|.*_test|.*[.](test|spec)|conftest|setup)[.]\w+")
 
@@ -178,11 +178,11 @@ _OTHERS: Mapping[str, re.Pattern[str]] = {
     ".rs": re.compile(r"pub\s+(?:async\s+|unsafe\s+|const\s+)*(?:fn|struct|enum|trait|type|mod|static|const)\s+(\w+)"),
     ".java": re.compile(r"\s*public\s+(?:[\w<>\[\],]+\s+)*?(?:class|interface|enum|record)\s+(\w+)"),
 }
-"""How other languages make a name public; only what stands on one line is seen."""
+"""Patterns of public declarations in other languages; only declarations on one line are found."""
 
 
 def is_public(path: str) -> bool:
-    """Whether a file is of a kind that is looked into, and may be imported from outside."""
+    """Return whether a file is of a kind that is searched, and may be imported from outside."""
     place = PurePosixPath(path)
     if place.suffix != ".py" and place.suffix not in _OTHERS:
         return False
@@ -192,9 +192,9 @@ def is_public(path: str) -> bool:
 
 
 def removed(path: str, before: str, after: str) -> tuple[str, ...]:
-    """The public names that the file has `before` and no longer `after` (empty: it is gone), sorted.
+    """Return the public names that the file has `before` and no longer `after` (empty: it is gone), sorted.
 
-    What cannot be parsed is said to lose nothing: the model and the checks see that it is broken.
+    A file that cannot be parsed counts as losing nothing: the model and the checks see that it is broken.
     """
     if max(len(before), len(after)) > SOURCE_BYTES:
         return ()
@@ -210,7 +210,7 @@ def _named(pattern: re.Pattern[str], text: str) -> frozenset[str]:
 
 
 def _of_python(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The names that a module defines for others, and all that can be asked of it, imported ones too."""
+    """Return a module's public names, and all names that it offers, imported ones too; None if it cannot be parsed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""A change that was approved and has only had its base merged in: it is approved again, and nobody is paid (pure)."""
+"""The repeated approval of a change that has only had its base merged in, without a paid call (pure)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reviewer_agent.review.verdict import ReviewVerdict
 
 
 def again(material: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
-    """The approval `earlier`, of the head as it is now."""
+    """Return the approval `earlier` as one of the present head."""
     pull = material.pull_request
     summary = f"The change is the one that was approved at {earlier.sha[:12]}: only its base was merged into it."
     nothing_breaks = BreakingChange(breaks=False, why="")

@@ -31,7 +31,7 @@ SCHEMA: Mapping[str, Any] = Checked.model_json_schema()
 
 
 def parse(raw: Mapping[str, Any] | None, criteria: Sequence[str]) -> Checked:
-    """The answer, when it checks exactly these criteria and says why one is not met; raises `Unusable`."""
+    """Return the answer if it checks exactly these criteria and says why one is not met; raises `Unusable`."""
     if raw is None:
         raise Unusable(["The answer was not a JSON object."])
     try:

@@ -32,7 +32,7 @@ _HEADLINES = {
 
 
 def review_body(draft: Draft) -> str:
-    """The review without its mark: verdict, summary, criteria, and the findings that no line carries."""
+    """Return the review without its mark: verdict, summary, criteria, and the findings that no line carries."""
     answer = draft.answer
     parts = [
         f"{_HEADLINES[draft.judgement]} at {draft.sha[:SHA]} (round {draft.round + 1}).",
@@ -48,12 +48,12 @@ def review_body(draft: Draft) -> str:
 
 
 def inline(draft: Draft) -> tuple[Finding, ...]:
-    """The findings that stand on lines of the diff."""
+    """Return the findings that stand on lines of the diff."""
     return tuple(Finding(f.path, f.line, finding_body(f)) for f in draft.placed.inline if f.line is not None)
 
 
 def finding_body(finding: FindingAnswer) -> str:
-    """One finding as an inline comment."""
+    """Return one finding as an inline comment."""
     body = f"**{finding.severity}:** {_inert(finding.why, REASON_CHARS)}"
     suggestion = _inert(finding.suggestion, SUGGESTION_CHARS)
     return f"{body}\n\n**Suggestion:** {suggestion}" if suggestion else body
@@ -81,7 +81,7 @@ def _judged(earlier: EarlierAnswer) -> str:
 
 
 def _replied(reply: Answered) -> str:
-    """What no criterion asks for stands there even where the review approves."""
+    """Return the line about one answer; a change that no criterion asks for is listed even in an approval."""
     asks = f"asked for by **{_word(reply.criterion)}**" if reply.criterion else "**no criterion asks for it**"
     why = f": {line(reply.why, NOTE_CHARS)}" if reply.why.strip() else ""
     return f"- {reply.question.kind} {reply.question.name}: {asks}{why}"
@@ -118,7 +118,7 @@ def _cautions(draft: Draft) -> Iterator[str]:
 
 
 def _late(draft: Draft) -> Iterator[str]:
-    """Only who may merge is told what they are: a worker has nothing to do with them."""
+    """Yield the late findings; only who may merge is told what they are: a worker has nothing to do with them."""
     count = len(draft.late)
     said = f"**Not counted:** {count} finding{'' if count == 1 else 's'} about lines that an earlier round let pass"
     if draft.judgement is Judgement.CHANGES_REQUESTED or draft.care is not PersonOnly.DISPUTED:
@@ -133,7 +133,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _inert(text: str, limit: int) -> str:
-    """A model's text as a block: no secret, not ours, not active, and its code fences closed."""
+    """Return a model's text as a block: no secret, not ours, not active, and its code fences closed."""
     return _closed(neutralise(_cut(redact(text, ()).strip(), limit)))
 
 
@@ -147,10 +147,10 @@ def _cut(text: str, limit: int) -> str:
 
 
 def line(text: str, limit: int) -> str:
-    """A model's text on one line: no secret, not ours, not active."""
+    """Return a model's text on one line: no secret, not ours, not active."""
     return neutralise(one_line(redact(text, ()), limit))
 
 
 def _word(text: str) -> str:
-    """A name that stays inside its code span, without a secret that the cut would hide from the gate."""
+    """Return a name that stays inside its code span, without a secret that the cut would hide from the gate."""
     return neutralise(one_line(redact(text, ()), NOTE_CHARS)).replace("`", "'")

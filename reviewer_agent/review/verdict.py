@@ -21,11 +21,11 @@ MARK = "engine-review"
 PURPOSE = "review"
 
 BLOCKERS = 3
-"""So many sentences stand in a mark."""
+"""Maximum number of sentences in a mark."""
 
 
 class Judgement(StrEnum):
-    """What a review says of a commit. INCOMPLETE: nothing wrong was seen, but not all of it was seen."""
+    """Result of a review of a commit. INCOMPLETE: nothing wrong was seen, but not all of it was seen."""
 
     APPROVED = "approved"
     CHANGES_REQUESTED = "changes-requested"
@@ -33,7 +33,7 @@ class Judgement(StrEnum):
 
 
 class PersonOnly(StrEnum):
-    """Why only a person may merge a change that was approved."""
+    """Reason why only a person may merge a change that was approved."""
 
     NONE = "none"
     BREAKING = "breaking"
@@ -48,7 +48,7 @@ class PersonOnly(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewVerdict:
-    """One review of ours: which commit it judged, in which round (from 0), and when it was submitted."""
+    """One review of ours: the commit that it judged, its round (from 0), and the time when it was submitted."""
 
     sha: str
     round: int
@@ -57,54 +57,54 @@ class ReviewVerdict:
     review_id: int
     at: datetime
     onto: str = ""
-    """Which branch it was to be merged into, as `branch_key` writes it: another one is another change."""
+    """The branch that it was to be merged into, as `branch_key` writes it: for another branch it is another change."""
     lines: int | None = 0
-    """How many lines the change adds and removes; None when an older engine has not counted them."""
+    """Number of lines that the change adds and removes; None if an older engine has not counted them."""
     blockers: tuple[str, ...] = ()
     """Sentences on what speaks against merging it without a person."""
     text: str = ""
-    """Of which text of its issue it speaks, as `text_key` writes it; empty where none is known."""
+    """The issue's text that it was made of, as `text_key` writes it; empty if that is not known."""
 
     def knows(self, issue: Issue) -> bool:
-        """Whether it was made of the issue's text as that is now."""
+        """Return whether it was made of the issue's text as that is now; True if its text is not known."""
         return self.text in {"", text_key(issue)}
 
 
 def branch_key(branch: str) -> str:
-    """A branch's name as a word that fits into a mark."""
+    """Return a branch's name as a word that fits into a mark."""
     return hashlib.sha256(branch.encode()).hexdigest()[:12]
 
 
 def text_key(issue: Issue) -> str:
-    """A specification's text as a word that fits into a mark; a tick in a box changes nothing."""
+    """Return a specification's text as a word that fits into a mark; a tick in a box changes nothing."""
     return body_sha256(issue.title, issue.body)[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Tells the engine's reviews of one repository from everybody else's."""
+    """Reader that tells the engine's reviews of one repository from everybody else's."""
 
     keys: Keyring
     accounts: Collection[int]
 
     def read(self, number: int, review: Review) -> ReviewVerdict | None:
-        """The verdict that a review of pull request `number` carries; None when it is not ours or not authentic."""
+        """Return the verdict in a review of pull request `number`; None if it is not ours or not authentic."""
         return _opinion(review) if review.author.id in self.accounts and self._marked(number, review) else None
 
     def newest(self, number: int, reviews: Iterable[Review], sha: str, onto: str) -> ReviewVerdict | None:
-        """Our newest verdict on merging `sha` into the branch `onto`; a dismissed one no longer counts."""
+        """Return our newest verdict on merging `sha` into the branch `onto`; a dismissed one no longer counts."""
         standing = (review for review in reviews if review.state is not ReviewState.DISMISSED)
         found = [verdict for review in standing if (verdict := self.read(number, review)) is not None]
         fitting = (one for one in reversed(found) if (one.sha, one.onto) == (sha, branch_key(onto)))
         return next(fitting, None)
 
     def last(self, number: int, reviews: Iterable[Review], but: str) -> ReviewVerdict | None:
-        """Our newest verdict on any other commit than `but`, a dismissed one as well: that commit was seen."""
+        """Return our newest verdict on any other commit than `but`, even a dismissed one: that commit was seen."""
         found = [verdict for review in reviews if (verdict := self.read(number, review)) is not None]
         return next((verdict for verdict in reversed(found) if verdict.sha != but), None)
 
     def by_people(self, number: int, reviews: Iterable[Review]) -> tuple[Review, ...]:
-        """The reviews that no engine wrote, whichever account submitted them."""
+        """Return the reviews that no engine wrote, whichever account submitted them."""
         return tuple(review for review in reviews if not self._marked(number, review))
 
     def _marked(self, number: int, review: Review) -> bool:
@@ -116,7 +116,7 @@ class Reader:
 
 
 def mark(keys: Keyring, number: int, verdict: ReviewVerdict) -> str:
-    """The first line of a review's body.
+    """Return the first line of a review's body.
 
     Its MAC covers this line alone: GitHub's adapter adds findings to a body when their lines are refused.
     """
@@ -134,18 +134,18 @@ def mark(keys: Keyring, number: int, verdict: ReviewVerdict) -> str:
 
 
 def creation_name(sha: str) -> str:
-    """How the fence names the review of a commit while it is made."""
+    """Return the name by which the fence knows the review of a commit while it is made."""
     return f"review-{sha[:12]}"
 
 
 def _few(sentences: Sequence[str]) -> list[str]:
-    """As many as a status comment names, and how many more there are."""
+    """Return the first `BLOCKERS` sentences, and how many more there are."""
     shown = list(sentences[:BLOCKERS])
     return [*shown, f"and {len(sentences) - BLOCKERS} more"] if len(sentences) > BLOCKERS else shown
 
 
 def _blockers(text: str) -> tuple[str, ...]:
-    """What `_few` wrote; raises `ValueError`."""
+    """Return the sentences that `_few` wrote; raises `ValueError`."""
     found = json.loads(text)
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         raise ValueError("no list of sentences")
@@ -153,12 +153,12 @@ def _blockers(text: str) -> tuple[str, ...]:
 
 
 def standing_requests(reviews: Sequence[Review]) -> tuple[Review, ...]:
-    """Of each author the newest verdict, if it is a request for changes; comments are no verdicts."""
+    """Return the newest verdict of each author, if it is a request for changes; comments are no verdicts."""
     return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.CHANGES_REQUESTED)
 
 
 def standing_approvals(reviews: Sequence[Review]) -> tuple[Review, ...]:
-    """Of each author the newest verdict, if it is an approval."""
+    """Return the newest verdict of each author, if it is an approval."""
     return tuple(review for review in _verdicts(reviews) if review.state is ReviewState.APPROVED)
 
 
