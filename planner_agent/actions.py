@@ -1,4 +1,4 @@
-"""What the planner shows on GitHub: labels after the fence, plans, specification issues, giving up."""
+"""The planner's writes on GitHub: labels after the fence, plans, specification issues, giving up."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
 from shared.workflow.labels import Flag
 
 CONFIGURATION = "the configuration"
-"""Who approved a plan when nobody had to."""
+"""The approver of a plan that nobody had to approve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """We are closing the story: that it is closed is no order of a person's."""
+    """The state of a story that we are closing: its closing is no order of a person's."""
 
 
 class Actions:
@@ -42,9 +42,9 @@ class Actions:
         self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
 
     async def show(self, held: Held, snapshot: Snapshot) -> Snapshot:
-        """Make stage label and flags follow the fence; returns the snapshot with the labels that are there then.
+        """Make stage label and flags follow the fence; return the snapshot with the labels that are there then.
 
-        None of them when the label `story` was taken off before the first one was set: an order to stop.
+        It has no labels if the label `story` was removed before the first one was set: an order to stop.
         """
         stage, issue = held.fence.stage, snapshot.issue
         if self._policy.decided is not None and not self._policy.names.read(issue.labels).story:
@@ -63,13 +63,13 @@ class Actions:
         return replace(snapshot, issue=replace(issue, labels=labels))
 
     async def _asked(self, held: Held, issue: Issue) -> Issue:
-        """A story that a person at our terminal asked for gets its label when it is ours: nobody else begins it."""
+        """Label a story that a person at our terminal asked for, now that it is ours: nobody else begins it."""
         names = self._policy.names
         wanted = [names.story, *([names.of(held.fence.stage)] if held.fence.stage not in UNLABELLED else [])]
         return replace(issue, labels=await self._forge.labels.add(issue.number, wanted, held))
 
     async def _explain(self, held: Held) -> None:
-        """It was given up, and whoever did that may have ended before saying why: then say so now, before the label."""
+        """Post the reason for giving up before the label, if the agent that gave up ended before it posted that."""
         told = comments.given_up(held.fence, Unexplained(), self._restart, "")
         known = await self._forge.status.data(held.fence.key.number)
         if any(known.get(name) != told.data[name] for name in ("stage", "plan")):
@@ -88,19 +88,19 @@ class Actions:
             return await self._forge.comments.post(number, body, held)
 
     async def submit(self, held: Held, snapshot: Snapshot, event: Event) -> None:
-        """The plan waits for a person, who is told why when the configuration would usually do."""
+        """Leave the plan to a person, and post the reason if the configuration would usually approve it."""
         await advance(held, FenceChange(stage=move(Track.STORY, held.fence.stage, event).to, phase=""))
         if event is Event.PLAN_POSTED and self._policy.auto and snapshot.order is None:
             await self._forge.status.show(held.fence.key.number, comments.changed_meanwhile(held.fence), held)
 
     async def approve(self, held: Held, by: str) -> None:
-        """The plan is approved; from here on only its creation is left."""
+        """Record the approval of the plan; from here on only its creation is left."""
         await advance(held, FenceChange(phase=Phase.CREATE, approved_by=by))
         if held.fence.attempt == 1:
             self._specifications.expect_none(held)
 
     async def send_back(self, held: Held, snapshot: Snapshot) -> None:
-        """A new plan is wanted."""
+        """Go back to drafting, because a new plan is wanted."""
         fence = held.fence
         to = move(Track.STORY, fence.stage, sent_back(snapshot.order)).to
         await advance(held, FenceChange(stage=to, phase=Phase.DRAFT, attempt=fence.attempt + 1, round=fence.round + 1))
@@ -120,7 +120,7 @@ class Actions:
         return Ended(Result.HANDED_OVER, f"#{snapshot.issue.number} became {numbers}")
 
     async def finish(self, held: Held, snapshot: Snapshot) -> Ended:
-        """Every specification is closed: so is the story. Said first, because nobody looks at what has ended."""
+        """Close the story, whose specifications are all closed. Posted first, because nobody looks at ended items."""
         number = snapshot.issue.number
         numbers = await self._specifications.numbers(snapshot.issue, held.fence.attempt)
         to = move(Track.STORY, held.fence.stage, Event.SPECIFICATIONS_CLOSED).to
@@ -132,7 +132,7 @@ class Actions:
         return Ended(Result.FINISHED, f"#{number} is done")
 
     async def give_up(self, held: Held, error: Blocked, flagged: Collection[Flag], raw: str) -> None:
-        """To a person: fence, labels and flags, and one comment that says what to do."""
+        """Hand it to a person: fence, labels and flags, and one comment that says what to do."""
         number, stage = held.fence.key.number, held.fence.stage
         if stage in STAGES - {Stage.SPECIFIED}:
             await advance(held, FenceChange(stage=move(Track.STORY, stage, Event.GAVE_UP).to))
@@ -141,15 +141,15 @@ class Actions:
         await self._forge.labels.show(number, held.fence.stage, held, known=issue.labels, flags_on=tuple(flagged))
 
     async def wait_for(self, held: Held, sentence: str) -> None:
-        """It waits until the time in its fence; whoever comes first then goes on."""
+        """Post that it waits until the time in its fence; the first agent after that continues."""
         await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
 
     async def pause(self, held: Held) -> None:
-        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        """Post that a person paused it; the stage stays, so that it continues when the flag is removed."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
 
     async def withdraw(self, held: Held, reason: str) -> None:
-        """A person ended it: the fence remembers, and what is closed shows no stage any more."""
+        """End it by a person's order: the fence records that, and a closed story loses its stage labels."""
         issue = await self._forge.issues.issue(held.fence.key.number)
         if not issue.open:
             await self._forge.closing.unlabel(issue, held)

@@ -60,19 +60,19 @@ class PlanChanged(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class _Labelled:
-    """The labels of the story follow the fence: what takes them away is an order."""
+    """The mark of a story whose labels follow the fence from now on: their removal is an order."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unposted:
-    """The plan that was made of an attempt's story, and is not posted yet."""
+    """A plan that was made of an attempt's story, and is not posted yet."""
 
     made_from: tuple[int, str]
     plan: Plan
 
 
 class Planner:
-    """Story -> plan -> approval -> specification issues; closes the story with the last of them."""
+    """The planner: from a story to a plan, its approval and specification issues; the last one closes the story."""
 
     role = Role.PLANNER
 
@@ -94,7 +94,7 @@ class Planner:
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]:
-        """The proofs of what it holds now."""
+        """The leases that the planner holds now, by item."""
         return self._claims.holding
 
     @property
@@ -103,7 +103,7 @@ class Planner:
         return self._policy.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """Stories that are new or in one of the planner's stages; or the chosen one, whatever lists and filters say."""
+        """Return stories that are new or at a planner's stage; or the chosen one, whatever lists and filters say."""
         only = self._policy.only
         if only is not None:
             return (Candidate(only, (await self._forge.issues.issue(only)).updated_at.isoformat()),)
@@ -124,7 +124,7 @@ class Planner:
         return read.story and (not read.stages or bool(read.stages & STAGES)) and Flag.PAUSED not in read.flags
 
     def _unfinished(self, story: Issue) -> bool:
-        """Whether it is specified and lists still show a specification of it as open: nothing to do yet."""
+        """Return whether it is specified and lists still show one of its specifications as open: nothing to do yet."""
         if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
             return False
         ours = (issue for issue in self._forge.inbox.known.values() if issue.author == self._policy.account)
@@ -135,13 +135,13 @@ class Planner:
         return bool(seen)
 
     def _version(self, story: Issue) -> str:
-        """What has to change before a story is looked at again; once it is specified: what was open of it last."""
+        """Return what has to change before the next look at a story; for a specified one, what of it was open last."""
         if self._policy.names.read(story.labels).stages != {Stage.SPECIFIED}:
             return f"{story.updated_at.isoformat()} {story.comments}"  # a second may hold our change and an answer
         return f"was open: {self._seen_open.get(story.number, [])}"
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Look at lock and story; claim when there is something to do and it is free."""
+        """Read the lock and the story; claim it if there is something to do and it is free."""
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             return view
@@ -150,11 +150,11 @@ class Planner:
         return await self._claims.claim(view, await self._gate.intent(issue, view.fence))
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
-        """The lease as a block."""
+        """Hold the lease as a block."""
         return self._claims.hold(lease)
 
     async def revoked(self, number: int) -> str | None:
-        """Closed, locked, paused, no story any more, or a stage label that a person moved or removed."""
+        """Return why to stop: closed, locked, paused, no story, or a stage label that a person moved or removed."""
         held = self._claims.held(number)
         if held is None or held.memory.get(_Labelled) is None or held.memory.get(Closing) is not None:
             return None
@@ -162,7 +162,7 @@ class Planner:
         return await self._claims.revoked(number, listed, self._read, self._order)
 
     async def _read(self, number: int) -> Issue:
-        """A story, with the stage label that it lost without anybody's order."""
+        """Return a story, with the stage label that it lost without anybody's order."""
         issue, held = await self._forge.issues.issue(number), self._claims.held(number)
         return issue if held is None else await self._restored(issue, held)
 
@@ -193,7 +193,10 @@ class Planner:
         return await self._act(action, held, snapshot)
 
     def _just_read(self, held: Held) -> Issue | None:
-        """The story as the claim has read it: a draft can still be stopped, and closing looks at each specification."""
+        """Return the story as the claim has read it, if no newer reading is needed; else None.
+
+        A draft can still be stopped, and closing looks at each specification.
+        """
         issue = self._read_cache.take(held.fence.key.number)
         return issue if held.fence.phase == Phase.DRAFT or held.fence.stage is Stage.SPECIFIED else None
 
@@ -227,7 +230,7 @@ class Planner:
         held.memory.take(_Unposted)
 
     async def _plan(self, held: Held, snapshot: Snapshot) -> Plan:
-        """The plan of this text; kept until it is posted or the lease ends, so that a failed post costs nothing."""
+        """Return the plan of this text; kept until posted or the lease ends, so that a failed post costs nothing."""
         made_from = (held.fence.attempt, snapshot.story)
         kept = held.memory.get(_Unposted)
         if kept is not None and kept.made_from == made_from:
@@ -246,7 +249,7 @@ class Planner:
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
     async def stop(self, held: Held, reason: str) -> None:
-        """A person's order, noticed between or during steps."""
+        """Stop by a person's order, which was noticed between or during steps."""
         snapshot = await self._observer.look(held)
         if Flag.PAUSED in self._policy.names.read(snapshot.issue.labels).flags:
             await self._handover.pause(held)
@@ -254,7 +257,7 @@ class Planner:
             await self._handover.withdraw(held, reason)
 
     async def wait(self, held: Held, sentence: str) -> None:
-        """Say in the thread until when it waits, and why."""
+        """Post in the thread until when it waits, and why."""
         await self._handover.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:

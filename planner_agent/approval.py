@@ -1,4 +1,4 @@
-"""Where a plan is approved (pure)."""
+"""The ways in which a plan is approved (pure)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Approval(StrEnum):
-    """How a plan's approval comes about; the first three are the words of the key `approval`.
+    """Way in which a plan is approved; the first three are the values of the key `approval`.
 
     GIVEN: a person at a terminal has approved it before it was posted.
     """

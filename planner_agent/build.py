@@ -1,6 +1,6 @@
-"""Builds a planner from the parts of its repository; the second half of `__main__`.
+"""Construction of a planner from the parts of its repository; the second half of `__main__`.
 
-The planner's lists, which after each look let the next pending test get its issue.
+After each look, the planner's lists let the next pending test get its issue.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from shared.scheduling.items import Agent
 from shared.workflow import UNLABELLED, Track, stages
 
 DECIDED_ROUNDS = 1000
-"""How often a plan may have been sent back before one that was decided at a terminal takes its place."""
+"""Maximum times that a plan may have been sent back before one decided at a terminal takes its place."""
 
 
 def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
-    """The planner of one repository; with `decided` it carries out what was decided at a terminal."""
+    """Build the planner of one repository; with `decided` it carries out what was decided at a terminal."""
     policy = policy_of(parts)
     if decided is not None:
         policy = replace(policy, decided=decided, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
@@ -49,14 +49,14 @@ def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
 
 
 def _inbox(parts: Parts) -> Watch:
-    """Stories and specifications: the last one to close ends its story."""
+    """Return the lists of stories and specifications: the last specification to close ends its story."""
     specified = [stage for stage in stages(Track.SPECIFICATION) if stage not in UNLABELLED]
     followed = rules(parts.names, parts.closing, parts.status)
     return parts.inbox([parts.names.story, *specified], followed, lambda item: not item.is_pull_request)
 
 
 def forge_of(parts: Parts, inbox: Watch | None = None) -> Forge:
-    """The planner's side of GitHub."""
+    """Return the planner's side of GitHub."""
     return Forge(
         inbox=inbox or _inbox(parts),
         issues=parts.issues,
@@ -71,7 +71,7 @@ def forge_of(parts: Parts, inbox: Watch | None = None) -> Forge:
 
 
 def opening_of(parts: Parts) -> Opening:
-    """What opens issues about pending tests."""
+    """Build the opening of issues about pending tests."""
     repository = parts.configured
     pending = repository.tdd.pending
     wanted = Wanted(
@@ -88,7 +88,7 @@ def opening_of(parts: Parts) -> Opening:
 
 
 def policy_of(parts: Parts) -> Policy:
-    """What the configuration says to the planner."""
+    """Return the planner's policy from the configuration."""
     repository = parts.configured
     return Policy(
         repository=repository.name,
@@ -111,11 +111,11 @@ _HOW_TO_APPROVE = {
     "terminal": "Its plan is posted there; to approve it, run `planner-agent {repository}` at a terminal "
     "and give the number.\n",
 }
-"""What is said of a story that was just opened, by the key `approval`."""
+"""Text that is printed about a story that was just opened, by the key `approval`."""
 
 
 async def prepare(parts: Parts, arguments: Arguments) -> Parts:
-    """With `--story`: open it, say where, and plan it alone; `--yes` approves the plan in advance."""
+    """Open the story of `--story`, print its address, and plan it alone; `--yes` approves the plan in advance."""
     if arguments.story is None:
         return parts
     if len(parts.settings.repositories) > 1:

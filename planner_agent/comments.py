@@ -22,7 +22,7 @@ from shared.workflow import Track
 def plan(
     planned: Plan, revision: int, approval: Approval = Approval.COMMENT, *, links: Collection[str] = frozenset()
 ) -> str:
-    """A plan for people to decide on, and how to decide. The text of the model is made harmless.
+    """Return a plan for people to decide on, and how to decide. The text of the model is made harmless.
 
     In its prose links to the hosts `links` work, and pasted logs are folded.
     """
@@ -73,7 +73,7 @@ def _impact(one: Ambiguity) -> str:
 
 
 def _ordered(planned: Plan) -> Iterator[str]:
-    """Which specifications wait only because they touch what another one touches."""
+    """Yield the specifications that wait only because they touch the same files as another one."""
     entries = [
         f"`{key}` waits for `{one.key}`, because both touch {_paths(one.files)}."
         for key, added in overlaps(planned).items()
@@ -145,13 +145,13 @@ def _decide_at_a_terminal(planned: Plan) -> str:
 
 
 def _behind(one: Created) -> str:
-    """Why it waits for specifications of other stories."""
+    """Return which specifications of other stories it waits for; empty if it waits for none."""
     others = ", ".join(f"#{number}" for number in one.behind)
     return f" (after {others}: the same files)" if others else ""
 
 
 def specified(fence: Fence, created: Sequence[Created]) -> Status:
-    """The specification issues exist."""
+    """Return the status of a story whose specification issues exist."""
     notes = "\n".join(f"- [ ] #{one.number} {one.title}{_behind(one)}" for one in created)
     return Status(
         f"{_count(len(created), 'specification issue')} created; the story closes with the last of them.",
@@ -162,20 +162,20 @@ def specified(fence: Fence, created: Sequence[Created]) -> Status:
 
 
 def finished(fence: Fence, numbers: Mapping[str, int]) -> Status:
-    """The story is done."""
+    """Return the status of a story that is done."""
     notes = "\n".join(f"- [x] #{number}" for number in sorted(numbers.values()))
     sentence = "Every specification issue is closed: the story is done."
     return Status(sentence, _where(fence), _data(fence, specifications=dict(numbers)), notes)
 
 
 def closed(fence: Fence) -> Status:
-    """A person has closed the story; its specifications go on by themselves."""
+    """Return the status of a story that a person has closed; its specifications go on by themselves."""
     sentence = "Closed by a maintainer; its specification issues continue by themselves."
     return Status(sentence, _where(fence), _data(fence))
 
 
 def changed_meanwhile(fence: Fence) -> Status:
-    """The configuration approves plans, but not for a text that nobody with write access has approved."""
+    """Return the status of a text that nobody with write access has approved, although plans are by configuration."""
     return Status(
         "The story was edited after its label was set, so the plan needs your decision: `/approve`, "
         "`/reject <reason>` or `/edit <what to change>`.",
@@ -185,7 +185,10 @@ def changed_meanwhile(fence: Fence) -> Status:
 
 
 def given_up(fence: Fence, error: Blocked, restart: str, raw: str) -> Status:
-    """Needs a maintainer; `restart` is the label that begins anew, `raw` an answer that could not be used."""
+    """Return the status of a story that needs a maintainer.
+
+    `restart` is the label that begins anew, `raw` an answer that could not be used.
+    """
     notes = [
         "**What was kept:** the plans in this thread." if fence.round else "**What was kept:** this story.",
         f"**What to do:** {_advice(error)}correct the story or say in a comment what is wanted, "
@@ -203,7 +206,7 @@ def _advice(error: Blocked) -> str:
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
-    """A run failed and is repeated later, by whichever agent comes first then."""
+    """Return the status after a failed run, which is repeated later, by whichever agent comes first then."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
     told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
@@ -211,12 +214,12 @@ def waiting(fence: Fence, sentence: str) -> Status:
 
 
 def paused(fence: Fence) -> Status:
-    """A person paused it."""
+    """Return the status of a story that a person paused."""
     return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
 def withdrawn(fence: Fence, reason: str, restart: str) -> Status:
-    """A person stopped it."""
+    """Return the status of a story that a person stopped."""
     return Status(
         f"Stopped: {reason}. To plan it anew, set the label `{restart}` (again).", _where(fence), _data(fence)
     )
@@ -238,7 +241,7 @@ def _count(number: int, what: str) -> str:
 
 
 def doubtful(label: str, author: str) -> Status:
-    """Of a text that may have been edited between a person's label and its first reading."""
+    """Return the status of a text that may have been edited between a person's label and its first reading."""
     sentence = (
         f"Not started: after `{label}` was set, {author}, who has no write access, may have edited the text. "
         f"Please read it, then remove `{label}` and set it again."

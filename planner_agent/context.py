@@ -1,4 +1,4 @@
-"""What a plan is made from besides the story itself: the repository's code and conventions, and other issues."""
+"""The context of a plan besides the story itself: the repository's code and conventions, and other issues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.models import Issue
 from shared.text import one_line, visible
 
 CONVENTIONS = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "README.md")
-"""Read from the base branch only, so that no story can bring its own."""
+"""Files with conventions, read from the base branch only, so that no story can bring its own."""
 
 CONVENTIONS_CHARS = 8000
 README_CHARS = 2000
@@ -29,7 +29,7 @@ _REFERENCE = re.compile(r"(?<![\w#&/])(?:#|GH-)(\d{1,9})\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What the base branch showed; `files` is the list of paths and the content of those that the story names."""
+    """The code at the base branch; `files` is the list of paths and the content of those that the story names."""
 
     conventions: str
     commits: str
@@ -39,7 +39,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
-    """What a plan is made from besides the story's text. `discussion` is what trusted people said of it."""
+    """The context of a plan besides the story's text. `discussion` is what trusted people said of it."""
 
     code: Code
     related: tuple[Issue, ...] = ()
@@ -47,7 +47,7 @@ class PlanningContext:
 
 
 async def look(source: Mirror, branch: BaseBranch, story: str) -> Code:
-    """The base branch as the server has it now; raises `Misconfigured` when it does not exist."""
+    """Return the code of the base branch as the server has it now; raises `Misconfigured` if it does not exist."""
     await source.ensure()
     await source.fetch()
     tip = await branch.head(source.tip)
@@ -61,7 +61,7 @@ async def look(source: Mirror, branch: BaseBranch, story: str) -> Code:
 
 
 def named_in(story: str, paths: Sequence[str]) -> tuple[str, ...]:
-    """The first few paths that a text names in full, or by a file name that only one path has."""
+    """Return the first few paths that a text names in full, or by a file name that only one path has."""
     words = {word.strip(".,:;()[]`'\"") for word in story.split()}
     names = [path.rpartition("/")[2] for path in paths]
     named = (
@@ -73,13 +73,13 @@ def named_in(story: str, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def references(story: str, own: int) -> tuple[int, ...]:
-    """The first few issue numbers that a text names, other than its own."""
+    """Return the first few issue numbers that a text names, other than its own."""
     found = dict.fromkeys(int(number) for number in _REFERENCE.findall(story))
     return tuple(number for number in found if number and number != own)[:FILES_SHOWN]
 
 
 def about(story: Issue, known: PlanningContext) -> str:
-    """Labels, related issues, what trusted people said, and the last commits."""
+    """Return a text of labels, related issues, what trusted people said, and the last commits."""
 
     def parts() -> Iterator[str]:
         yield f"Labels: {', '.join(sorted(story.labels))}"

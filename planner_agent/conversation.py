@@ -1,4 +1,4 @@
-"""What stands in a story's thread: the engine's plans, and what people say of them (pure)."""
+"""The conversation in a story's thread: the engine's plans, and what people say of them (pure)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DECISIONS = frozenset({Verb.APPROVE, Verb.REJECT, Verb.EDIT})
 
 @dataclass(frozen=True, slots=True)
 class PlanCommand:
-    """What a person says of a plan; without a verb it is the answer to its questions.
+    """A person's decision on a plan; without a verb it is the answer to its questions.
 
     `comment_id` 0 stands for what was said at a terminal.
     """
@@ -45,13 +45,13 @@ class Conversation:
         return max((one.revision for one in self.plans), default=0)
 
     def current(self, revision: int) -> PlanComment | None:
-        """The newest plan of this version."""
+        """Return the newest plan of this version; None if there is none."""
         return next((one for one in reversed(self.plans) if one.revision == revision), None)
 
     def orders(self, revision: int) -> tuple[PlanCommand, ...]:
-        """What people say of plan `revision`, newest first, whoever they are.
+        """Return the decisions on plan `revision`, newest first, by whatever people.
 
-        Only what stands below that plan and above any later one is about it.
+        A decision is about a plan only if it stands below that plan and above any later one.
         """
         plan = self.current(revision)
         if plan is None or plan != self.plans[-1]:
@@ -69,12 +69,12 @@ class Conversation:
         return tuple(found)
 
     def before(self, revision: int) -> tuple[Comment, ...]:
-        """What people said up to the plan that precedes `revision`; everything when none does."""
+        """Return what people said up to the plan that precedes `revision`; everything if there is none."""
         end = self._preceding(revision)
         return tuple(comment for comment in self.said if not end or comment.id < end)
 
     def since(self, revision: int) -> tuple[Comment, ...]:
-        """What people said after the plan that precedes `revision`; nothing when none does."""
+        """Return what people said after the plan that precedes `revision`; nothing if there is none."""
         start = self._preceding(revision)
         return tuple(comment for comment in self.said if start and comment.id > start)
 
@@ -83,9 +83,9 @@ class Conversation:
 
 
 def of(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: Keyring) -> Conversation:
-    """The conversation in the thread of story `number`; `accounts` are the engine's own.
+    """Return the conversation in the thread of story `number`; `accounts` are the engine's own.
 
-    With one account the engine and its owner share it: what carries no mark of the engine is the person's.
+    If the engine and its owner share an account, a comment without a mark of the engine is the person's.
     """
     comments = tuple(thread)
     people = tuple(one for one in comments if not (one.author.id in accounts and _marked(one)))
@@ -97,7 +97,7 @@ def _marked(comment: Comment) -> bool:
 
 
 def words(comments: Iterable[Comment]) -> str:
-    """Comments as text for a prompt, without what they quote; a command stands as it was written."""
+    """Return comments as text for a prompt, without what they quote; a command stands as it was written."""
     return "\n\n".join(f"{comment.author.login}: {_unquoted(comment.body)}" for comment in comments)
 
 

@@ -1,4 +1,4 @@
-"""What the planner does next: pure decisions on what it saw."""
+"""The planner's next step, decided from one snapshot (pure)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.workflow.labels import Flag, Labels
 
 
 class Phase(StrEnum):
-    """What the next step at a stage is; stands in the fence."""
+    """Next step at a stage; stands in the fence."""
 
     DRAFT = "draft"
     CREATE = "create"
@@ -48,7 +48,7 @@ class Action(StrEnum):
 
 
 class Wish(Enum):
-    """What a claim would be for, and so what has to be true before it."""
+    """Purpose of a claim, which determines what has to be true before it."""
 
     BEGIN = "begin"
     RESTART = "begin anew"
@@ -64,7 +64,7 @@ STAGES = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL, Stage.SPECIFIED})
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one look at a held story showed."""
+    """The facts of one look at a held story."""
 
     fence: Fence
     issue: Issue
@@ -81,12 +81,12 @@ class Snapshot:
 
     @property
     def questions(self) -> bool:
-        """Whether the plan asks something that a person answers first."""
+        """True if the plan asks something that a person answers first."""
         return self.posted is not None and self.posted.plan is not None and bool(self.posted.plan.questions)
 
 
 def decide(s: Snapshot) -> Action:
-    """The next step of a held story."""
+    """Return the next step of a held story."""
     match s.fence.stage:
         case Stage.PLANNING:
             return _planning(s)
@@ -127,21 +127,21 @@ def _creating(s: Snapshot) -> Action:
 
 
 def _stands(s: Snapshot) -> bool:
-    """Whether the plan is as it was posted, and its story as it was planned."""
+    """Return whether the plan is as it was posted, and its story as it was planned."""
     return s.posted is not None and s.posted.plan is not None and s.posted.story == s.story
 
 
 def sent_back(order: PlanCommand | None) -> Event:
-    """What happened when a plan is drafted again; approving a plan that no longer fits asks for a new one."""
+    """Return the event of a plan that is drafted again; approving one that no longer fits asks for a new one."""
     if order is None or order.verb in {Verb.APPROVE, Verb.EDIT}:
         return Event.EDITED
     return Event.REJECTED if order.verb is Verb.REJECT else Event.ANSWERED
 
 
 def wish(issue: Issue, fence: Fence | None, names: Labels, *, unasked: bool = False) -> Wish | str:
-    """What a claim of this story would be for, or the sentence why there is nothing to claim.
+    """Return what a claim of this story would be for, or the reason why there is nothing to claim.
 
-    `unasked`: it needs no label, because a person at our terminal has said that it is one.
+    `unasked`: it needs no label, because a person at our terminal has said that it is a story.
     """
     refused = _refused(issue, names, unasked)
     if refused:
@@ -174,7 +174,7 @@ def _refused(issue: Issue, names: Labels, unasked: bool) -> str:
 
 
 def triggers(issue: Issue, names: Labels) -> tuple[str, ...]:
-    """The labels by which a person asks for a plan: the story's own, and the stage set by hand."""
+    """Return the labels by which a person asks for a plan: the story's own, and the stage set by hand."""
     shown = names.read(issue.labels).stages
     if Stage.PLANNING in shown:
         return names.story, names.of(Stage.PLANNING)
@@ -190,23 +190,23 @@ def _lagging(shown: frozenset[Stage], stage: Stage) -> Wish | str:
 
 
 def lags(issue: Issue, fence: Fence, names: Labels) -> bool:
-    """Whether the stage labels are still those of the stage before the fence's."""
+    """Return whether the stage labels are not yet those of the fence's stage."""
     shown = names.read(issue.labels).stages
     return fence.stage not in TERMINAL and bool(shown) and shown != {fence.stage}
 
 
 def ordered_to_stop(shown: frozenset[Stage], stage: Stage) -> bool:
-    """Whether none of the labels is the stage's own, or of a stage that leads to it and may not be removed yet."""
+    """Return whether no label is the stage's own, or that of a stage before it, which may not be removed yet."""
     return label_drift.sign(shown, stage, before(stage)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:
-    """The stages that lead to `stage`: their label may not be removed yet."""
+    """Return the stages that lead to `stage`: their label may not be removed yet."""
     return label_drift.before(stage, tracks={Track.STORY}, movers={Role.PLANNER, Role.PERSON})
 
 
 def flags(stage: Stage, *, questions: bool) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
-    """The flags to set and to take off beside a stage of a story."""
+    """Return the flags to set and the flags to take off at a stage of a story."""
     match stage:
         case Stage.PLANNING:
             ended = (Flag.MANUAL_INTERVENTION, Flag.SPEC_REVIEW_NEEDED, Flag.BUDGET_EXCEEDED)

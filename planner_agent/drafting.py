@@ -1,6 +1,6 @@
-"""The paid part: one call for a plan, one for its correction, and nothing kept that does not fit the schema.
+"""The paid calls for a plan: one call, and one for its correction; nothing is kept that does not fit the schema.
 
-What is known about a story, made short enough to plan from: a paid call, made only where the text is long.
+The context of a story is made short enough to plan from; only if it is long, that costs a paid call.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from shared.text.prompts import Untrusted
 ROLE = "architect"
 
 DISCUSSION_CHARS = 16_000
-"""Characters of comments that a prompt shows, the newest."""
+"""Characters of the newest comments that a prompt shows."""
 
 COMMENTS_SHOWN = 100
-"""Comments whose authors' permissions are asked for, the newest."""
+"""Number of the newest comments whose authors' permissions are asked for."""
 
 
 class StoryUnusable(Blocked):
@@ -53,14 +53,14 @@ class StoryEdited(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What trusted people said: of the story itself, and of the plan that came before."""
+    """Trusted people's words: about the story itself, and about the plan that came before."""
 
     discussion: str = ""
     feedback: str = ""
 
 
 class Drafting:
-    """Asks a backend for plans."""
+    """The calls of a backend for plans."""
 
     def __init__(self, issues: Issues, listener: Listener, source: Mirror, coder: Coder, policy: Policy) -> None:
         self._issues = issues
@@ -70,10 +70,10 @@ class Drafting:
         self._policy = policy
 
     async def draft(self, story: Issue, heard: Conversation, fence: Fence) -> Plan:
-        """A valid plan of `story` for the round of `fence`; the one that was decided at our terminal, if any.
+        """Return a valid plan of `story` for the round of `fence`; the one decided at our terminal, if any.
 
-        Raises `StoryUnusable`, `StoryEdited`, `StoryChanged`, `AnswerUnusable`, and `RunFailed` or `RunEnded` when
-        the run itself failed.
+        Raises `StoryUnusable`, `StoryEdited`, `StoryChanged`, `AnswerUnusable`, and `RunFailed` or `RunEnded` if the
+        run itself failed.
         """
         if self._policy.decided is not None:
             return self._policy.decided.plan_of(story)
@@ -91,7 +91,10 @@ class Drafting:
             raise StoryEdited
 
     async def said(self, heard: Conversation, revision: int, *, begun_anew: bool) -> Said:
-        """What trusted people said before plan `revision`; begun anew, what was said of an older plan is discussion."""
+        """Return what trusted people said before plan `revision`.
+
+        If the story is begun anew, words about an older plan count as discussion.
+        """
         earlier, since = heard.before(revision), heard.since(revision)
         if begun_anew:
             earlier, since = (*earlier, *since), ()
@@ -100,12 +103,12 @@ class Drafting:
         return Said(discussion[-DISCUSSION_CHARS:], feedback[-DISCUSSION_CHARS:])
 
     async def known(self, story: Issue, discussion: str) -> PlanningContext:
-        """What a plan of `story` is made from besides its text. Costs no paid call."""
+        """Return the context of a plan of `story` besides its text. Costs no paid call."""
         code = await context.look(self._source, self._policy.base, f"{story.title}\n{story.body}")
         return PlanningContext(code, tuple(await self._related(story)), discussion)
 
     async def planned(self, story: Issue, known: PlanningContext, feedback: str, round: int) -> Plan:
-        """A valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
+        """Return a valid plan by the backend; errors as `draft`. `round` counts the plans of this text from 0."""
         request = Request(
             call=CoderCall.PLAN,
             item=f"#{story.number}" if story.number else f"story-{body_sha256(story.title, story.body)[:8]}",
@@ -149,7 +152,7 @@ class Drafting:
         return {**told, "context": Untrusted(summary), **code}
 
     async def _related(self, story: Issue) -> list[Issue]:
-        """The issues that the story names, as far as people with write access wrote them."""
+        """Return the issues that the story names, as far as people with write access wrote them."""
         found: list[Issue] = []
         for number in context.references(f"{story.title}\n{story.body}", story.number):
             try:
@@ -174,7 +177,7 @@ def check(story: Issue) -> None:
 log = structlog.get_logger()
 
 FEWEST_WORDS, MOST_WORDS = 500, 1000
-"""How long a summary is. What has no more words than the most is passed on as it is."""
+"""Minimum and maximum words of a summary. A text without more words than the maximum is passed on as it is."""
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -185,11 +188,11 @@ SCHEMA: Mapping[str, Any] = {
 
 
 async def condensed(coder: Coder, request: Request, text: str, prompt: Callable[[str], str]) -> str:
-    """`text` itself when it is short, else the backend's summary of it.
+    """Return `text` itself if it is short, else the backend's summary of it.
 
-    `prompt` renders the question with what was wrong with a first answer, else "". A summary that cannot be used,
-    not even after its correction, is left out: the plan is then made from the text. Raises `RunFailed` and
-    `RunEnded` when a run itself failed.
+    `prompt` renders the question with the faults of a first answer, or with "". A summary that cannot be used, not even
+    after its correction, is left out: the plan is then made from the text. Raises `RunFailed` and `RunEnded` if a run
+    itself failed.
     """
     if len(text.split()) <= MOST_WORDS:
         return text
@@ -205,7 +208,7 @@ async def condensed(coder: Coder, request: Request, text: str, prompt: Callable[
 
 
 def _read(outcome: RunOutcome) -> str:
-    """The summary in an answer; raises `Unusable` for one of the wrong length."""
+    """Return the summary in an answer; raises `Unusable` for one of the wrong length."""
     if outcome.ending is Ending.MALFORMED:
         raise Unusable(["it is not JSON by the schema"])
     found = (completed(outcome, CoderCall.SUMMARISE).answer or {}).get("summary")

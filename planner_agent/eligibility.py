@@ -1,4 +1,4 @@
-"""What has to be true before a story is claimed: a trusted label, a person's decision, closed specifications."""
+"""Conditions of a claim of a story: a trusted label, a person's decision, closed specifications."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shared.workflow import HALTED, TERMINAL, Stage
 
 
 class Eligibility:
-    """Reads what a claim depends on. A refusal costs no comment and no paid call."""
+    """The checks before a claim. A refusal costs no comment and no paid call."""
 
     def __init__(self, forge: Forge, listener: Listener, specifications: Specifications, policy: Policy) -> None:
         self._forge = forge
@@ -31,7 +31,7 @@ class Eligibility:
         self._answered: set[int] = set()
 
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str:
-        """What a claim of this story would begin, or the sentence why it is not claimed."""
+        """Return what a claim of this story would begin, or the reason why it is not claimed."""
         if fence is not None and fence.phase in UNBEGUN:
             fence = None
         barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
@@ -59,14 +59,17 @@ class Eligibility:
                 assert_never(wanted)
 
     def _assigned(self, issue: Issue, fence: Fence | None) -> str:
-        """Why it is left to a person, unless one has named it at a terminal. What has begun goes on."""
+        """Return why it is left to a person, unless a person named it at a terminal. A begun one goes on."""
         begun = fence is not None and fence.stage not in TERMINAL
         if begun or self._policy.take_assigned or self._policy.only is not None:
             return ""
         return assigned(issue, lambda one: one == self._policy.account)
 
     async def _begin(self, issue: Issue, fence: Fence | None) -> Intent | str:
-        """The newest label that asks for a plan: after the fence, and by somebody with write access."""
+        """Return the intent to begin, if the newest label that asks for a plan counts; else the reason why not.
+
+        It has to be younger than the fence, and set by somebody with write access.
+        """
         opened = fence is None and issue.untouched and await self._listener.may_write(issue.author.login)
         refused = "" if opened else await self._distrust(issue, fence)
         if refused:
@@ -81,7 +84,7 @@ class Eligibility:
         )
 
     async def _distrust(self, issue: Issue, fence: Fence | None) -> str:
-        """Why the newest label that asks for a plan does not count; at a terminal a person asks without one."""
+        """Return why the newest label that asks for a plan does not count; at a terminal a person asks without one."""
         if self._policy.decided is not None:
             return ""
         event = await self._newest(issue, *triggers(issue, self._policy.names))
@@ -95,7 +98,7 @@ class Eligibility:
         return await self._doubt(issue, event)
 
     async def _doubt(self, issue: Issue, asked: LabelEvent) -> str:
-        """Why the text may not be the one that was asked for; said once. Whoever may write may edit as well."""
+        """Return why the text may not be the one that was asked for; posted once. Who may write may also edit."""
         if self._forge.texts.stood(issue, asked.at) or issue.author == self._policy.account:
             return ""
         if await self._listener.may_write(issue.author.login):
@@ -105,14 +108,14 @@ class Eligibility:
         return told.sentence
 
     async def _restart(self, issue: Issue, fence: Fence) -> Intent | str:
-        """A person begins anew; else labels that lag behind the fence are finished by a claim."""
+        """Begin anew if a person asks for that; else let a claim finish labels that lag behind the fence."""
         begun = await self._begin(issue, fence)
         if isinstance(begun, str) and (lags(issue, fence, self._policy.names) or await self._is_bare(issue, fence)):
             return Intent(fence.stage, fence.phase)
         return begun
 
     async def _is_bare(self, issue: Issue, fence: Fence) -> bool:
-        """Whether it was given up before its first label, and the crash came before that was shown."""
+        """Return whether it was given up before its first label, and a crash came before that was shown."""
         if fence.stage not in HALTED or self._policy.names.read(issue.labels).stages:
             return False
         shown = (fence.stage, Stage.PLANNING, Stage.AWAITING_APPROVAL)
@@ -120,7 +123,7 @@ class Eligibility:
         return newest is None or newest.at < fence.at
 
     async def _resume(self, issue: Issue, fence: Fence) -> Intent | str:
-        """No stage label: a crash before it was set, or lost with its definition, unless somebody took it off."""
+        """Resume a story without a stage label, unless a person removed it: a crash came first, or it was lost."""
         newest = await self._newest(issue, self._policy.names.of(fence.stage))
         never = newest is None or (not newest.added and newest.at < fence.at)
         if never and fence.stage is Stage.PLANNING:

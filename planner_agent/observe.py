@@ -1,4 +1,4 @@
-"""What the planner sees: the thread of a story, who said it with which rights, and a held story as one snapshot."""
+"""The planner's view: a story's thread, who said what with which rights, and a held story as one snapshot."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from shared.models import Comment, Issue
 from shared.workflow import Stage
 
 NEWS = timedelta(seconds=30)
-"""A plan posted so lately has not been answered: what the thread said before it is known."""
+"""Age of a posted plan up to which it cannot have been answered: what the thread said before it is known."""
 
 ASK_AGAIN_SECONDS = 2.0
-"""So soon a plan that was accepted and is not shown is asked for again."""
+"""Seconds until a plan that was accepted and is not shown is asked for again."""
 
 TALKING = frozenset({Stage.PLANNING, Stage.AWAITING_APPROVAL})
 """Stages in which the thread decides."""
@@ -40,13 +40,13 @@ class PostedPlan:
 
 
 def posted(held: Held) -> Comment | None:
-    """The plan of this lease."""
+    """Return the plan that was posted in this lease; None if there is none."""
     plan = held.memory.get(PostedPlan)
     return None if plan is None else plan.comment
 
 
 class Listener:
-    """Reads threads and tells whose words count."""
+    """Reader of threads that tells whose words count."""
 
     def __init__(self, forge: Forge, claimant: Claimant, policy: Policy) -> None:
         self._forge = forge
@@ -56,9 +56,10 @@ class Listener:
     async def hear(
         self, number: int, *, own: Comment | None = None, after: Comment | None = None, anew: bool = False
     ) -> Conversation:
-        """The conversation on story `number`, with the plan `own` of a lease even if a stale read lacks it.
+        """Return the conversation on story `number`, with the plan `own` of a lease even if a stale read lacks it.
 
-        What was read in the last 30 seconds is not read again, unless `anew`; what has the comment `after`, never.
+        A reading of the last 30 seconds, or one of any age that shows the comment `after`, is used again, unless
+        `anew`.
         """
         comments, witness = self._forge.comments, after.id if after else 0
         read = await comments.thread(number) if anew else await comments.lately(number, witness=witness)
@@ -69,7 +70,7 @@ class Listener:
         return conversation.of(ordered, number, self._claimant.accounts, self._claimant.keys)
 
     async def order(self, heard: Conversation, revision: int) -> PlanCommand | None:
-        """The last word on plan `revision`: what was decided at our terminal, else of somebody with write access.
+        """Return the last decision on plan `revision`: at our terminal, else by somebody with write access.
 
         Where plans are approved at a terminal, no comment approves one.
         """
@@ -83,16 +84,16 @@ class Listener:
         return None
 
     async def trusted(self, comments: Iterable[Comment]) -> tuple[Comment, ...]:
-        """The comments of people with write access."""
+        """Return the comments of people with write access."""
         return tuple([one for one in comments if await self.may_write(one.author.login)])
 
     async def may_write(self, login: str) -> bool:
-        """Whether a person's words count, by the live permission."""
+        """Return whether a person's words count, by their permission as it is now."""
         return (await self._forge.people.permission(login)).may_write
 
 
 def _decided(decided: PreapprovedPlan, heard: Conversation, revision: int) -> PlanCommand | None:
-    """What a decision at a terminal means for the plan in the thread: it is approved, or another takes its place."""
+    """Return the decision at a terminal as one on the plan in the thread: approve it, or replace it by another."""
     current = heard.current(revision)
     if current is None:
         return None
@@ -101,7 +102,7 @@ def _decided(decided: PreapprovedPlan, heard: Conversation, revision: int) -> Pl
 
 
 class Observer:
-    """Looks at a held story."""
+    """The view of a held story."""
 
     def __init__(self, forge: Forge, listener: Listener, specifications: Specifications, policy: Policy) -> None:
         self._forge = forge
@@ -110,7 +111,7 @@ class Observer:
         self._policy = policy
 
     async def look(self, held: Held, seen: Issue | None = None) -> Snapshot:
-        """The story as it is now; raises `Transient` or `Gone`. `seen` is what was read of it just now."""
+        """Return the story as it is now; raises `Transient` or `Gone`. `seen` is what was read of it just now."""
         fence = held.fence
         issue = seen or await self._forge.issues.issue(fence.key.number)
         snapshot = Snapshot(fence, issue, auto=self._policy.auto, rounds=self._policy.rounds)
@@ -125,7 +126,7 @@ class Observer:
         return replace(snapshot, posted=heard.current(fence.attempt), order=order)
 
     async def _accepted(self, held: Held) -> Conversation:
-        """The thread once more, which lacked the plan that was accepted: a replica may be behind.
+        """Return the thread, read again because it lacked the plan that was accepted: a replica may be behind.
 
         Raises `NotShown` while the epoch or the acceptance is young; what is missing after that was deleted.
         """
@@ -137,7 +138,7 @@ class Observer:
 
 
 def _new_plan(held: Held) -> Comment | None:
-    """The plan that this lease has just posted, while nobody is asked about it."""
+    """Return the plan that this lease has just posted, while nobody is asked about it; else None."""
     plan = posted(held)
     if plan is None or held.fence.stage is not Stage.PLANNING:
         return None

@@ -1,4 +1,4 @@
-"""Specifications that touch the same files are built one after the other: which have to wait for which (pure)."""
+"""The order of specifications that touch the same files: they are built one after the other (pure)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Shared:
 
 
 def overlaps(plan: Plan) -> Mapping[str, tuple[Shared, ...]]:
-    """Key -> the specifications that it has to wait for although the plan does not say so.
+    """Return key -> the specifications that it has to wait for although the plan does not say so.
 
-    Two that name the same file and do not depend on each other, not even through others, would be built
-    side by side and meet in a conflict. The later one waits, so that no circle can arise.
+    Two that name the same file and do not depend on each other, not even through others, would be built side by side
+    and meet in a conflict. The later one waits, so that no circle can arise.
     """
     after: dict[str, set[str]] = {}
     added: dict[str, tuple[Shared, ...]] = {}
@@ -42,12 +42,12 @@ def overlaps(plan: Plan) -> Mapping[str, tuple[Shared, ...]]:
 
 
 def blockers(plan: Plan, one: PlannedSpecification) -> tuple[str, ...]:
-    """The keys of everything that a specification waits for: what the plan says, then what shares its files."""
+    """Return the keys of everything that a specification waits for: by the plan, then by shared files."""
     return (*one.depends_on, *(shared.key for shared in overlaps(plan).get(one.key, ())))
 
 
 def elsewhere(one: PlannedSpecification, under_way: Mapping[int, Specification]) -> tuple[int, ...]:
-    """The specifications under way, by number, that `one` has to wait for because both name the same file.
+    """Return the specifications under way, by number, that `one` has to wait for because both name the same file.
 
     One that waits for another of them stands for both. None of them can wait for `one`, which is newer.
     """

@@ -1,4 +1,4 @@
-"""What a plan is: the schema by which a backend answers, and the strict reading of its answer (pure)."""
+"""Plans: the schema by which a backend answers, and the strict reading of its answer (pure)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.text import clean, one_line, redact
 from shared.text.markdown import open_fence
 
 ANSWER_LIMIT = 200_000
-"""Characters of an answer that are looked at."""
+"""Maximum number of characters in an answer."""
 
 PLAN_LIMIT = 24_000
 """Characters of a plan as JSON: it is posted twice in one comment of at most 65,536, for people and for programs."""
@@ -32,7 +32,7 @@ class NoPlan(Unusable):
 
 
 def _line(text: str) -> str:
-    """One line that says something."""
+    """Return the text as one line; raises `ValueError` if it says nothing."""
     line = _optional(text)
     if not line:
         raise ValueError("says nothing")
@@ -44,7 +44,7 @@ def _optional(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Markdown that says something and leaves no code fence open."""
+    """Return Markdown that leaves no code fence open; raises `ValueError` if it says nothing."""
     prose = redact(clean(text), ()).strip()
     if not prose:
         raise ValueError("says nothing")
@@ -108,7 +108,7 @@ class PlannedSpecification(_Part):
 
 
 class Plan(_Part):
-    """How a story becomes specifications. What is posted and created comes from here alone."""
+    """The way from a story to specifications. What is posted and created comes from here alone."""
 
     summary: Prose
     complexity: Literal["low", "medium", "high"]
@@ -120,12 +120,12 @@ class Plan(_Part):
 
     @property
     def questions(self) -> tuple[Ambiguity, ...]:
-        """What a person has to answer first."""
+        """Questions that a person has to answer first."""
         return tuple(one for one in self.ambiguities if one.blocking)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted where the story does not say, one sentence or two for each."""
+        """Assumptions where the story does not say, one sentence or two for each."""
         return tuple(f"{one.question} {one.assumption}" for one in self.ambiguities if one.assumption)
 
     @property
@@ -137,12 +137,12 @@ class Plan(_Part):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of a plan, for a backend."""
+    """Return the JSON schema of a plan, for a backend."""
     return Plan.model_json_schema()
 
 
 def dump(plan: Plan) -> str:
-    """A plan as one line of JSON that no Markdown or HTML parser sees anything in."""
+    """Return a plan as one line of JSON that no Markdown or HTML parser sees anything in."""
     data = plan.model_dump(mode="json")
     for one in data["specifications"]:
         if one["kind"] == SpecificationKind.FEATURE:
@@ -154,12 +154,12 @@ def dump(plan: Plan) -> str:
 
 
 def sha256(text: str) -> str:
-    """The hash by which a plan is named, over its `dump`."""
+    """Return the hash by which a plan is named, over its `dump`."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def as_text(answer: Mapping[str, Any]) -> str:
-    """A structured answer as JSON, for `read`; raises `NoPlan` when it is nested too deeply."""
+    """Return a structured answer as JSON, for `read`; raises `NoPlan` if it is nested too deeply."""
     try:
         return json.dumps(answer)
     except RecursionError:
@@ -167,7 +167,7 @@ def as_text(answer: Mapping[str, Any]) -> str:
 
 
 def read(text: str) -> Plan:
-    """The plan that JSON spells, and nothing but JSON; raises `NoPlan` with every fault found."""
+    """Return the plan that JSON spells, and nothing but JSON; raises `NoPlan` with every fault found."""
     if len(text) > ANSWER_LIMIT:
         raise NoPlan([f"it has {len(text):,} characters, {PLAN_LIMIT:,} are allowed"])
     decode(text)
@@ -182,7 +182,10 @@ def read(text: str) -> Plan:
 
 
 def decode(text: str) -> None:
-    """What pydantic would let pass, or not say clearly: duplicate keys, NaN, text around the JSON, depth."""
+    """Raise `NoPlan` for what pydantic accepts or reports unclearly.
+
+    That is duplicate keys, NaN, text around the JSON, and depth.
+    """
     try:
         json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:

@@ -34,7 +34,7 @@ class PlanComment:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a plan comment belongs to: version `revision` for story `number` with the hash `story`.
+    """The text that a plan comment belongs to: version `revision` for story `number` with the hash `story`.
 
     `links` are the hosts to which the story's own links lead: links to those work in the plan too.
     """
@@ -46,7 +46,7 @@ class Binding:
 
 
 def write(planned: Plan, binding: Binding, *, keys: Keyring, approval: Approval) -> str:
-    """The signed body of a plan comment, which says how its `approval` comes about."""
+    """Return the signed body of a plan comment, which says how its `approval` comes about."""
     data = plan.dump(planned)
     marker = comment_signatures.render(
         MARK, {"sha": plan.sha256(data), "rev": str(binding.revision), "story": binding.story}
@@ -57,13 +57,13 @@ def write(planned: Plan, binding: Binding, *, keys: Keyring, approval: Approval)
 
 
 def find(thread: Iterable[Comment], number: int, accounts: Collection[int], keys: Keyring) -> tuple[PlanComment, ...]:
-    """The plan comments of our accounts in a story's thread, oldest first."""
+    """Return the plan comments of our accounts in a story's thread, oldest first."""
     found = (_posted(one, number, keys) for one in thread if one.author.id in accounts)
     return tuple(sorted((one for one in found if one is not None), key=lambda one: one.comment_id))
 
 
 def creation_name(revision: int, story: str) -> str:
-    """How the fence names a plan while it is made: the `revision`-th, of the text with the hash `story`."""
+    """Return the fence's name of a plan while it is made: the `revision`-th, of the text with the hash `story`."""
     return f"plan-{revision}-{story[:12]}"
 
 
@@ -77,7 +77,7 @@ def _posted(comment: Comment, number: int, keys: Keyring) -> PlanComment | None:
 
 
 def _plan(body: str, sha: str) -> Plan | None:
-    """The plan in a comment; None when it is not the one that the marker names."""
+    """Return the plan in a comment; None if it is not the one that the marker names."""
     data = body.replace("\r\n", "\n").rpartition(f"\n{_OPENING}\n")[2].partition("\n")[0]
     if plan.sha256(data) != sha:
         return None

@@ -1,4 +1,4 @@
-"""What the configuration says to the planner, as plain values."""
+"""The configuration of the planner, as plain values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Policy:
     rounds: int = 3
     limits: RunLimits = field(default_factory=RunLimits)
     take_assigned: bool = False
-    """Whether stories that are assigned to a person are begun all the same."""
+    """True if stories that are assigned to a person are begun all the same."""
     only: int | None = None
     decided: PreapprovedPlan | None = None
 
@@ -43,5 +43,5 @@ class Policy:
 
     @property
     def auto(self) -> bool:
-        """Whether the configuration approves plans."""
+        """True if the configuration approves plans."""
         return self.approval is Approval.AUTO

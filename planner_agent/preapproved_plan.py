@@ -1,4 +1,4 @@
-"""What a person has decided at a terminal before anything was written (pure)."""
+"""A person's decision on a plan at a terminal, before anything was written (pure)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PreapprovedPlan:
     login: str
 
     def plan_of(self, story: Issue) -> Plan:
-        """The approved plan; raises `StoryChanged` when it was approved for another text."""
+        """Return the approved plan; raises `StoryChanged` if it was approved for another text."""
         if body_sha256(story.title, story.body) != self.story:
             raise StoryChanged
         return self.plan

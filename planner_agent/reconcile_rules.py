@@ -1,4 +1,4 @@
-"""What the reconciler has to know of stories."""
+"""The reconciler's rules for stories."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from shared.workflow.labels import Labels
 
 
 async def _outcome(fence: Fence) -> ItemEnd:
-    """A specified story that is closed is done, whoever closed it."""
+    """Return how a closed story ended: a specified one is done, whoever closed it."""
     return ItemEnd.DONE if fence.stage is Stage.SPECIFIED else ItemEnd.DROPPED
 
 
 def rules(names: Labels, closing: Closing, status: StatusBoard) -> ReconcileRules:
-    """A crash may leave a story without a label: before its first plan it has none."""
+    """Return the rules. A crash may leave a story without a label: before its first plan it has none."""
 
     async def told(fence: Fence, reason: str) -> Status:
         return comments.withdrawn(fence, reason, names.of(Stage.PLANNING))
 
     async def closed(fence: Fence, item: Issue) -> None:
-        """The end of another stage is told as a withdrawal; a planner that died while ending a story has told it."""
+        """Report the end of a specified story, unless a planner that died while ending it has reported it.
+
+        The end of another stage is reported as a withdrawal.
+        """
         if fence.stage is Stage.SPECIFIED and (await status.data(item.number)).get("stage") != Stage.DONE:
             await status.revise(item.number, comments.closed(fence), Notice(item.number, "closed"))
         await closing.unlabel(item, TIDYING)

@@ -1,4 +1,4 @@
-"""From a plan to specification issues: each created once, adopted when it exists, watched until all are closed."""
+"""The specification issues of a plan: each created once, adopted if it exists, watched until all are closed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shared.text.comment_signatures import Keyring
 from shared.workflow import Event, Stage, Track, move
 
 _UNDER_WAY = frozenset({Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.REVIEWING})
-"""The stages of a specification that will be merged if nothing happens."""
+"""The stages of a specification that will be merged unless something happens."""
 
 TITLE_LIMIT = 220
 """GitHub refuses titles above 256 characters; making one harmless adds a few."""
@@ -43,7 +43,7 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class _FirstPlan:
-    """Nothing can have been created for the story before."""
+    """The mark that nothing can have been created for the story before."""
 
 
 class Specifications:
@@ -56,16 +56,16 @@ class Specifications:
         self._listed: dict[tuple[int, int], Mapping[str, int]] = {}
 
     def expect_none(self, held: Held) -> None:
-        """This lease has just approved the first plan that its story ever had: nothing can have been created from it.
+        """Note that this lease approved the first plan that its story ever had: nothing can have been created from it.
 
-        Good for one try to create them.
+        Valid for one try to create the specifications.
         """
         held.memory.keep(_FirstPlan())
 
     async def create(self, held: Held, story: Issue, plan: Plan, sha: str) -> tuple[Created, ...]:
-        """Every specification issue of `plan`, whose hash is `sha`; those that an earlier try has made are adopted.
+        """Return every specification issue of `plan`, whose hash is `sha`; create those that no earlier try has made.
 
-        Raises `UnknownOutcome` when it is not known whether one was created: the next try looks first.
+        Raises `UnknownOutcome` if it is not known whether one was created: the next try looks first.
         """
         existing = {} if held.memory.take(_FirstPlan) else await self._existing(story, sha)
         labels = [
@@ -89,12 +89,12 @@ class Specifications:
         return tuple(created.values())
 
     def _handed_on(self, story: Issue) -> list[str]:
-        """The labels of a story that hold for its parts: how urgent it is, and that the engine is to take it at all."""
+        """Return the labels of a story that hold for its parts: its urgency, and that the engine may take it."""
         known = {label.casefold() for label in (*self._policy.priorities, *self._policy.include)}
         return sorted(label for label in story.labels if label.casefold() in known)
 
     async def closed(self, story: Issue, fence: Fence) -> bool:
-        """Whether the newest plan has specifications and each of them, read singly, is closed or gone.
+        """Return whether the newest plan has specifications and each of them, read singly, is closed or gone.
 
         Raises `NotShown` for one that a replica may not know yet.
         """
@@ -105,9 +105,9 @@ class Specifications:
         return bool(numbers)
 
     async def numbers(self, story: Issue, revision: int) -> Mapping[str, int]:
-        """Key -> issue number: as the status comment lists them, else by the marks of the issues themselves.
+        """Return key -> issue number: as the status comment lists them, else by the marks of the issues themselves.
 
-        What was made from one plan does not change, so it is read once.
+        The issues made from one plan do not change, so they are read once.
         """
         known = self._listed.get((story.number, revision))
         if known:
@@ -128,7 +128,7 @@ class Specifications:
         return found
 
     async def _under_way(self, story: Issue) -> dict[int, Specification]:
-        """What other stories, or people, have specified and is not merged yet; what was given up waits for a person."""
+        """Return specifications of other stories, or by people, that are not merged yet, nor given up to a person."""
         found: dict[int, Specification] = {}
         for number, listed in self._forge.inbox.known.items():
             if not self._is_under_way(listed) or self._comes_later(listed, story):
@@ -141,7 +141,7 @@ class Specifications:
         return found
 
     def _comes_later(self, issue: Issue, story: Issue) -> bool:
-        """Whether it is not begun and less urgent: the worker lets it wait for the parts of `story`."""
+        """Return whether it is not begun and less urgent: the worker lets it wait for the parts of `story`."""
         if self._policy.names.read(issue.labels).stages != {Stage.READY}:
             return False
         return urgency(issue, self._policy.priorities).rank > urgency(story, self._policy.priorities).rank
@@ -160,7 +160,7 @@ class Specifications:
 def specified(
     planned: PlannedSpecification, story: int, waits_for: tuple[int, ...], assumptions: tuple[str, ...] = ()
 ) -> Specification:
-    """One planned specification as the value that an issue's body is written from.
+    """Return one planned specification as the value that an issue's body is written from.
 
     The assumptions of its plan stand at the end of the goal, where whoever builds it reads them.
     """

@@ -1,4 +1,4 @@
-"""What a person orders by closing, locking, pausing or relabelling a story that the planner holds (pure)."""
+"""Orders that people give by closing, locking, pausing or relabelling a story that the planner holds (pure)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.workflow.labels import Flag, Labels
 
 
 def stop_request(issue: Issue, fence: Fence, names: Labels, *, labelled: bool, unasked: bool = False) -> str | None:
-    """Why the work ends, or None; `labelled` once the story's label was shown in this lease.
+    """Return the reason to stop, or None; `labelled` once the story's label was shown in this lease.
 
     A story that is `unasked` has no label before that.
     """

@@ -1,4 +1,4 @@
-"""A story typed in at a console becomes a story issue."""
+"""The issue of a story that was typed in at a console."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ TITLE_LIMIT = 240
 
 
 async def create_story(issues: Issues, text: str, *labels: str) -> Issue:
-    """The new issue: the first line of `text` is its title, the rest its body, and it carries `labels`.
+    """Create the issue: the first line of `text` is its title, the rest its body, and it carries `labels`.
 
-    A first line that is too long for a title stands in the body as well. Raises `Misconfigured` for
-    a story that says nothing or is longer than GitHub accepts.
+    A first line that is too long for a title stands in the body as well. Raises `Misconfigured` for a story that says
+    nothing or is longer than GitHub accepts.
     """
     title, body = split(text)
     return await issues.create(title, body, labels, OperatorPermit("a story from the command line"))
 
 
 def split(text: str) -> tuple[str, str]:
-    """Title and body; errors as `create_story`."""
+    """Return title and body; errors as `create_story`."""
     text = text.strip()
     if not visible(text).strip():
         raise Misconfigured("The story is empty: say in the first line what is wanted, and the details below it.")

@@ -1,4 +1,4 @@
-"""A paid call of the planner that gets text and no tree, beside its plans: within narrow limits, corrected once."""
+"""Paid calls of the planner that get text and no tree, beside its plans: within narrow limits, corrected once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROMPTS = Prompts(Path(__file__).with_name("prompts"))
 
 
 def most(deadline_seconds: float) -> RoleOverride:
-    """What such a call may take at most, and its correction as much again."""
+    """Return the limits of such a call; its correction may take as much again."""
     return RoleOverride(max_turns=5, budget_usd=0.5, deadline_seconds=deadline_seconds)
 
 
@@ -32,7 +32,10 @@ class AnswerHidden(AnswerUnusable):
 async def ask(
     coder: Coder, request: Request, prompt: Callable[[str], str], read: Callable[[str], T], sentence: str
 ) -> T:
-    """What `read` makes of the text of an answer; see `asked`. Raises `AnswerHidden`, `RunFailed`, `RunEnded`."""
+    """Return what `read` makes of the text of an answer; see `asked`.
+
+    Raises `AnswerHidden`, `RunFailed`, `RunEnded`.
+    """
     try:
         return await asked(coder, request, prompt, lambda run: read(answer_text(run, request.call)), sentence)
     except AnswerUnusable as error:
@@ -40,7 +43,7 @@ async def ask(
 
 
 def answer_text(outcome: RunOutcome, call: CoderCall) -> str:
-    """The answer as text; one that the backend itself could not parse is an answer, too."""
+    """Return the answer as text; one that the backend itself could not parse is an answer, too."""
     if outcome.ending is Ending.MALFORMED:
         return outcome.text
     done = completed(outcome, call)

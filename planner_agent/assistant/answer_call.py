@@ -1,4 +1,4 @@
-"""The paid part of an answer: what a question is answered from, and what is read of the answer."""
+"""The paid call for an answer: its background, its prompt, and the reading of its result."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ QUESTION_CHARS = 4000
 CHANGE_CHARS = 20_000
 
 ANSWER_LIMIT = 20_000
-"""Characters of an answer that are looked at."""
+"""Maximum number of characters in an answer."""
 
 _UNUSABLE = "The backend's answer cannot be used, and its correction cannot either:"
 
 
 class Answer(BaseModel):
-    """What a backend answers."""
+    """The answer to the question."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -41,7 +41,7 @@ class Answer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What a question is answered from. `shown` is whether the thread's title and text may be shown to a model."""
+    """The sources of an answer. `shown`: the thread's title and text may be shown to a model."""
 
     thread: Issue
     shown: bool
@@ -51,14 +51,14 @@ class Background:
 
 
 class AnswerCall:
-    """Asks a backend for an answer."""
+    """The call of a backend for an answer."""
 
     def __init__(self, coder: Coder, limits: RunLimits) -> None:
         self._coder = coder
         self._limits = lowered(limits, most(CALL_SECONDS))
 
     async def answer(self, question: Comment, known: Background) -> str:
-        """Markdown, as the backend wrote it. Raises `AnswerHidden`, `RunFailed`, `RunEnded`."""
+        """Return Markdown, as the backend wrote it. Raises `AnswerHidden`, `RunFailed`, `RunEnded`."""
         told = _variables(question, known)
         request = Request(
             call=CoderCall.ANSWER,
@@ -93,7 +93,7 @@ def _variables(question: Comment, known: Background) -> dict[str, str | Untruste
 
 
 def read(text: str) -> str:
-    """The Markdown in an answer. Raises `Unusable`."""
+    """Return the Markdown in an answer. Raises `Unusable`."""
     if len(text) > ANSWER_LIMIT:
         raise Unusable([f"it has {len(text):,} characters, {ANSWER_LIMIT:,} are allowed"])
     decode(text)

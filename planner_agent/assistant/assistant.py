@@ -1,6 +1,6 @@
-"""Finds questions beside the planner's looks, and answers them one after the other while the planner goes on.
+"""Questions that are found beside the planner's looks, and answered one after the other while the planner goes on.
 
-No issue is claimed for an answer: its place in the register is what no two planners can have.
+No issue is claimed for an answer: two planners cannot have the same place in the register.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from shared.scheduling.order import excluded
 log = structlog.get_logger()
 
 LATE_SECONDS = 120.0
-"""So long after a thread has grown the newest comments are looked at: a replica may not have them all at once."""
+"""Seconds after a thread has grown in which the newest comments are read: a replica may not have all at once."""
 
 AGAIN_SECONDS = 60.0
-"""A question that could not be dealt with, or that another planner took, is looked at again so much later."""
+"""Seconds until a question that failed, or that another planner took, is looked at again."""
 
 CLOSING_TRIES = 3
 """Attempts to note that a question is over when other planners write at the same time."""
@@ -51,7 +51,7 @@ class Forge:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Who answers, how often, and what is left alone; `login` is by which it is mentioned."""
+    """The account that answers, its limit for a day, and the labels to leave alone; `login` is how it is mentioned."""
 
     login: str
     accounts: frozenset[int]
@@ -67,7 +67,7 @@ class _Waiting:
     question: Comment
     next_look: float = float("-inf")
     unposted: tuple[Entry, str] | None = None
-    """Its place in the register and the reply, from when that is paid for until it is posted."""
+    """Its place in the register and the reply, from the payment until it is posted."""
 
 
 class Assistant:
@@ -83,7 +83,7 @@ class Assistant:
         self._due = anyio.Event()
 
     async def look(self, known: Mapping[int, Issue]) -> None:
-        """Find new questions where a thread has grown. Raises `Transient`."""
+        """Find new questions if a thread has grown. Raises `Transient`."""
         now = self._desk.clock.boot()
         counted = {number: one.comments for number, one in self._forge.listed.commented.items()}
         if any(count > self._counted.get(number, 0) for number, count in counted.items()):
@@ -98,7 +98,7 @@ class Assistant:
             self._due.set()
 
     async def run(self, holding_back: Callable[[], str]) -> None:
-        """Answer what is found, until it is cancelled; nothing is begun while `holding_back` has a reason."""
+        """Answer the questions found, until it is cancelled; none is begun while `holding_back` returns a reason."""
         while True:
             await self._due.wait()
             self._due = anyio.Event()
@@ -119,7 +119,7 @@ class Assistant:
                 log.warning("answer_put_off", outcome="retrying", comment=question.id, error=str(error))
 
     async def _dealt_with(self, waiting: _Waiting) -> bool:
-        """Whether nothing is left to do about it. Raises `Transient`, `Outdated`, `Blocked`."""
+        """Take the next step; return whether nothing is left to do. Raises `Transient`, `Outdated`, `Blocked`."""
         question, now = waiting.question, self._desk.server_time()
         entries = await self._register.read()
         found = due(question.id, entries, now)
@@ -143,7 +143,7 @@ class Assistant:
         return await self._posted(waiting)
 
     async def _thread(self, question: Comment) -> Issue | None:
-        """Where it was asked; None where it is not answered: by the thread's state, or because of who asks."""
+        """Return the thread of a question; None if it gets no answer, by the thread's state or because of who asks."""
         try:
             thread = await self._forge.issues.issue(question.number)
         except Gone:
@@ -154,7 +154,7 @@ class Assistant:
         return thread if may_ask else None
 
     async def _posted(self, waiting: _Waiting) -> bool:
-        """Post what was paid for; False when that took so long that another planner may be at it."""
+        """Post what was paid for; return False if that took so long that another planner may be answering."""
         if waiting.unposted is None:
             return False
         question, (taken, text) = waiting.question, waiting.unposted
@@ -178,7 +178,7 @@ class Assistant:
         await self._forge.replies.once(question.number, replies.purpose(question.id), text)
 
     async def _close(self, question: Comment) -> bool:
-        """Whether it is noted that it is over; else whoever looks next finds the reply posted, and pays for nothing."""
+        """Note that it is over; return whether that is noted. If not, the next look finds the reply for free."""
         for _ in range(CLOSING_TRIES):
             if await self._register.append(self._entry(question, State.OVER)):
                 return True

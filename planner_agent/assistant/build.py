@@ -1,4 +1,4 @@
-"""Builds what answers questions from the parts of a repository."""
+"""Construction of the assistant from the parts of a repository."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.reconcile.watch import Watch
 
 
 def answering(parts: Parts, inbox: Watch) -> None:
-    """Look for questions beside `inbox`, where the configuration asks for answers."""
+    """Look for questions beside `inbox`, if the configuration asks for answers."""
     per_day, login = parts.configured.assistant.per_day, mentioned_as(parts)
     if not per_day or not login or parts.only is not None or not plays(parts.plays, ROLE):
         return

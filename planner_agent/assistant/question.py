@@ -1,4 +1,4 @@
-"""Which comments are questions to the engine, and what is to be done about one (pure)."""
+"""The questions to the engine among comments, and the next step for each (pure)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from shared.commands.untrusted_comments import spoken
 from shared.models import Comment
 
 FRESH = timedelta(days=1)
-"""Older questions are not answered any more, as after a holiday of the agents."""
+"""Age of a question from which it is not answered any more, as after a holiday of the agents."""
 
 CALL_SECONDS = 300.0
-"""So long one call may take; there are two at most."""
+"""Seconds that one call may take; there are two at most."""
 
 LOST = timedelta(minutes=15)
-"""Whoever took a question so long ago and has not answered will not: the calls have ended by then."""
+"""Age from which a question that was taken and not answered will not be answered: its calls have ended by then."""
 
 TRIES = 2
-"""So many calls are paid for one question."""
+"""Maximum number of paid attempts at one question."""
 
 
 class Due(StrEnum):
-    """What a planner does about a question."""
+    """Next step of a planner for a question."""
 
     ANSWER = "answer"
     WAIT = "wait"
-    """Another planner is at it, or was when it ended."""
+    """Another planner is answering it, or was when it ended."""
     GIVE_UP = "give up"
     OVER = "over"
 
@@ -37,7 +37,7 @@ class Due(StrEnum):
 def questions(
     comments: Iterable[Comment], login: str, now: datetime, ours: Collection[int] = ()
 ) -> tuple[Comment, ...]:
-    """The fresh questions to `login` among comments of people, oldest first; who may ask is not known yet.
+    """Return the fresh questions to `login` among comments of people, oldest first; who may ask is not checked yet.
 
     `ours` are the engine's accounts, which ask nobody.
     """
@@ -47,7 +47,7 @@ def questions(
 
 
 def due(comment: int, entries: Sequence[Entry], now: datetime) -> Due:
-    """What the register says of a question."""
+    """Return the next step for a question, according to the register."""
     known = [one for one in entries if one.comment == comment]
     if any(one.state is State.OVER for one in known):
         return Due.OVER

@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 class State(StrEnum):
-    """How far a question is."""
+    """Progress of a question."""
 
     TAKEN = "taken"
     OVER = "over"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A question that somebody is about to answer, or that needs no answer any more.
+    """A question that a planner is about to answer, or that needs no answer any more.
 
     `comment` is the id of the comment that asks, `at` is server time, `run` unlike any other.
     """
@@ -45,36 +45,36 @@ class Entry:
 
 
 def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
-    """How many calls may be paid for yet, so that no 24 hours see more than `per_day`."""
+    """Return how many calls may still be paid for, so that no 24 hours see more than `per_day`."""
     return max(0, per_day - sum(one.state is State.TAKEN and now - one.at < DAY for one in entries))
 
 
 class Register:
-    """Which questions of one repository were taken, and which are over."""
+    """The register of the questions of one repository that were taken, or are over."""
 
     def __init__(self, fences: Fences, history: Mirror) -> None:
         self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> tuple[Entry, ...]:
-        """All entries, oldest first, as the server has them now.
+        """Return all entries, oldest first, as the server has them now.
 
-        Raises `Transient`, and `Outdated` when a line cannot be read: a question could be paid for twice.
+        Raises `Transient`, and `Outdated` if a line cannot be read: a question could be paid for twice.
         """
         return tuple(await self._lines.whole("questions", "answers nothing"))
 
     async def append(self, entry: Entry) -> bool:
-        """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""
+        """Write the line next to what `read` has shown; return whether it is there now, False also if nobody knows."""
         return await self._lines.append(write(entry), entry)
 
 
 def write(entry: Entry) -> str:
-    """One line."""
+    """Return the entry as one line."""
     line = {"v": VERSION, "comment": entry.comment, "issue": entry.issue, "state": entry.state}
     return json.dumps(line | {"agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}, sort_keys=True)
 
 
 def read(text: str) -> Entry | None:
-    """The entry that a line spells; None for anything else."""
+    """Return the entry that a line spells; None for anything else."""
     try:
         line = json.loads(text)
         at = datetime.fromisoformat(line["at"])

@@ -15,28 +15,28 @@ UNANSWERED = "I have tried to answer this question and have not come to an end. 
 
 
 def purpose(comment: int) -> str:
-    """What marks the reply to a question, so that it is posted once."""
+    """Return the purpose that marks the reply to a question, so that it is posted once."""
     return f"answer-{comment}"
 
 
 def answered(question: Comment, answer: str, base: str) -> str:
-    """The reply with the words of a model, which are made harmless where it is posted."""
+    """Return the reply with the words of a model, which are made harmless where it is posted."""
     source = f"A model wrote this from the branch `{one_line(base, 100)}` and this thread. It can be wrong."
     return f"{_quoted(question)}\n\n{answer}\n\n<sub>{source}</sub>"
 
 
 def failed(question: Comment, error: EngineError) -> str:
-    """No answer came about, and none will."""
+    """Return the reply to a question without an answer, which will not get one either."""
     return f"{_quoted(question)}\n\nI cannot answer this question: {one_line(str(error), 400)}"
 
 
 def unanswered(question: Comment) -> str:
-    """The planners that took it have ended before they could answer."""
+    """Return the reply to a question whose planners ended before they could answer."""
     return f"{_quoted(question)}\n\n{UNANSWERED}"
 
 
 def limited(per_day: int) -> str:
-    """As many questions as are wanted were answered; said once in a thread."""
+    """Return the reply to a question above the limit of answers for a day; posted once in a thread."""
     return (
         f"The limit of answers within 24 hours is reached here (`assistant.per_day`: {per_day}). "
         "Ask again later, or ask a person."

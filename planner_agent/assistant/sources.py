@@ -1,4 +1,4 @@
-"""Gathers what a question is answered from: the base branch, the thread, and the change of a pull request."""
+"""The sources of an answer: the base branch, the thread, and the change of a pull request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.models import Comment, Issue
 
 
 class Sources:
-    """Reads for one repository; what people without write access say is left out."""
+    """Reads them for one repository; what people without write access say is left out."""
 
     def __init__(
         self, code: Mirror, branch: BaseBranch, comments: Comments, pulls: Pulls, people: People, texts: Texts
@@ -28,7 +28,7 @@ class Sources:
         return self._branch.name
 
     async def about(self, question: Comment, thread: Issue) -> Background:
-        """What is known about a question. Raises `Transient`, `Misconfigured`."""
+        """Return what is known about a question. Raises `Transient`, `Misconfigured`."""
         shown = self._texts.stood(thread, question.created_at) or await self._may_write(thread.author.login)
         discussion = await self._discussion(question)
         text = "\n".join([question.body, *(one.body for one in discussion.said)])
@@ -38,12 +38,12 @@ class Sources:
         return Background(thread, shown, discussion, change, code)
 
     async def _discussion(self, question: Comment) -> Discussion:
-        """What was said before the question."""
+        """Return what was said before the question."""
         before = [one for one in talked(await self._comments.thread(question.number)) if one.id < question.id]
         return bounded([one for one in before if await self._may_write(one.author.login)])
 
     async def _change(self, number: int) -> str:
-        """The diff of a pull request from the repository itself; a word where it cannot be shown."""
+        """Return the diff of a pull request from the repository itself, or a sentence why it cannot be shown."""
         pull_request = await self._pulls.pull_request(number)
         if not pull_request.from_own_branch:
             return "(It comes from a fork: its change is not shown.)"

@@ -1,1 +1,1 @@
-"""Pending tests of a repository become specification issues, one after the other, each of them once."""
+"""The specification issues of a repository's pending tests, opened one after the other, each of them once."""

@@ -1,4 +1,4 @@
-"""What the issue about a pending test says (pure)."""
+"""Title and body of the issue about a pending test (pure)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from shared.text import neutralise, one_line
 from shared.text.comment_signatures import Keyring
 
 ID_CHARS = 180
-"""Of a test's id in a title, so that GitHub takes it with its counter."""
+"""Characters of a test's id in a title, so that GitHub accepts the title with its counter."""
 
 
 def title(marked: Marked, attempts: int) -> str:
-    """`[TDD] Implement <id> | attempt 1/<attempts>`; a long id keeps its end, which tells tests apart."""
+    """Return `[TDD] Implement <id> | attempt 1/<attempts>`; a long id keeps its end, which tells tests apart."""
     name = one_line(marked.test, len(marked.test))
     shown = name if len(name) <= ID_CHARS else f"...{name[3 - ID_CHARS :]}"
     return f"{neutralise(f'{mark.TITLE}{shown}')} | attempt 1/{attempts}"
 
 
 def body(marked: Marked, base: str, keys: Keyring) -> str:
-    """The specification, with the hidden line by which the test is known."""
+    """Return the specification, with the hidden line by which the test is known."""
     specification = Specification(
         goal=_goal(marked, base),
         criteria=(Criterion("AC1", f"{_code(marked.test)} passes without its marker."),),

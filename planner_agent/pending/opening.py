@@ -1,7 +1,7 @@
-"""Opens the issue of the next pending test, when none is in the way; safe with any number of planners.
+"""The issue of the next pending test, opened if none is in the way; safe with any number of planners.
 
-What is about to be created stands in the register before; what was created is found again by its hidden line. Which
-tests of the base commit wait for their code, in the configured order.
+An issue is entered in the register before it is created; after that it is found again by its hidden line. The pending
+tests of the base commit are taken in the configured order.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from shared.workflow import HALTED, UNLABELLED, Event, Stage, Track, move
 from shared.workflow.labels import Labels
 
 FILES = 5_000
-"""Files that are looked through at most, the first by path."""
+"""Maximum number of files that are searched, the first by path."""
 
 CHUNK = 40
-"""Files that one git command reads; together they fit into what may be read at once."""
+"""Number of files that one git command reads; together they fit into what may be read at once."""
 
 
 class Globs:
@@ -46,7 +46,7 @@ class Globs:
         self._patterns = tuple(re.compile(_regular(one)) for one in patterns)
 
     def rank(self, path: str) -> int | None:
-        """The position of the first pattern that fits; None when none does."""
+        """Return the position of the first pattern that fits; None if none does."""
         return next((at for at, one in enumerate(self._patterns) if one.fullmatch(path)), None)
 
 
@@ -59,7 +59,10 @@ def _regular(pattern: str) -> str:
 
 
 async def pending_tests(files: Mirror, commit: str, globs: Sequence[str], order: str) -> tuple[Marked, ...]:
-    """Every pending test of a commit: by `order` ("globs": by pattern, then path; "path": by path), then by line."""
+    """Return every pending test of a commit: by `order`, then by line.
+
+    `order` is "globs" (by pattern, then path) or "path" (by path).
+    """
     wanted = Globs(globs)
     ranked = [(rank, path) for path in await files.paths(commit) if (rank := wanted.rank(path)) is not None]
     paths = [path for _, path in sorted(ranked, key=lambda one: one[1])][:FILES]
@@ -73,7 +76,7 @@ async def pending_tests(files: Mirror, commit: str, globs: Sequence[str], order:
 
 
 async def _read(files: Mirror, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
-    """All at once; where that is too much, one by one, without those that are too large."""
+    """Read all at once; if that is too much, one by one, without those that are too large."""
     try:
         return await files.contents(commit, paths)
     except TooMuchOutput:
@@ -85,23 +88,23 @@ async def _read(files: Mirror, commit: str, paths: Sequence[str]) -> Sequence[by
 log = structlog.get_logger()
 
 SEND_SECONDS = 60.0
-"""How long after its entry an issue may be sent. Much shorter than `LOST`, so that two are never sent."""
+"""Seconds after its entry in which an issue may be sent: much fewer than `LOST`, so that two are never sent."""
 
 LOST = timedelta(minutes=10)
-"""After so long an entry without an issue is nobody's any more, and is renewed."""
+"""Age from which an entry without an issue is nobody's any more, and is renewed."""
 
 SLACK = timedelta(minutes=5)
-"""An issue is looked for from so long before its entry."""
+"""Time before its entry from which an issue is searched for."""
 
 IDLE_SECONDS = 60.0
-"""How long nothing is looked for while nothing was found and no issue has come or gone."""
+"""Seconds without a search after nothing was found, as long as no issue comes or goes."""
 
 _EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which pending tests get issues: `order` is "globs" or "path", `attempts` is what titles count up to.
+    """The pending tests that get issues: `order` is "globs" or "path", `attempts` is what titles count up to.
 
     `labels` are set beside the stage, so that agents that are restricted to a label find the issue.
     """
@@ -117,7 +120,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes the issues: the agent's id, its account, its keys, and its clocks."""
+    """The writer of the issues: the agent's id, its account, its keys, and its clocks."""
 
     agent: str
     account: Account
@@ -141,7 +144,7 @@ class Opening:
         self._found: tuple[str, tuple[Marked, ...]] = ("", ())
 
     async def look(self, listed: Mapping[int, Issue]) -> int | None:
-        """Open the next issue if there is room for one; its number. `listed` are the open items with our labels.
+        """Open the next issue if there is room; return its number. `listed` are the open items with our labels.
 
         Raises `Transient` or `Blocked`; the next look goes on where this one ended.
         """
@@ -155,12 +158,12 @@ class Opening:
         return number
 
     def _is_full(self, listed: Mapping[int, Issue]) -> bool:
-        """Whether the list alone shows that there is no room: what we opened is still worked on."""
+        """Return whether the list alone shows that there is no room: issues that we opened are still worked on."""
         known = sum(number in listed and self._works(listed[number]) for number in self._opened)
         return known >= self._wanted.open_at_once
 
     def _is_idle(self, there: frozenset[int]) -> bool:
-        """Whether nothing was found a short while ago, and no issue has come or gone since."""
+        """Return whether nothing was found a short while ago, and no issue has come or gone since."""
         return self._idle is not None and self._idle[0] == there and self._writer.boot() < self._idle[1]
 
     async def _open_next(self, listed: Mapping[int, Issue]) -> int | None:
@@ -177,7 +180,7 @@ class Opening:
         return None
 
     async def _known(self, entries: Mapping[str, PendingTest]) -> Mapping[str, PendingTest]:
-        """The entries with the issues that were created and not noted; once, all that were ever created count."""
+        """Return the entries, with the created issues that were not noted; the first time, of all that ever were."""
         lost = [entry for entry in entries.values() if not entry.issue]
         if self._searched and not lost:
             return entries
@@ -192,7 +195,10 @@ class Opening:
         return await self._register.read() if changed else entries
 
     async def _in_the_way(self, entries: Mapping[str, PendingTest], listed: Mapping[int, Issue]) -> int:
-        """How many issues are still worked on. The newest are read singly where the list lacks them: it may lag."""
+        """Return how many issues are still worked on.
+
+        The newest are read singly if the list lacks them, because it may lag.
+        """
         opened = [entry for entry in entries.values() if entry.issue]
         newest, count = opened[-self._wanted.open_at_once :], 0
         for entry in opened:
@@ -209,7 +215,7 @@ class Opening:
             return None
 
     def _works(self, issue: Issue) -> bool:
-        """Whether an issue is still on its way: neither closed nor merged nor handed to a person."""
+        """Return whether an issue is still on its way: neither closed nor merged nor handed to a person."""
         stages = self._wanted.names.read(issue.labels).stages
         return issue.open and bool(stages - HALTED - UNLABELLED)
 
@@ -222,7 +228,7 @@ class Opening:
         return self._found[1]
 
     async def _open(self, one: Marked) -> int | None:
-        """Enter the test, then create its issue; nothing when somebody else was first."""
+        """Enter the test, then create its issue; return its number, None if another planner was first."""
         begun = self._writer.boot()
         if not await self._register.append(self._entry(one.test)):
             return None

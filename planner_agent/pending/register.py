@@ -21,7 +21,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class PendingTest:
-    """A test that somebody is about to write an issue for, or has; `at` is server time, `run` unlike any other."""
+    """A test whose issue is written, or about to be; `at` is server time, `run` unlike any other."""
 
     test: str
     agent: str
@@ -31,15 +31,15 @@ class PendingTest:
 
 
 class Register:
-    """Which tests of one repository have an issue, or are about to get one."""
+    """The register of the tests of one repository that have an issue, or are about to get one."""
 
     def __init__(self, fences: Fences, history: Mirror) -> None:
         self._lines: Lines[PendingTest] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> Mapping[str, PendingTest]:
-        """Test -> what is known of it, oldest first, as the server has it now. Raises `Transient`.
+        """Return test -> what is known of it, oldest first, as the server has it now. Raises `Transient`.
 
-        Raises `Outdated` when a line cannot be read: the test that it names might get a second issue.
+        Raises `Outdated` if a line cannot be read: the test that it names might get a second issue.
         """
         known: dict[str, PendingTest] = {}
         for line in await self._lines.whole("pending tests", "opens no issue for them"):
@@ -48,18 +48,18 @@ class Register:
         return known
 
     async def append(self, entry: PendingTest) -> bool:
-        """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""
+        """Write the line next to what `read` has shown; return whether it is there now, False also if nobody knows."""
         return await self._lines.append(write(entry), entry)
 
 
 def write(entry: PendingTest) -> str:
-    """One line."""
+    """Return the entry as one line."""
     line = {"v": VERSION, "test": entry.test, "agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}
     return json.dumps(line | ({"issue": entry.issue} if entry.issue else {}), sort_keys=True)
 
 
 def read(text: str) -> PendingTest | None:
-    """The entry that a line spells, of a newer version as far as it says the same; None for anything else."""
+    """Return the entry that a line spells, of a newer version as far as it says the same; None for anything else."""
     try:
         line = json.loads(text)
         if int(line["v"]) < VERSION:

@@ -1,4 +1,4 @@
-"""What a session asks of the place where a person sits: to show, to ask, to edit."""
+"""The port to the terminal at which a person sits: show, ask, edit."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Console(Protocol):
         ...
 
     def busy(self, sentence: str) -> AbstractContextManager[object]:
-        """A block that takes a while; `sentence` says what it does."""
+        """Return a block for work that takes a while; `sentence` says what the work is."""
         ...
 
     async def ask(self, question: str) -> str:
-        """What the person typed, pasted lines included; raises `Cancelled` for Ctrl-C and for the end of input."""
+        """Return what the person typed, pasted lines included; raises `Cancelled` for Ctrl-C and the end of input."""
         ...
 
     async def edit(self, text: str, suffix: str) -> str:
-        """`text` as the person leaves it in their editor, as a file that ends with `suffix`.
+        """Return `text` as the person leaves it in their editor, as a file that ends with `suffix`.
 
-        Raises `EditorUnusable` when the editor does not start or ends with an error.
+        Raises `EditorUnusable` if the editor does not start or ends with an error.
         """
         ...

@@ -46,7 +46,7 @@ class Terminal:
     """One conversation: `prepare` holds it, `build` makes the planner that carries out what was decided."""
 
     console: Console | None = None
-    """Where the person sits; None is this process's own terminal."""
+    """The console of the person; None is this process's own terminal."""
     _decided: PreapprovedPlan | None = None
 
     async def prepare(self, parts: Parts, arguments: Arguments) -> Parts:
@@ -73,7 +73,7 @@ class Terminal:
         return replace(parts, only=story.number)
 
     def build(self, parts: Parts) -> Agent:
-        """The planner of the story that was agreed on."""
+        """Build the planner of the story that was agreed on."""
         return build(parts, self._decided)
 
 
@@ -84,7 +84,7 @@ def _desk(parts: Parts, forge: Forge) -> Desk:
     place = parts.settings.state_dir / "kept" / parts.configured.name.replace("/", "__") / "planner"
 
     def keep(raw: str) -> str:
-        """Each answer has a name of its own, by GitHub's time."""
+        """Write each answer into a file of its own, named by GitHub's time; return the path."""
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = Path(place, f"{parts.server_time():%Y%m%dT%H%M%S}.txt")
         file.write_text(parts.outgoing.hide(raw), encoding="utf-8")
@@ -94,7 +94,7 @@ def _desk(parts: Parts, forge: Forge) -> Desk:
 
 
 def _screen(parts: Parts) -> Screen:
-    """This process's terminal; the person's editor gets their environment, without the engine's token."""
+    """Return this process's terminal; the person's editor gets their environment, without the engine's token."""
     environment = dict(snapshot())
     environment.pop(parts.settings.github.token_env, None)
     return Screen(editor(environment), environment)
@@ -104,7 +104,7 @@ class Screen:
     """Standard input and output of this process, which are a terminal."""
 
     def __init__(self, editor: Sequence[str], environment: Mapping[str, str]) -> None:
-        """`editor` is the command of the person's editor, `environment` what it is given."""
+        """Use `editor`, the command of the person's editor, with `environment`."""
         self._editor = tuple(editor)
         self._environment = environment
         self._console = console.Console()
@@ -119,18 +119,18 @@ class Screen:
         self._console.print(shown)
 
     def busy(self, sentence: str) -> AbstractContextManager[object]:
-        """A spinner beside `sentence`."""
+        """Show a spinner beside `sentence`."""
         return self._console.status(sentence)
 
     async def ask(self, question: str) -> str:
-        """One line with editing and history; signals from outside stay with the process."""
+        """Return one line, typed with editing and history; signals from outside stay with the process."""
         self._columns = self._console.width
         answer = await self._prompt.prompt_async(lambda: laid_out(question, self._console), handle_sigint=False)
         self._shown.clear()
         return answer
 
     def _show_again(self, app: Application[str]) -> None:
-        """A window that was resized has broken every line that was wider: what is asked about is drawn anew."""
+        """Draw what is asked about anew if the window was resized, which breaks every line that was wider."""
         if app.output.get_size().columns == self._columns:
             return
         self._columns = app.output.get_size().columns
@@ -166,7 +166,7 @@ class Screen:
 
 
 def laid_out(question: str, screen: console.Console) -> str:
-    """A question as it fits between the margins; after a long one the answer has a line of its own."""
+    """Return a question that fits between the margins; after a long one the answer has a line of its own."""
     lines = [line.plain.rstrip() for line in Text(question).wrap(screen, screen.width)]
     if cell_len(lines[-1]) > screen.width // 2:
         lines.append(">")
@@ -175,7 +175,7 @@ def laid_out(question: str, screen: console.Console) -> str:
 
 @contextmanager
 def _settings_kept() -> Iterator[None]:
-    """An editor that is killed leaves the terminal without echo: afterwards it is as it was."""
+    """Restore the terminal's settings afterwards: an editor that is killed leaves it without echo."""
     before = termios.tcgetattr(sys.stdin)
     try:
         yield

@@ -1,6 +1,6 @@
 """A plan agreed with a person at a terminal. Nothing is written to GitHub here, whatever the person does.
 
-A plan as a YAML document that a person edits, and the strict way back.
+The person edits the plan as a YAML document, which is read back strictly.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What a session works with.
+    """The services and settings of a session.
 
-    `keep` stores an answer that could not be used and says where; `now` is GitHub's time.
+    `keep` stores an answer that could not be used and returns where; `now` is GitHub's time.
     """
 
     issues: Issues
@@ -65,7 +65,7 @@ class Session:
         self._put: set[str] = set()
 
     async def run(self) -> Agreed | None:
-        """The plan that the person approved; None when they said no. Raises `Cancelled`."""
+        """Return the plan that the person approved; None if they said no. Raises `Cancelled`."""
         story = await self._subject.chosen()
         while True:
             plan = await self._agreed(story)
@@ -81,7 +81,7 @@ class Session:
             story = now
 
     async def _agreed(self, story: Issue) -> Plan | None:
-        """The plan of this text, asked about, edited and approved; None when the person said no."""
+        """Return the plan of this text, asked about, edited and approved; None if the person said no."""
         desk = self._desk
         heard = await desk.listener.hear(story.number) if story.number else Conversation()
         said = await desk.drafting.said(heard, heard.revision + 1, begun_anew=False)
@@ -102,7 +102,7 @@ class Session:
             said, plan, rounds = Said(said.discussion, f"{said.feedback}\n\n{answers}".strip()), None, rounds + 1
 
     async def _drafted(self, story: Issue, known: PlanningContext, feedback: str, rounds: int) -> Plan:
-        """A plan by the backend; after a failure the person says whether to try again."""
+        """Return a plan by the backend; after a failure the person says whether to try again."""
         while True:
             try:
                 with self._console.busy("Planning; this can take some minutes. Ctrl-C cancels, nothing is written."):
@@ -117,7 +117,7 @@ class Session:
                     raise
 
     async def _answers(self, plan: Plan) -> str:
-        """Questions that were not put yet, with what the person answers; one that stays open keeps its assumption."""
+        """Put each new question; return those with an answer. One that stays open keeps its assumption."""
         given: list[str] = []
         for number, one in enumerate(plan.questions, 1):
             if one.question in self._put:
@@ -131,7 +131,7 @@ class Session:
         return "\n\n".join(given)
 
     async def _decided(self, plan: Plan) -> Plan | None:
-        """What the person makes of a plan: yes, no, or another version of it that they are asked about in turn."""
+        """Ask for a decision, again after each edit; return the plan that was approved, None if the person said no."""
         while True:
             count = len(plan.specifications)
             asked = f"Create {count} specification issue{'s' * (count != 1)} in {self._desk.policy.repository}?"
@@ -147,7 +147,7 @@ class Session:
                 self._say("Please answer y (or Enter), n, or edit.")
 
     async def _edited(self, plan: Plan) -> Plan:
-        """The plan as the editor leaves it; one that is none comes back with its faults until it is left as it is."""
+        """Return the plan as the editor leaves it; an invalid one is shown with its faults until it is left so."""
         shown = write(plan)
         while True:
             try:
@@ -186,23 +186,23 @@ LONG = 80
 """Characters above which a line of text is folded."""
 
 _FAULT = "# ! "
-"""Begins a line that says what was wrong with the last version."""
+"""Beginning of a line that says what was wrong with the last version."""
 
 
 def write(planned: Plan) -> str:
-    """The document of a plan."""
+    """Return the document of a plan."""
     data = planned.model_dump(mode="json")
     return _GUIDE + yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def refused(document: str, faults: Sequence[str]) -> str:
-    """The same document with what is wrong with it on top, in place of what was said before."""
+    """Return the same document with its faults on top, in place of earlier ones."""
     rest = [line for line in document.splitlines(keepends=True) if not line.startswith(_FAULT)]
     return "".join([f"{_FAULT}{fault}\n" for fault in faults] + rest)
 
 
 def read(document: str) -> Plan | None:
-    """The plan that a document spells, None when nothing but comments is left; raises `NoPlan` with every fault."""
+    """Return the plan that a document spells, None if only comments are left; raises `NoPlan` with every fault."""
     if len(document) > plan.ANSWER_LIMIT:
         raise NoPlan([f"it has {len(document):,} characters, {plan.ANSWER_LIMIT:,} are allowed"])
     try:
@@ -224,7 +224,7 @@ def _json(data: object) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what people do not mean: a key that stands twice, and aliases."""
+    """A loader that refuses what people do not mean: a key that stands twice, and aliases."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -244,7 +244,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists are indented below their key, and longer texts stand as blocks."""
+    """A dumper that indents lists below their key, and writes longer texts as blocks."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)

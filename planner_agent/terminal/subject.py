@@ -1,4 +1,4 @@
-"""Which story a person at a terminal wants planned: one that they type, or an open issue by its number."""
+"""The story that a person at a terminal wants planned: one that they type, or an open issue by its number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"(?:#|GH-)?0*(\d{1,9})", re.IGNORECASE)
 
 
 class Subject:
-    """Asks for a story until there is one that can be planned."""
+    """The dialogue that asks for a story until there is one that can be planned."""
 
     def __init__(self, console: Console, issues: Issues, policy: Policy, now: Callable[[], datetime]) -> None:
         self._console = console
@@ -36,7 +36,7 @@ class Subject:
         self._now = now
 
     async def chosen(self) -> Issue:
-        """A story that can be planned; number 0 when it is not an issue yet. Raises `Cancelled`."""
+        """Return a story that can be planned; number 0 if it is not an issue yet. Raises `Cancelled`."""
         while True:
             answer = (await self._console.ask(QUESTION)).strip()
             found = _NUMBER.fullmatch(answer)
@@ -48,7 +48,7 @@ class Subject:
                 return story
 
     async def existing(self, number: int) -> Issue | None:
-        """The issue as it is now; None, after a sentence why, when it cannot be planned."""
+        """Return the issue as it is now; None, after a sentence why, if it cannot be planned."""
         try:
             issue = await self._issues.issue(number)
             check(issue)
@@ -65,7 +65,7 @@ class Subject:
         return None
 
     async def _text(self, first: str) -> str:
-        """The whole of what is wanted, of which `first` was typed first; an empty text when nothing was."""
+        """Return the whole of what is wanted, of which `first` was typed first; an empty text if nothing was typed."""
         if first.casefold() in {"e", "edit"}:
             try:
                 return await self._console.edit("", ".md")
@@ -98,7 +98,7 @@ class Subject:
 
 
 def unplannable(issue: Issue, policy: Policy) -> str:
-    """Why an existing issue cannot be planned at a terminal, as the rest of a sentence; empty when it can."""
+    """Return why an existing issue cannot be planned at a terminal, as the rest of a sentence; empty if it can."""
     names = policy.names
     labels = names.read(issue.labels)
     if issue.is_pull_request:

@@ -1,4 +1,4 @@
-"""How a story, what is known about it, and its plan look on a terminal (pure)."""
+"""The views of a story, its context, and its plan on a terminal (pure)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from shared.specification import SpecificationKind
 from shared.text import clean, one_line, printable
 
 STORY_LINES = 12
-"""Lines of a story that are repeated to whoever wrote or chose it."""
+"""Lines of a story that are repeated to the person who wrote or chose it."""
 
 
 def story(issue: Issue) -> RenderableType:
-    """The beginning of a story."""
+    """Return the beginning of a story."""
     lines = printable(clean(issue.body)).strip().splitlines()
     more = [f"... and {len(lines) - STORY_LINES} more lines"] if len(lines) > STORY_LINES else []
     number = f" #{issue.number}" if issue.number else ""
@@ -30,7 +30,7 @@ def story(issue: Issue) -> RenderableType:
 
 
 def known(found: PlanningContext) -> RenderableType:
-    """What the plan is made from besides the story."""
+    """Return the context of the plan besides the story."""
     facts = {
         "Related": "\n".join(f"#{one.number} {one_line(one.title, 100)}" for one in found.related),
         "Files named": "\n".join(one_line(path, 200) for path in found.code.named),
@@ -46,7 +46,7 @@ def known(found: PlanningContext) -> RenderableType:
 
 
 def plan(planned: Plan) -> RenderableType:
-    """A whole plan: summary, steps, what is unclear, options, and the specifications to be."""
+    """Return a whole plan: summary, steps, what is unclear, options, and the specifications to be."""
     hours = f"{planned.estimate_hours:g}"
     count = len(planned.specifications)
     what = f"{count} specification{'s' * (count != 1)}"
@@ -107,7 +107,7 @@ def _facts(one: PlannedSpecification, waits: Iterable[str]) -> Iterator[str]:
 
 
 def _panel(name: str, head: str, body: RenderableType) -> Panel:
-    """A box whose name fits into its frame; what may be longer stands inside, where it is wrapped and not cut."""
+    """Return a box whose name fits into its frame; a longer text stands inside, where it is wrapped and not cut."""
     return Panel(Group(Text(head, style="bold"), body), title=Text(name), title_align="left")
 
 

@@ -30,21 +30,21 @@ LAST = 1_000_000
 """The rank of an issue to triage: after every story, whatever its priority."""
 
 ANSWERED = "answered "
-"""Begins the version of a candidate that is only looked at because somebody may have answered a proposal."""
+"""Beginning of the version of a candidate that is looked at because somebody may have answered a proposal."""
 
 ON_OFFER = "triage "
-"""Begins the version of a candidate that may get a proposal."""
+"""Beginning of the version of a candidate that may get a proposal."""
 
 
 class Planner(Agent, Protocol):
-    """The planner that it wraps."""
+    """The planner that is wrapped."""
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]: ...
 
 
 class Triaging:
-    """The planner; what goes wrong with proposals keeps nobody from stories."""
+    """The planner with proposals; a failure with proposals keeps nobody from stories."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Triaging:
         parts: tuple[Backlog, Work, Answers],
         server_time: Callable[[], datetime],
     ) -> None:
-        """`claims` are for looking and claiming alone: the planner holds what it wins."""
+        """Use `claims` for looking and claiming alone: the planner holds what it wins."""
         self._planner = planner
         self._claims = claims
         self._inbox = inbox
@@ -66,16 +66,16 @@ class Triaging:
 
     @property
     def role(self) -> Role:
-        """The planner's."""
+        """The planner's role."""
         return self._planner.role
 
     @property
     def repository(self) -> str:
-        """The planner's."""
+        """The planner's repository."""
         return self._planner.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """What the planner finds, then proposals with an answer, then issues without one."""
+        """Return the planner's candidates, then proposals with an answer, then issues without a proposal."""
         found = await self._planner.discover()
         try:
             return (*found, *await self._found({one.number for one in found}))
@@ -97,12 +97,12 @@ class Triaging:
         return found
 
     async def _places(self) -> int:
-        """The places of the day that nothing held here is going to take."""
+        """Return the number of places of the day that nothing held here is going to take."""
         held = sum(one.fence.phase == Phase.TRIAGE for one in self._planner.holding.values())
         return await self._backlog.places(self._server_time()) - held
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """An answer is carried out without a claim; what may get a proposal is claimed as a story is."""
+        """Carry out an answer without a claim; claim what may get a proposal as a story is claimed."""
         if candidate.version.startswith(ANSWERED):
             listed = self._waiting.get(candidate.number)
             done = await self._answers.attend(listed) if listed is not None else ""
@@ -118,15 +118,15 @@ class Triaging:
         return await self._claims.claim(view, wish)
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
-        """The planner's."""
+        """Hold the lease as the planner does."""
         return self._planner.hold(lease)
 
     async def step(self, held: Held) -> Step:
-        """The proposal of an issue, or a step of a story."""
+        """Make the proposal of an issue, or a step of a story."""
         return await self._work.step(held) if begun(held.fence) else await self._planner.step(held)
 
     async def revoked(self, number: int) -> str | None:
-        """The planner's: an issue without a label shows no order but a command."""
+        """Return the planner's reason to stop: an issue without a label shows no order but a command."""
         return await self._planner.revoked(number)
 
     async def stop(self, held: Held, reason: str) -> None:
@@ -134,10 +134,10 @@ class Triaging:
         await (self._work.stop(held, reason) if begun(held.fence) else self._planner.stop(held, reason))
 
     async def wait(self, held: Held, sentence: str) -> None:
-        """A story's wait is told; a proposal is not awaited by anybody."""
+        """Post that a story waits; a proposal is not awaited by anybody."""
         if not begun(held.fence):
             await self._planner.wait(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
-        """No proposal comes about; a story goes to a person."""
+        """End without a proposal; hand a story to a person."""
         await (self._work.fail(held, error) if begun(held.fence) else self._planner.fail(held, error))

@@ -1,4 +1,4 @@
-"""What people say of proposals: `/approve` sets the label, `/reject` leaves the issue as it is.
+"""People's answers to proposals: `/approve` sets the label, `/reject` leaves the issue as it is.
 
 Nothing is claimed for an answer: adding a label that is there changes nothing, so two planners that hear the same word
 do the same.
@@ -31,7 +31,7 @@ VERBS = frozenset({Verb.APPROVE, Verb.REJECT})
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where answers are read, and where they lead to."""
+    """The sources of answers, and the places where these take effect."""
 
     issues: Issues
     changed: NewIssues
@@ -43,19 +43,22 @@ class Sources:
 
 
 class Answers:
-    """Reads the decisions on proposals and carries them out."""
+    """Reader of the decisions on proposals, which also carries them out."""
 
     def __init__(self, sources: Sources, labels: Mapping[TriageKind, str]) -> None:
         self._from = sources
         self._labels = labels
 
     def waiting(self, triaged: Collection[int]) -> tuple[Issue, ...]:
-        """Issues with a proposal in whose threads somebody may have spoken; asks nobody."""
+        """Return issues with a proposal in whose threads somebody may have spoken; makes no request."""
         listed = self._from.changed.unread(self._from.names)
         return tuple(one for n, one in listed.items() if n in triaged and self._from.reader.has_news(one))
 
     async def attend(self, listed: Issue) -> str:
-        """Carry out what people with write access say of a proposal; what was done, or nothing. Raises `Transient`."""
+        """Carry out what people with write access say of a proposal; return what was done, empty if nothing was.
+
+        Raises `Transient`.
+        """
         try:
             return await self._attended(listed)
         except BaseException:
@@ -112,5 +115,5 @@ class Answers:
 
 
 def _is_later(order: Command, fence: Fence) -> bool:
-    """Whether the command came after the proposal."""
+    """Return whether the command came after the proposal."""
     return order.comment_id > fence.position and (order.at is None or order.at >= fence.at.replace(microsecond=0))

@@ -1,4 +1,4 @@
-"""Which issues may get a proposal, and how many of them today."""
+"""The issues that may get a proposal, and the number of proposals that are left today."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from shared.models import Account, Issue
 from shared.scheduling.order import assigned
 
 LOOK_SECONDS = 600.0
-"""How often all open issues are listed while a proposal may be made today."""
+"""Seconds between two lists of all open issues, while a proposal may be made today."""
 
 TRIES = 3
 """Attempts to write a line of the register when other planners write at the same time."""
 
 
 def unfit(issue: Issue, account: Account) -> str:
-    """Why an issue gets no proposal, as a part of a sentence; empty when it may get one."""
+    """Return why an issue gets no proposal, as a part of a sentence; empty if it may get one."""
     if issue.is_pull_request:
         return "it is a pull request"
     if not issue.open or issue.locked:
@@ -36,7 +36,7 @@ def unfit(issue: Issue, account: Account) -> str:
 
 
 def begun(fence: Fence | None) -> bool:
-    """Whether a planner has begun with a proposal, and has not come to its end."""
+    """Return whether a planner has begun with a proposal, and has not come to its end."""
     return fence is not None and fence.phase == Phase.TRIAGE
 
 
@@ -50,26 +50,26 @@ class Backlog:
         self._next = float("-inf")
 
     async def entries(self) -> Mapping[int, Entry]:
-        """What was triaged, by the number of the issue. Raises `Transient`, `Outdated`."""
+        """Return what was triaged, by the number of the issue. Raises `Transient`, `Outdated`."""
         return {one.issue: one for one in await self._register.read()}
 
     async def places(self, now: datetime) -> int:
-        """How many issues may be triaged yet. Raises `Transient`, `Outdated`."""
+        """Return how many issues may still be triaged. Raises `Transient`, `Outdated`."""
         return places(await self._register.read(), self._per_day, now)
 
     async def fitting(self) -> tuple[Issue, ...]:
-        """The issues that seem to need a proposal, oldest first; lists only hint."""
+        """Return the issues that seem to need a proposal, oldest first; lists only hint."""
         return tuple(one for one in await self.listed() if not unfit(one, self._account))
 
     async def listed(self) -> tuple[Issue, ...]:
-        """All open issues, as they were listed at most `LOOK_SECONDS` ago."""
+        """Return all open issues, as they were listed at most `LOOK_SECONDS` ago."""
         if self._clock.boot() >= self._next:
             self._listed = await self._issues.open()
             self._next = self._clock.boot() + LOOK_SECONDS
         return self._listed
 
     async def take(self, held: Held, nonce: Callable[[], str] = lambda: secrets.token_hex(16)) -> bool:
-        """Whether the held issue has one of the places of the day: its own from before, or one that it gets now."""
+        """Return whether the held issue has one of the places of the day: from before, or one that it gets now."""
         number = held.fence.key.number
         for _ in range(TRIES):
             now = held.server_now()

@@ -1,4 +1,4 @@
-"""Builds what makes proposals from the parts of a repository."""
+"""Construction of the triage from the parts of a repository."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shared.workflow import Role
 
 
 def triaging(parts: Parts, planner: Planner, inbox: CompleteInbox) -> Agent:
-    """The planner, with proposals where the configuration asks for them; working on one item it makes none."""
+    """Return the planner, with proposals if the configuration asks for them; working on one item it makes none."""
     triage = parts.configured.triage
     if not triage.per_day or parts.only is not None:
         return planner

@@ -1,4 +1,4 @@
-"""What a proposal is: the schema by which a backend answers, and the strict reading of its answer (pure)."""
+"""Proposals: the schema by which a backend answers, and the strict reading of its answer (pure)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from planner_agent.plan import Line, NoPlan, decode
 
 ANSWER_LIMIT = 20_000
-"""Characters of an answer that are looked at."""
+"""Maximum number of characters in an answer."""
 
 
 class TriageKind(StrEnum):
-    """What an issue seems to be."""
+    """Kind of an issue."""
 
     BUG = "bug"
     FEATURE = "feature"
@@ -29,7 +29,7 @@ class NoProposal(NoPlan):
 
 
 class Proposal(BaseModel):
-    """What an issue seems to be, and why; which issue it repeats, or what it does not say."""
+    """The kind that an issue seems to have, and the reason; which issue it repeats, or what it does not say."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -40,12 +40,12 @@ class Proposal(BaseModel):
 
 
 def schema() -> Mapping[str, Any]:
-    """What a backend is given."""
+    """Return the JSON schema that a backend is given."""
     return Proposal.model_json_schema()
 
 
 def read(text: str, shown: Collection[int]) -> Proposal:
-    """The proposal in an answer; `shown` are the issues that it may name as repeated. Raises `NoProposal`."""
+    """Return the proposal in an answer; `shown` are the issues that it may name as repeated. Raises `NoProposal`."""
     if len(text) > ANSWER_LIMIT:
         raise NoProposal([f"it has {len(text):,} characters, {ANSWER_LIMIT:,} are allowed"])
     decode(text)
@@ -61,13 +61,13 @@ def read(text: str, shown: Collection[int]) -> Proposal:
 
 
 def recorded(proposal: Proposal) -> dict[str, object]:
-    """What a status comment says of a proposal to programs; none of a model's words."""
+    """Return a proposal as a status comment gives it to programs; without a model's words."""
     duplicate = {"duplicate_of": proposal.duplicate_of} if proposal.duplicate_of is not None else {}
     return {"kind": proposal.kind, **duplicate}
 
 
 def of_record(data: object) -> Proposal | None:
-    """The proposal, without its words, that was `recorded`; None for anything else."""
+    """Return the proposal, without its words, that was `recorded`; None for anything else."""
     if not isinstance(data, Mapping) or data.get("kind") not in set(TriageKind):
         return None
     kind, duplicate = TriageKind(data["kind"]), data.get("duplicate_of")
@@ -77,7 +77,7 @@ def of_record(data: object) -> Proposal | None:
 
 
 def is_decided(data: object) -> bool:
-    """Whether a person has accepted or rejected what was `recorded`."""
+    """Return whether a person has accepted or rejected what was `recorded`."""
     return isinstance(data, Mapping) and "decided" in data
 
 

@@ -1,4 +1,4 @@
-"""The paid part of triage: what a backend is told of an issue, whose text is a stranger's."""
+"""The paid call of triage: a prompt about an issue, whose text is a stranger's."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ _UNUSABLE = "The backend's proposal cannot be used, and its correction cannot ei
 
 
 class ProposalCall:
-    """Asks a backend what an issue seems to be; it gets no tree, and the text as that of somebody else."""
+    """Asks a backend for the kind of an issue; it gets no tree, and the text as that of somebody else."""
 
     def __init__(self, coder: Coder, limits: RunLimits) -> None:
         self._coder = coder
         self._limits = lowered(limits, most(DEADLINE_SECONDS))
 
     async def proposal(self, issue: Issue, others: Sequence[Issue]) -> Proposal:
-        """What `issue` seems to be, one of `others` among it. Raises `AnswerHidden`, `RunFailed`, `RunEnded`."""
+        """Return what `issue` seems to be, perhaps one of `others` again.
+
+        Raises `AnswerHidden`, `RunFailed`, `RunEnded`.
+        """
         titles = {one.number: f"#{one.number} {one_line(clean(one.title), 200)}" for one in _shown(issue, others)}
 
         def prompt(faults: str) -> str:

@@ -25,7 +25,7 @@ _LOGIN_CHARS = 60
 
 
 def proposed(proposal: Proposal, label: str) -> Status:
-    """What the issue seems to be, and how a person accepts that; the words of the model are made harmless."""
+    """Return the status of a proposal, and how a person accepts it; the words of the model are made harmless."""
     notes = [f"**Why:** {proposal.reason}"]
     if proposal.missing:
         notes.append(f"**What is missing:** {proposal.missing}")
@@ -38,25 +38,25 @@ def proposed(proposal: Proposal, label: str) -> Status:
 
 
 def accepted(proposal: Proposal, label: str, login: str) -> Status:
-    """The label is set; what can be worked on is offered."""
+    """Return the status of an accepted proposal, whose label is set; what can be worked on is offered."""
     then = "Comment `/start` to have it implemented." if proposal.kind in {TriageKind.BUG, TriageKind.FEATURE} else ""
     sentence = f"Accepted by {one_line(login, _LOGIN_CHARS)}: labelled `{label}`, as {_seems(proposal)}."
     return Status(sentence, data=_data(proposal, decided="accepted"), notes=then)
 
 
 def rejected(proposal: Proposal, login: str) -> Status:
-    """The issue is left alone for good."""
+    """Return the status of a rejected proposal, whose issue is left alone for good."""
     sentence = f"The proposal was rejected by {one_line(login, _LOGIN_CHARS)}: this issue is left as it is."
     return Status(sentence, data=_data(proposal, decided="rejected"))
 
 
 def overtaken(why: str) -> Status:
-    """Something has happened to the issue since it was looked at."""
+    """Return the status of an issue to which something has happened since it was looked at."""
     return Status(f"Nothing is proposed here: {why}.", data={"stage": Stage.WITHDRAWN})
 
 
 def failed(error: Blocked) -> Status:
-    """No proposal came about, and none will."""
+    """Return the status of an issue without a proposal, which will not get one either."""
     return Status(f"Nothing is proposed here: {one_line(str(error), 400)}", data={"stage": Stage.WITHDRAWN})
 
 

@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An issue that somebody is about to triage, or has; `at` is server time, `run` unlike any other."""
+    """An issue that a planner is about to triage, or has; `at` is server time, `run` unlike any other."""
 
     issue: int
     agent: str
@@ -32,36 +32,36 @@ class Entry:
 
 
 def places(entries: Iterable[Entry], per_day: int, now: datetime) -> int:
-    """How many issues may be triaged yet, so that no 24 hours see more than `per_day`."""
+    """Return how many issues may still be triaged, so that no 24 hours see more than `per_day`."""
     return max(0, per_day - sum(now - one.at < DAY for one in entries))
 
 
 class Register:
-    """Which issues of one repository were triaged, or are about to be."""
+    """The register of the issues of one repository that were triaged, or are about to be."""
 
     def __init__(self, fences: Fences, history: Mirror) -> None:
         self._lines: Lines[Entry] = Lines(REF, fences, history, read, VERSION)
 
     async def read(self) -> tuple[Entry, ...]:
-        """All entries, oldest first, as the server has them now.
+        """Return all entries, oldest first, as the server has them now.
 
-        Raises `Transient`, and `Outdated` when a line cannot be read: the limit of the day could be passed.
+        Raises `Transient`, and `Outdated` if a line cannot be read: the limit of the day could be passed.
         """
         return tuple(await self._lines.whole("triaged issues", "triages nothing"))
 
     async def append(self, entry: Entry) -> bool:
-        """Whether the line stands there now, next to what `read` has shown; False too when nobody knows."""
+        """Write the line next to what `read` has shown; return whether it is there now, False also if nobody knows."""
         return await self._lines.append(write(entry), entry)
 
 
 def write(entry: Entry) -> str:
-    """One line."""
+    """Return the entry as one line."""
     line = {"v": VERSION, "issue": entry.issue, "agent": entry.agent, "run": entry.run, "at": entry.at.isoformat()}
     return json.dumps(line, sort_keys=True)
 
 
 def read(text: str) -> Entry | None:
-    """The entry that a line spells; None for anything else."""
+    """Return the entry that a line spells; None for anything else."""
     try:
         line = json.loads(text)
         at = datetime.fromisoformat(line["at"])

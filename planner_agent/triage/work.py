@@ -28,7 +28,7 @@ from shared.workflow import Event, Stage, Track, move
 
 @dataclass(frozen=True, slots=True)
 class _Unposted:
-    """The proposal that was paid for, until it is posted."""
+    """A proposal that was paid for, until it is posted."""
 
     proposal: Proposal
 
@@ -50,7 +50,7 @@ class Work:
         self._labels = labels
 
     async def intent(self, issue: Issue, fence: Fence | None, *, free: bool) -> Intent | str:
-        """What a claim would begin, or the sentence why there is nothing to claim; `free` tells of a place today."""
+        """Return what a claim would begin, or why there is nothing to claim; `free`: there is a place today."""
         if fence is not None and not begun(fence):
             return "it was looked at before"
         if fence is None and (why := unfit(issue, self._account)):
@@ -85,15 +85,15 @@ class Work:
         return held.memory.keep(_Unposted(found)).proposal
 
     async def stop(self, held: Held, reason: str) -> None:
-        """A person's order."""
+        """End the work by a person's order."""
         await self._end(held, proposal_comments.overtaken(reason))
 
     async def fail(self, held: Held, error: Blocked) -> None:
-        """No proposal: it is not tried again."""
+        """End the work without a proposal; it is not tried again."""
         await self._end(held, proposal_comments.failed(error))
 
     async def _end(self, held: Held, told: Status | None) -> None:
-        """Said first, because nobody looks at what has ended."""
+        """End the work; this is posted first, because nobody looks at what has ended."""
         if told is not None:
             await self._status.show(held.fence.key.number, told, held)
         to = move(Track.STORY, held.fence.stage, Event.WITHDREW).to
