@@ -21,7 +21,7 @@ _WHAT = {
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What a person asked an agent for."""
+    """The arguments that a person gave to an agent."""
 
     repository: str | None
     config: Path | None
@@ -32,18 +32,18 @@ class Arguments:
     story: str | None = None
     yes: bool = False
     interactive: bool = False
-    """A person sits in front of a terminal and is asked."""
+    """True if a person sits in front of a terminal and is asked."""
     roles: frozenset[str] = frozenset()
     log_level: str | None = None
-    """The least level of what is logged; None: on a terminal warnings, elsewhere everything but details."""
+    """The lowest level that is logged; None: on a terminal warnings, elsewhere everything but details."""
     tells: bool = False
-    """What happens is told in sentences, on a terminal or not."""
+    """True if events are told in sentences, on a terminal or not."""
 
 
 LOG_LEVELS = ("debug", "info", "warning")
 
 WORKERS_ROLES = ("test-automation", "developer", "code-reviewer", "debugger", "generalist")
-"""What a worker may be restricted to."""
+"""Roles to which a worker may be restricted."""
 
 
 def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
@@ -62,7 +62,7 @@ def parse(role: Role, argv: Sequence[str] | None = None) -> Arguments:
 
 
 def refuse_repeated(command: Any, context: Any, words: Sequence[str]) -> None:
-    """Return when no option that takes one value is given again; else end with a usage line and exit code 2.
+    """Return if no option that takes one value is given again; else end with a usage line and exit code 2.
 
     `command` and `context` are click's, or those of the copy of it that typer brings along.
     """
@@ -85,7 +85,7 @@ class _Command(click.Command):
 def _arguments(
     *, repository: str | None, config: Path | None, once: bool, no_wait: bool, agent_id: str | None, **more: Any
 ) -> Arguments:
-    """What the words say together."""
+    """Return the arguments that the words say together."""
     story = more.get("story")
     if sum(more.get(name) not in (None, False) for name in ("story", "story_file", "daemon")) > 1:
         _refuse("--story, --story-file and --daemon exclude each other")
@@ -164,7 +164,7 @@ def _roles(text: str | None) -> frozenset[str]:
 
 
 def _tell_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    """Looked up when it is asked for: at every start it would cost more than all other arguments."""
+    """Print the version; it is looked up only here, because at every start it would cost more than all arguments."""
     if not asked:
         return
     from importlib.metadata import PackageNotFoundError, version

@@ -49,13 +49,13 @@ OK, FAILED, MISCONFIGURED, NOTHING_TO_DO, NOT_ALLOWED = range(5)
 """Exit codes."""
 
 MOST_CHARACTERS = 400
-"""So much of a warning is told to a person."""
+"""Maximum characters of a warning that are told to a person."""
 
 _OF_EVERY_LINE = frozenset({"event", "level", "timestamp", "agent", "outcome", "run"})
 """Fields that programs look for, and that tell a person nothing."""
 
 MOST_REASONS = 20
-"""So many items are named for which there was nothing to do; a person reads this."""
+"""Maximum number of items without work that are named; a person reads this."""
 
 
 class LeftOff(EngineError):
@@ -134,13 +134,13 @@ def launched(
 
 
 def complain(error: Exception) -> int:
-    """Say it in one sentence on standard error; the exit code that goes with it."""
+    """Print the error in one sentence on standard error; return the exit code that goes with it."""
     show(str(error), error=True)
     return code_of(error)
 
 
 def code_of(error: Exception) -> int:
-    """The exit code of a command that an error ends; what GitHub does not show is not allowed, as far as it says."""
+    """Return the exit code of a command that an error ends; what GitHub does not show counts as not allowed."""
     if isinstance(error, LeftOff):
         return error.code
     if isinstance(error, Unauthorized | NotAllowed | Gone | Invisible):
@@ -157,7 +157,7 @@ def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
 
 
 def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
-    """Log as was asked for; what `processes` keep secret is hidden."""
+    """Set up the log as was asked for; what `processes` keep secret is hidden."""
     tells, level = _is_told(arguments), arguments.log_level
     verbose = level == "debug" or (level is None and arguments.verbose)
     # A person is told what is worth knowing in sentences.
@@ -168,7 +168,7 @@ def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
 
 
 def _left_alone(event: Mapping[str, object]) -> bool:
-    """Of what is logged a person is told why items are passed over (`--verbose`), and what needs their attention."""
+    """Tell a person why items are passed over (`--verbose`), and what needs attention; return whether it was told."""
     match event["event"]:
         case "item_left_alone":
             show(f"not taken: {event['repo']}#{event['issue']}: {event['reason']}", error=True)
@@ -190,23 +190,23 @@ def _left_alone(event: Mapping[str, object]) -> bool:
 
 
 def _spelled(event: Mapping[str, object]) -> str:
-    """A warning or an error for which there is no sentence: its name and its fields in words."""
+    """Return a warning or an error for which there is no sentence: its name and its fields in words."""
     about = [f"{name.replace('_', ' ')} {value}" for name, value in event.items() if name not in _OF_EVERY_LINE]
     return one_line(f"{str(event['event']).replace('_', ' ')}: {', '.join(about)}".removesuffix(": "), MOST_CHARACTERS)
 
 
 def _all_told(event: Mapping[str, object]) -> bool:
-    """The same for one who is led step by step: no line of a log comes between."""
+    """Tell the same to one who is led step by step: no line of a log comes between."""
     return _left_alone(event) or "exception" not in event
 
 
 def _is_told(arguments: Arguments) -> bool:
-    """Whether a person reads what happens as it happens; one who is talked with at a terminal hears it there."""
+    """Return whether a person reads events as they happen; in a dialogue at a terminal they are told there."""
     return arguments.tells or (on_terminal(sys.stderr) and not arguments.interactive)
 
 
 def _watcher(arguments: Arguments, settings: Settings, clock: Clock, roles: Sequence[Role]) -> EventLog | None:
-    """What tells a person on standard error what happens; loaded where somebody reads it."""
+    """Return the log that tells a person on standard error what happens; loaded only if somebody reads it."""
     if not _is_told(arguments):
         return None
     from runtime.telemetry.progress import Progress, Watched
@@ -229,7 +229,10 @@ def _warn(settings: Settings) -> None:
 async def _run(
     jobs: Sequence[tuple[Job, Process]], arguments: Arguments, configuration: Configuration, farewell: ShutdownNotice
 ) -> int:
-    """The process inside its event loop. SIGTERM ends a daemon well (0), every other stop before an end is 128 + n."""
+    """Run the process inside its event loop; return the exit code.
+
+    SIGTERM ends a daemon well (0), every other stop before an end is 128 + n.
+    """
     (_, process), *_ = jobs
     orders, code = Orders(), OK
     interruption = Interruption(orders, told=_is_told(arguments))
@@ -253,7 +256,7 @@ async def _run(
 
 
 async def _once(one: tuple[Job, Process], arguments: Arguments, orders: Orders, interruption: Interruption) -> int:
-    """One item of the first repository that has any."""
+    """Work on one item of the first repository that has any; return the exit code."""
     job, process = one
     stack, site = await furnished(process, arguments, job.prepare)
     async with stack:
@@ -285,7 +288,7 @@ async def _one_item(loops: Sequence[Loop], asks: str, *, wait: bool) -> int:
 
 
 def asking(role: Role, names: Labels) -> str:
-    """How a person asks an agent of this role for work."""
+    """Return how a person asks an agent of this role for work."""
     match role:
         case Role.PLANNER:
             return f"To have a story planned, label an issue `{names.story}`."
@@ -298,7 +301,7 @@ def asking(role: Role, names: Labels) -> str:
 
 
 def answer(outcome: Ended | Rest) -> tuple[int, str]:
-    """The exit code of `--once` and what it prints, for how its item ended or what it waits for."""
+    """Return the exit code of `--once` and what it prints, for how its item ended or what it waits for."""
     match outcome:
         case Ended(result, sentence):
             return FAILED if result in {Result.FAILED, Result.LOST} else OK, f"{result}: {sentence}"
@@ -311,7 +314,7 @@ def answer(outcome: Ended | Rest) -> tuple[int, str]:
 
 
 def _say_why(skipped: Sequence[str]) -> None:
-    """What kept each candidate from being claimed, one line for each."""
+    """Print what kept each candidate from being claimed, one line for each."""
     for sentence in skipped[:MOST_REASONS]:
         say(f"not taken: {sentence}")
     if len(skipped) > MOST_REASONS:

@@ -1,4 +1,4 @@
-"""What a command says to whoever started it; that nobody listens any more is no error."""
+"""The output of a command to whoever started it; a stream that nobody reads any more is no error."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ WIDEST = 100
 """Columns above which lines are hard to read, however wide the terminal is."""
 
 _COMMAND = re.compile(r"(?<=: )(?:workflow-engine|(?:planner|worker|reviewer)-agent|git|gh|export) [^`]*$")
-"""A command that ends a line: who copies it wants it whole."""
+"""A command that ends a line; it stays whole, for whoever copies it."""
 
 
 def say(sentence: str, *, error: bool = False) -> None:
-    """One or more lines on standard output, or with `error` on standard error; nothing in them drives a terminal."""
+    """Print lines on standard output, or with `error` on standard error; nothing in them drives a terminal."""
     stream: TextIO | None = sys.stderr if error else sys.stdout
     if stream is None:  # closed before the start
         return
@@ -32,13 +32,13 @@ def say(sentence: str, *, error: bool = False) -> None:
 
 
 def show(text: str, *, error: bool = False) -> None:
-    """Say it as `say` does, on a terminal with lines that end between words."""
+    """Print `text` as `say` does, on a terminal with lines that end between words."""
     stream: TextIO | None = sys.stderr if error else sys.stdout
     say(laid_out(text, columns_of(stream)) if on_terminal(stream) else text, error=error)
 
 
 def columns_of(stream: TextIO | None) -> int:
-    """How wide lines on this terminal may be."""
+    """Return the maximum columns of a line on this terminal."""
     try:
         columns = 0 if stream is None else os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):  # in memory, or closed meanwhile
@@ -47,9 +47,9 @@ def columns_of(stream: TextIO | None) -> int:
 
 
 def laid_out(text: str, columns: int, *, indent: int | None = None) -> str:
-    """`text` in so many columns (pure): what goes on in the next line is indented, no path, URL or command is cut.
+    """Return `text` in `columns` (pure): continuation lines are indented, no path, URL or command is cut.
 
-    By so many columns, `indent`, or by two more than the line that goes on.
+    The indent is `indent` columns, or two more than that of the line that goes on.
     """
     return "\n".join(_folded(line, columns, indent) for line in text.splitlines())
 
@@ -75,12 +75,12 @@ def keep_streams() -> None:
 
 
 def on_terminal(stream: TextIO | None) -> bool:
-    """Whether a person reads this stream as it comes."""
+    """Return whether a person reads this stream as it comes."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
 def _forget(stream: TextIO) -> None:
-    """What the stream still keeps would be tried again at the end, and Python exits with 120 over it."""
+    """Drop what the stream still keeps: it would be tried again at the end, and Python exits with 120 over it."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

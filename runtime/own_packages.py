@@ -1,4 +1,4 @@
-"""Whether the engine's packages are its own: other projects have packages called `config` or `shared` too."""
+"""The check that the engine's packages are its own: other projects have packages called `config` or `shared` too."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MISCONFIGURED = 2
 
 
 def check() -> None:
-    """Return when they are; else say which are not, and end the process. Call it before any of them is imported."""
+    """Return if they are; else print which are not, and end the process. Call it before any of them is imported."""
     if wrong := foreign(Path(__file__).resolve().parents[1], sys.path):
         sys.stderr.write(f"{wrong}\n")
         raise SystemExit(MISCONFIGURED)
 
 
 def foreign(home: Path, search_path: list[str]) -> str:
-    """What is wrong, in a sentence, where `search_path` has another package before one of those in `home`."""
+    """Return what is wrong, in a sentence, if `search_path` has another package before one of those in `home`."""
     for name in NAMES:
         found = PathFinder.find_spec(name, search_path)
         places = list(found.submodule_search_locations or [found.origin or ""]) if found is not None else []

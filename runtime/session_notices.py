@@ -1,4 +1,4 @@
-"""What a person at a terminal hears of running agents: at their start, at Ctrl-C, and when they have ended."""
+"""Notices about running agents for a person at a terminal: at their start, at Ctrl-C, and when they have ended."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:  # `workflow-engine run` says what begins before it loads what
     from runtime.signals import Orders
 
 MOST_NAMES = 4
-"""So many repositories or items are named; of the rest the number is told."""
+"""Maximum number of repositories or items that are named; of the rest the number is told."""
 
 
 def announce(roles: Sequence[Role], settings: Settings) -> None:
-    """Say on a terminal what begins, and for which repositories."""
+    """Print on a terminal what begins, and for which repositories."""
     if on_terminal(sys.stderr):
         show(opening(roles, settings), error=True)
 
 
 def opening(roles: Sequence[Role], settings: Settings) -> str:
-    """What begins, in two sentences (pure)."""
+    """Return what begins, in two sentences (pure)."""
     who = _listed([str(role) for role in roles])
     names = _some([one.name for one in settings.repositories])
     intervals = {one.poll_interval for one in settings.repositories}
@@ -34,21 +34,21 @@ def opening(roles: Sequence[Role], settings: Settings) -> str:
 
 
 class Holder(Protocol):
-    """Whoever works on items."""
+    """An agent or a loop that works on items."""
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What is in work or waits, as `owner/repo#3`."""
+        """Items that are in work or wait, as `owner/repo#3`."""
         ...
 
 
 class Interruption:
-    """What is told of a stop by Ctrl-C; where `told` is false, nothing is."""
+    """The notices of a stop by Ctrl-C; none if `told` is false."""
 
     def __init__(self, orders: Orders, *, told: bool) -> None:
         self._orders, self._told = orders, told
         self.holders: list[Holder] = []
-        """They are asked when the stop begins, because it releases what they hold."""
+        """Asked for their items when the stop begins, because it releases what they hold."""
         self._left: Sequence[str] = ()
         orders.on_stop.append(self._begin)
 
@@ -58,13 +58,13 @@ class Interruption:
             show("Stopping, and releasing what is in work. Ctrl-C again ends it at once.", error=True)
 
     def end(self) -> None:
-        """Say what is left, and how to go on."""
+        """Print what is left, and how to go on."""
         if self._told and self._orders.stopped_by == signal.SIGINT:
             show(left(self._left), error=True)
 
 
 def left(items: Sequence[str]) -> str:
-    """What an interruption leaves, in one sentence (pure)."""
+    """Return what an interruption leaves, in one sentence (pure)."""
     if not items:
         return "Interrupted; nothing was in work: the same command goes on."
     several = len(items) > 1

@@ -1,4 +1,4 @@
-"""What signals order a process to do: stop, stop at once, drain, read the configuration again."""
+"""The orders that signals give to a process: stop, stop at once, drain, read the configuration again."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from shared.process_groups import kill_all
 log = structlog.get_logger()
 
 STOP_SECONDS = 28.0
-"""A stop in order takes no longer; what is not released by then runs out, or its agent goes on with it."""
+"""Maximum seconds of a stop in order; what is not released by then runs out, or its agent goes on with it."""
 
 OVERDUE = 1
 """The exit code of a process that could not stop in order in time."""
 
 
 class Orders:
-    """What has been ordered of this process so far."""
+    """The orders that this process was given so far."""
 
     def __init__(self) -> None:
         self.stopped_by = 0
         """The signal that ended it, or 0."""
         self.stopped_at = 0.0
-        """When (boot clock) that was."""
+        """Time (boot clock) of that signal."""
         self.draining = False
         self.on_drain: list[Callable[[], None]] = []
         self.on_reload: list[Callable[[], None]] = []
@@ -48,14 +48,14 @@ class Orders:
         _each(self.on_reload)
 
     def stop(self, number: int) -> None:
-        """Stop in order."""
+        """Stop in order: tell all that listen for a stop."""
         log.info("stopping", signal=number)
         self.stopped_by = number
         _each(self.on_stop)
 
 
 def ignore_until_attended() -> None:
-    """Whoever drains or reloads a process that has just begun must not kill it."""
+    """Ignore drain and reload, so that they do not kill a process that has just begun."""
     for number in (signal.SIGUSR1, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
 
@@ -96,13 +96,13 @@ def _overdue(seconds: float) -> None:
 
 
 class ShutdownNotice:
-    """The last part of a stop: its event loop has ended, and waits for threads, as for one that looks a name up."""
+    """The last part of a stop: its event loop has ended, and waits for threads, such as one that looks up a name."""
 
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
 
     def begin(self, orders: Orders, clock: Clock, stop_seconds: float) -> None:
-        """From now on only threads are waited for; once the stop has taken `stop_seconds` in all, no more."""
+        """Wait only for threads from now on, and not any more once the stop has taken `stop_seconds` in all."""
         if orders.stopped_by:
             left = stop_seconds - (clock.boot() - orders.stopped_at)
             work = contextvars.copy_context().run  # so that what it logs names the agent
@@ -111,13 +111,13 @@ class ShutdownNotice:
             self._timer.start()
 
     def over(self) -> None:
-        """They have ended."""
+        """Stop waiting, because the threads have ended."""
         if self._timer is not None:
             self._timer.cancel()
 
 
 def _end(code: int) -> None:
-    """End without another word. Nobody is left then to end children, so they go first."""
+    """End without another word. Nobody is left then to end children, so they are killed first."""
     kill_all()
     os._exit(code)
 

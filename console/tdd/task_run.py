@@ -35,7 +35,7 @@ from shared.telemetry.events import Event, Query
 from shared.telemetry.sqlite_store import SqliteStore
 
 MOST = 100_000
-"""Events of one reading; a task has some dozens."""
+"""Maximum number of events in one reading; a task has some dozens."""
 
 LOOK_SECONDS = 0.25
 """Seconds between two looks at the task's GitHub."""
@@ -45,15 +45,15 @@ STUCK_SECONDS = 30.0
 
 
 class Trail:
-    """What the agents of a task tell of themselves, each event once."""
+    """The events of the agents of a task, each read once."""
 
     def __init__(self, place: Path) -> None:
-        """`place` is the task's own directory."""
+        """Read from `place`, the task's own directory."""
         self._store = SqliteStore(place / "state" / EVENTS)
         self._last = 0
 
     async def news(self) -> list[Event]:
-        """The events since the last reading, in their order."""
+        """Return the events since the last reading, in their order."""
         rows = []
         with suppress(sqlite3.Error):  # a watcher is no reason to end the work
             rows = await anyio.to_thread.run_sync(self._store.read, Query(after=self._last), MOST)

@@ -1,4 +1,4 @@
-"""Where adapters are built: one repository's GitHub, git and lock, from the configuration."""
+"""Construction of one repository's adapters from the configuration: GitHub, git and lock."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ class Parts(Hub):
     texts: Texts = field(default_factory=Texts)
     new_issues: NewIssues = field(default_factory=NewIssues)
     choices: dict[str, str] = field(default_factory=dict)
-    """Which backend a person has chosen for which item that is held."""
+    """Held item -> the backend that a person has chosen for it."""
     account_work: AccountWork | None = None
-    """What the account has in work over all repositories of the process; None where that is not asked."""
+    """The account's work in all repositories of the process; None if that is not asked."""
     beside: list[Beside] = field(default_factory=list)
-    """What runs beside the loop of the repository."""
+    """Tasks that run beside the loop of the repository."""
 
     @property
     def closing(self) -> Closing:
-        """What tells that a specification is done."""
+        """The closing of issues, which reports that a specification is done."""
 
         def board(accounts: Collection[int]) -> StatusBoard:
             return StatusBoard(self.comments, Role.WORKER, accounts, self.keys)
@@ -122,14 +122,14 @@ class Parts(Hub):
 
     @property
     def limits(self) -> RunLimits:
-        """What one run of a coding backend may take."""
+        """Limits of one run of a coding backend."""
         one = self.configured
         minutes = (one.run_timeout_minutes, one.stall_timeout_minutes)
         return RunLimits(one.max_turns, self.settings.budgets.run, *(60 * each for each in minutes))
 
     @property
     def page(self) -> str:
-        """Where people see the repository."""
+        """The web address of the repository."""
         return f"{git_server(self.settings.github.api_url)}/{self.configured.name}"
 
     def inbox(
@@ -139,7 +139,10 @@ class Parts(Hub):
         concerns: Callable[[Issue], bool] = lambda issue: True,
         assignee: Account | None = None,
     ) -> Watch:
-        """What is open under these labels or assigned, and can concern the agent, and what only its fences know of."""
+        """Return the watch over open items with these labels or assigned, and over those that only fences know of.
+
+        `concerns` tells whether an item can concern the agent.
+        """
         named = [self.names.of(x) if isinstance(x, Stage) else x for x in labels]
         hints = Hints(self.names)
         left_alone = ExcludedItems(self.configured.name, self.role, self.names, self.configured.labels)
@@ -157,13 +160,13 @@ class Parts(Hub):
         return Watch(lists, Sweep(rules, sources, self.port, self.claimant, self.clock))
 
     def lost_labels(self, rules: ReconcileRules) -> LostLabels:
-        """What tells a label that a person took off from one that was lost."""
+        """Return the check that tells a label that a person removed from one that was lost."""
         return LostLabels(self.issues, self.labels, self.names, self.claimant.accounts, rules.before)
 
 
 @asynccontextmanager
 async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
-    """The parts of every configured repository. Asks GitHub who we are and what each repository is.
+    """Give the parts of every configured repository. Asks GitHub who we are and what each repository is.
 
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
     """
@@ -173,9 +176,9 @@ async def opened(process: Process) -> AsyncIterator[tuple[Parts, ...]]:
 
 @asynccontextmanager
 async def reached(process: Process) -> AsyncIterator[PartsOf]:
-    """What gives the parts of one configured repository, as often as it is asked.
+    """Give a function that returns the parts of one configured repository, as often as it is asked.
 
-    Coding backends are looked at first, so that one that is missing costs no request. Errors as `opened`.
+    Coding backends are checked first, so that one that is missing costs no request. Errors as `opened`.
     """
     configured = process.settings.repositories
     confined = await confinement(process.settings, process.environment)
@@ -196,7 +199,7 @@ async def reached(process: Process) -> AsyncIterator[PartsOf]:
 
 
 PartsOf = Callable[[RepositorySettings], Awaitable[Parts]]
-"""Gives the parts of a repository; raises what keeps it from being used now."""
+"""Returns the parts of a repository; raises the reason why it cannot be used now."""
 
 
 async def _parts(
@@ -258,14 +261,17 @@ async def _parts(
 
 
 def _noted(process: Process, me: SignedIn, name: str) -> Callable[[Mapping[str, float]], None]:
-    """What hears who works in a repository; where a share is configured, nobody does."""
+    """Return the listener that is told who works in a repository; it does nothing if a share is configured."""
     health, pace = process.telemetry.health, me.pace
     health.share = lambda: pace.pacing.share
     return partial(pace.presence.note, name) if pace.presence is not None else lambda agents: None
 
 
 def mirror_of(process: Process, answers: Credentials, name: str, readers: ObjectReaders | None = None) -> Mirror:
-    """A repository's mirror, which need not exist yet; git signs in with `answers`. `readers` end before the agent."""
+    """Return a repository's mirror, which need not exist yet; git signs in with `answers`.
+
+    `readers` end before the agent.
+    """
     settings = process.settings
     server = git_server(settings.github.api_url)
     path = mirror_path(settings.state_dir / "mirrors", urlsplit(server).netloc, name)
@@ -276,6 +282,6 @@ def mirror_of(process: Process, answers: Credentials, name: str, readers: Object
 
 
 def observed(agent: Agent, parts: Parts) -> Agent:
-    """`agent`, whose ticks and runs are told."""
+    """Return `agent`, whose ticks and runs are recorded."""
     parts.telemetry.health.join(parts.configured.name, parts.configured.poll_interval)
     return ObservedAgent(agent, parts.event_recorder, parts.telemetry.health)

@@ -1,7 +1,7 @@
-"""Where coding backends are built: the program found and looked at, its wrapper, its endpoint.
+"""Construction of coding backends: the program is found and checked, it gets its wrapper and its endpoint.
 
 A run passes, from the outside: `BudgetedCoder` (reserved and settled), `RoleRouter` (backend, model and limits of its
-role), `ObservedCoder` (an event), `CircuitBreaker` (pauses, so many at once), `Recorder` where runs are recorded,
+role), `ObservedCoder` (an event), `CircuitBreaker` (pauses, limits runs at once), `Recorder` if runs are recorded,
 `MeteredCoder` (what only the model proxy knows), then `CliCoder` with the dialect of its program, or `Scripted`.
 """
 
@@ -45,7 +45,7 @@ log = structlog.get_logger()
 
 
 async def backend(process: Process, configured: RepositorySettings, tests: Confinement) -> Coder:
-    """Who plays which role in one repository; raises `Misconfigured` for a backend that cannot be used here."""
+    """Return the router from roles to backends in one repository; raises `Misconfigured` for an unusable backend."""
     usual, settings = configured.llm_backend, process.settings
     built = {usual: await _bounded(process, configured, usual, tests)}
     parts: dict[str, RoleOverride] = {}
@@ -65,7 +65,7 @@ async def backend(process: Process, configured: RepositorySettings, tests: Confi
 
 
 async def _bounded(process: Process, configured: RepositorySettings, name: str, tests: Confinement) -> Coder:
-    """One backend: so many runs at once, and none while it is paused after failures."""
+    """Return one backend with a limit of runs at once, and none while it is paused after failures."""
     settings = process.settings
     used = settings.state_dir / "scripted" if settings.llm.scenario else None
     spec = cli_spec(name)
@@ -114,14 +114,14 @@ async def _program(process: Process, name: str, spec: CliSpec, tests: Confinemen
 
 
 def modelless(settings: Settings, name: str, spec: CliSpec) -> str:
-    """What is missing where a backend has no model of its own, and none is configured; empty when nothing is."""
+    """Return what is missing if a backend has no model of its own, and none is configured; else empty."""
     if not spec.needs_model or settings.llm.models.get(name):
         return ""
     return f"The {name} backend has no model of its own: name the server's one under `llm.models.{name}`."
 
 
 def _lent_logins(process: Process) -> tuple[Path, ...]:
-    """The copies of logins that calls have, once what killed ones had renewed is brought back."""
+    """Return the copies of logins that calls have, after what killed calls had renewed is brought back."""
     found: list[Path] = []
     for login in (spec.login for spec in cli_backends().values() if spec.login is not None):
         place = login.place(process.environment)
@@ -131,7 +131,7 @@ def _lent_logins(process: Process) -> tuple[Path, ...]:
 
 
 def endpoints(process: Process, name: str, spec: CliSpec) -> Endpoints:
-    """The model proxy with the real key; with a subscription's login there is none, because it is no key."""
+    """Return the model proxy with the real key; with a subscription's login there is none, because it is no key."""
     own = spec.endpoint(process.environment)
     if own.login:
         reason = "a subscription's login cannot be kept from the CLI"
@@ -145,11 +145,11 @@ def endpoints(process: Process, name: str, spec: CliSpec) -> Endpoints:
 
 
 UNPRICED = "Their price is not known: each run counts as `budgets.unknown_run`, until `prices` lists them."
-"""What follows for models that have no price."""
+"""The consequence for models that have no price."""
 
 
 def unpriced(settings: Settings) -> list[str]:
-    """The models that no list prices and that roles ask of a backend which does not report its costs itself."""
+    """Return the models without a listed price that roles ask of a backend which does not report its costs itself."""
     silent = {name for name, spec in cli_backends().items() if not spec.reports_cost}
     usual = {repository.llm_backend for repository in settings.repositories}
     named = {model for name, model in settings.llm.models.items() if name in silent & settings.backends()}

@@ -1,4 +1,4 @@
-"""Where the money side of one repository is built: its ledger, and the gate that every paid run passes."""
+"""Construction of one repository's budget: its ledger, and the check that every paid run passes."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """What pays for a repository's runs. `ledger` None: they cost nothing, and nothing is written down."""
+    """The payment of a repository's runs. `ledger` None: they cost nothing, and nothing is written down."""
 
     ledger: Ledger | None
     run_usd: float
 
     @property
     def budget_check(self) -> BudgetCheck | None:
-        """What claims ask first."""
+        """The check that claims ask first."""
         return None if self.ledger is None else BudgetCheck(self.ledger, self.run_usd)
 
     def credit(self, number: int) -> str:
-        """The credit table of an item's status comment."""
+        """Return the credit table of an item's status comment."""
         return "" if self.ledger is None else self.ledger.table(f"#{number}")
 
     async def spent(self, number: int) -> float | None:
-        """What an issue has cost; None where nothing is written down."""
+        """Return what an issue has cost; None if nothing is written down."""
         return None if self.ledger is None else await self.ledger.spent(f"#{number}")
 
     def paid(self, process: Process, configured: RepositorySettings, coder: Coder) -> Coder:
-        """`coder`, each of whose runs is reserved and settled; of unknown costs the process's outbox is told."""
+        """Return `coder`, each of whose runs is reserved and settled; unknown costs are told to the outbox."""
         if self.ledger is None:
             return coder
         page = f"{git_server(process.settings.github.api_url)}/{configured.name}"
@@ -57,7 +57,7 @@ class Money:
 
 
 def reading(endpoints: Sequence[Endpoints], run: str) -> MeasuredRun | None:
-    """What the proxy of whichever backend made the run has seen; None of one by a login: nothing more is known.
+    """Return what the proxy of the run's backend has seen; None for a run by a login: nothing more is known.
 
     A run that no backend was opened for, as when it ended while it waited for its turn, has cost nothing.
     """
@@ -78,7 +78,7 @@ def money(
     mirror: Mirror,
     server_time: Callable[[], datetime],
 ) -> Money:
-    """The money of one repository, by the configured budgets; a backend that is no program costs nothing."""
+    """Return the money of one repository, by the configured budgets; a backend that is no program costs nothing."""
     own = process.settings.budgets
     limits = BudgetLimits(own.issue, own.day, own.week, own.warn, own.unknown_run)
     costs = any(cli_spec(name) for name in process.settings.backends(configured))

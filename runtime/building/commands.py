@@ -1,4 +1,4 @@
-"""Where an agent gets what takes the commands that people give in comments, and what calls people."""
+"""Construction of an agent's command loop, which obeys people's comments, and of its notifier, which calls people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def commanded(parts: Parts, agent: Agent, lists: Inbox, starts: StartSignals | None = None) -> Agent:
-    """The agent that obeys commands; one that works on a single chosen item takes no commands.
+    """Return the agent that obeys commands; one that works on a single chosen item takes none.
 
     `lists` is its inbox, and `starts` finds orders on issues that are not in it.
     """
@@ -39,7 +39,7 @@ def commanded(parts: Parts, agent: Agent, lists: Inbox, starts: StartSignals | N
 
 
 def notifier(parts: Parts) -> Notifier:
-    """What calls for people."""
+    """Build the notifier that calls for people."""
     whom = Whom(parts.configured.name, parts.page, parts.settings.notify.mention)
     one = parts.configured
     barring = (*one.labels.exclude, *(one.merge_blocking_labels if parts.role is Role.REVIEWER else ()))
@@ -50,12 +50,12 @@ def notifier(parts: Parts) -> Notifier:
 
 
 def replies(parts: Parts) -> Replies:
-    """What posts a comment once."""
+    """Build the replies, comments that are posted once."""
     return Replies(parts.comments, parts.claimant.accounts, parts.keys)
 
 
 def command_loop(parts: Parts) -> CommandLoop:
-    """What takes the commands for the agent that `parts` are for."""
+    """Build the loop that takes commands for the agent that `parts` are for."""
     return CommandLoop(
         CommandProfile(
             parts.role,
@@ -76,12 +76,15 @@ def command_loop(parts: Parts) -> CommandLoop:
 
 
 def reader(parts: Parts) -> CommandReader:
-    """What finds commands in threads."""
+    """Build the reader that finds commands in threads."""
     return CommandReader(parts.comments, parts.people, parts.status, parts.clock.boot)
 
 
 def start_signals(parts: Parts, lists: Watch) -> StartSignals:
-    """What finds orders on items that the worker or the reviewer does not follow yet; `lists` is its inbox."""
+    """Build the finder of orders on items that the worker or the reviewer does not follow yet.
+
+    `lists` is the agent's inbox.
+    """
     start, labels = parts.configured.start, parts.configured.labels
     rules = StartRules(login=mentioned_as(parts))
     if parts.role is Role.WORKER:
@@ -98,23 +101,23 @@ def start_signals(parts: Parts, lists: Watch) -> StartSignals:
 
 
 def mentioned_as(parts: Parts) -> str:
-    """The login by which the engine is mentioned; empty where its account is a person's."""
+    """Return the login by which the engine is mentioned; empty if its account is a person's."""
     login, owner = parts.account.login.removesuffix("[bot]"), parts.configured.name.partition("/")[0]
     return "" if login.casefold() == owner.casefold() else login
 
 
 def _left_to_people(parts: Parts) -> frozenset[Verb]:
-    """The commands that do nothing in this repository."""
+    """Return the commands that do nothing in this repository."""
     one = parts.configured
     left = {Verb.MERGE} if one.merge == "never" else set[Verb]()
     return frozenset(left | ({Verb.APPROVE} if parts.role is Role.PLANNER and one.approval == "terminal" else set()))
 
 
 def targets(parts: Parts) -> CommandTargets:
-    """What tells which item a command is about."""
+    """Build the finder of the item that a command is about."""
     return CommandTargets(parts.issues, parts.pulls, parts.port, parts.names, parts.configured.max_attempts)
 
 
 def recovery(parts: Parts) -> Recovery:
-    """What carries commands out."""
+    """Build the executor of commands."""
     return Recovery(parts.labels, parts.pulls, parts.mirror, parts.port, parts.names)

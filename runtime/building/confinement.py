@@ -14,7 +14,7 @@ from shared.sandbox.limits import GIB, ProcessLimits
 
 
 async def confinement(settings: Settings, environment: Mapping[str, str]) -> Confinement:
-    """How tests are run; raises `Misconfigured` with the setting to change where the mode does not work."""
+    """Return how tests are confined; raises `Misconfigured` with the setting to change if the mode does not work."""
     known = child_environment(environment)
     wrap = await self_test.wrapper(settings.sandbox, known, settings.work_dir)
     hidden = (settings.state_dir, *secret_files(settings))
@@ -24,12 +24,12 @@ async def confinement(settings: Settings, environment: Mapping[str, str]) -> Con
 
 
 async def for_backends(tests: Confinement, environment: Mapping[str, str]) -> Confinement:
-    """The same for coding CLIs, which show less of the state directory and are held together in every mode."""
+    """Return the same for coding CLIs, which see less of the state directory and are held together in every mode."""
     return replace(tests, wrap=await self_test.for_backends(tests.wrap, child_environment(environment)))
 
 
 def limits(settings: Settings) -> ProcessLimits:
-    """The configured limits in bytes and seconds."""
+    """Return the configured limits in bytes and seconds."""
     one = settings.sandbox_limits
     return ProcessLimits(
         memory_bytes=int(one.memory_gib * GIB),
@@ -41,17 +41,17 @@ def limits(settings: Settings) -> ProcessLimits:
 
 
 def environments(settings: Settings) -> Path:
-    """Where set-up results lie: in the state directory, unless another account has to reach them."""
+    """Return the place of set-up results: in the state directory, unless another account has to reach them."""
     return (settings.work_dir if settings.sandbox == "container" else settings.state_dir) / "env"
 
 
 def calls(settings: Settings) -> Path:
-    """Where the directories of calls of coding CLIs are made, by the same rule."""
+    """Return the place for the directories of calls of coding CLIs, by the same rule."""
     return (settings.work_dir if settings.sandbox == "container" else settings.state_dir) / "calls"
 
 
 def secret_files(settings: Settings) -> tuple[Path, ...]:
-    """Files of the engine's own that no child has to read."""
+    """Return files of the engine's own that no child has to read."""
     github = settings.github
     apps = [app.private_key_file for app in (github.app, github.reviewer_app) if app is not None]
     secrets = (settings.notify.webhook_secret_file, settings.webhook.secret_file)

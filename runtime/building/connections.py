@@ -20,29 +20,29 @@ from shared.github.transport import Renewable
 from shared.outgoing.outbound_filter import Outgoing
 
 KEEPALIVE_SECONDS = 90.0
-"""Longer than a poll interval, so that polling does not reconnect each time."""
+"""Seconds that an idle connection is kept: longer than a poll interval, so that polls do not reconnect each time."""
 
 Who = tuple[str, ...]
-"""What signs in, and for whom: equal for agents that have one token or one App."""
+"""The identity that signs in, and for whom: equal for agents that have one token or one App."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast one account writes from this process. `presence` is None where a number is configured."""
+    """The pace at which one account writes from this process. `presence` is None if a number is configured."""
 
     pacing: Pacing
     presence: Presence | None
 
     @classmethod
     def of(cls, github: GitHubSettings, clock: Clock) -> Pace:
-        """With the configured share, else with the whole until other agents are seen."""
+        """Return a pace with the configured share, else with the whole until other agents are seen."""
         pacing = Pacing(clock, share=github.share or 1.0, write_interval_seconds=github.write_interval_seconds)
         return cls(pacing, Presence(clock, pacing.use) if github.share is None else None)
 
 
 @dataclass
 class Connection:
-    """One session, and what was built upon it; `gates` are those of the agents that use it."""
+    """One session, and the clients that use it; `gates` are those of the agents that use it."""
 
     session: aiohttp.ClientSession
     gates: list[Outgoing] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Connection:
     def client(
         self, who: Who, source: Callable[[], TokenSource], build: Callable[[TokenSource], GitHub]
     ) -> tuple[Announced, GitHub]:
-        """The token and a client of its own for one more agent; what is behind it is made for the first one."""
+        """Return the token and an own client for one more agent; what is behind them is made for the first one."""
         known = self._clients.get(who)
         if known is None:
             token = Announced(source(), self.gates)
@@ -67,24 +67,24 @@ class Announced:
         self._source, self._gates = source, gates
 
     async def __call__(self) -> str:
-        """The token to use now."""
+        """Return the token to use now."""
         token = await self._source()
         for gate in self._gates:
             gate.learn(token)
         return token
 
     async def renew(self, refused: str) -> bool:
-        """Let go of a token that GitHub has refused; whether there may be another one."""
+        """Drop a token that GitHub has refused; return whether there may be another one."""
         return isinstance(self._source, Renewable) and await self._source.renew(refused)
 
     async def admit(self, repository: str) -> None:
-        """Raise `Misconfigured` where the token does not reach this repository; one that a person keeps is for all."""
+        """Raise `Misconfigured` if the token does not reach this repository; one that a person keeps is for all."""
         if isinstance(self._source, Installation):
             await self._source.admit(repository)
 
 
 class Connections:
-    """What the agents of one process have in common at GitHub. A reload gets a session of its own, with new tokens."""
+    """The sessions and paces that agents of one process share. A reload gets a session of its own, with new tokens."""
 
     def __init__(self) -> None:
         self._lines: dict[int, Connection] = {}
@@ -94,7 +94,7 @@ class Connections:
     async def line(
         self, settings: Settings, environment: Mapping[str, str], gate: Outgoing
     ) -> AsyncIterator[Connection]:
-        """The session of all agents that run by the very same settings; the last one closes it."""
+        """Give the session of all agents that run by the very same settings; the last one closes it."""
         key = id(settings)  # held by this call, so that no other object gets it
         line = self._lines.get(key) or Connection(web_session(settings, environment))
         self._lines[key] = line
@@ -110,12 +110,12 @@ class Connections:
                 await line.session.close()
 
     def pace(self, who: Who, github: GitHubSettings, clock: Clock) -> Pace:
-        """The pace of one account; it outlives sessions, because GitHub does not forget at a reload."""
+        """Return the pace of one account; it outlives sessions, because GitHub does not forget at a reload."""
         key = (*who, github.api_url, str(github.share), str(github.write_interval_seconds))
         return self._paces.setdefault(key, Pace.of(github, clock))
 
 
 def web_session(settings: Settings, environment: Mapping[str, str]) -> aiohttp.ClientSession:
-    """The connections of one process to GitHub, through the proxy that the environment names; closed by its user."""
+    """Return the connections of one process to GitHub, through the environment's proxy; closed by their user."""
     connector = aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE_SECONDS)
     return aiohttp.ClientSession(connector=connector, proxy=proxy_for(settings.github.api_url, environment))

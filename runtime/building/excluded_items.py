@@ -1,4 +1,4 @@
-"""Why listed items are not even candidates: the labels by which the configuration or a person keeps an agent away."""
+"""The reasons why listed items are no candidates: labels by which the configuration or a person keeps an agent away."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 @dataclass
 class ExcludedItems:
-    """What one agent's lists show and it passes over; each reason is told once, with `--verbose`."""
+    """Listed items that one agent passes over; each reason is logged once, with `--verbose`."""
 
     repository: str
     role: Role
@@ -27,7 +27,7 @@ class ExcludedItems:
     _told: dict[int, str] = field(default_factory=dict)
 
     def note(self, listed: Iterable[Issue]) -> None:
-        """Tell what is new among these items."""
+        """Log the reasons that are new among these items."""
         for issue in listed:
             why = self.reason(issue)
             if why and self._told.get(issue.number) != why:
@@ -35,7 +35,7 @@ class ExcludedItems:
             self._told[issue.number] = why
 
     def reason(self, issue: Issue) -> str:
-        """The sentence why an item of this agent's is left alone; empty for a candidate, and for what is others'."""
+        """Return why an item of this agent's is left alone; empty for a candidate, and for other agents' items."""
         labels = self.names.read(issue.labels)
         kind = Role.REVIEWER if issue.is_pull_request else Role.PLANNER if labels.story else Role.WORKER
         if not issue.open or kind is not self.role or not (labels.stages or labels.story):

@@ -1,4 +1,4 @@
-"""What GitHub offers of one repository: its adapters, built once GitHub has said that the repository can be used."""
+"""The adapters of one repository on GitHub, built once GitHub has said that the repository can be used."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Hub:
 
 
 async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
-    """The adapters of one repository; raises `Misconfigured` for an archived one, and what reading it raises."""
+    """Return the adapters of one repository; raises `Misconfigured` for an archived one, and what reading it raises."""
     github, name, names = me.github, configured.name, configured.labels.names()
     people = People(github, name)
     repository = await people.repository()
@@ -72,7 +72,7 @@ async def hub(role: Role, me: SignedIn, configured: RepositorySettings) -> Hub:
 
 
 def observed_hub(seen: Hub, github: GitHub, event_recorder: EventRecorder) -> Hub:
-    """The adapters of one repository; what is changed through them, and what CI says anew, is told."""
+    """Return the adapters of one repository; changes through them, and news of CI, are recorded as events."""
     name = event_recorder.repository
     return replace(
         seen,

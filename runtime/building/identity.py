@@ -1,4 +1,4 @@
-"""Who claims in a repository, and who acts there by hand: the accounts and keys by which its text is known."""
+"""The identity that claims in a repository, or acts there by hand: accounts and keys by which its text is known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 def claimant_of(process: Process, seen: Hub, budget_check: BudgetCheck | None = None) -> Claimant:
-    """The claimant that an agent process is in one repository."""
+    """Return the claimant that an agent process is in one repository."""
     lock = process.settings.lock
     signing = tuple(Key.of(secret) for secret in process.secrets.signing())
     keys = Keyring(seen.repository.id, signing, outgoing=process.outgoing)
@@ -59,7 +59,7 @@ def _attempts(process: Process, seen: Hub) -> int:
 
 
 def _telling(process: Process, seen: Hub) -> Callable[[str, float], None]:
-    """One warning when the git server begins to refuse fences, one line when it takes them again, and a metric."""
+    """Return the function that reports refused fences: a warning, a line when they are accepted again, and a metric."""
     refusing = process.telemetry.health.refusing
 
     def tell(why: str, seconds: float) -> None:

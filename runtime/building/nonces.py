@@ -14,15 +14,15 @@ class NonceBook:
         self._identity = identity
 
     def fresh(self) -> str:
-        """A new nonce."""
+        """Return a new nonce, which is remembered before."""
         nonce = secrets.token_hex(16)
         self._identity.remember(nonce)
         return nonce
 
     def mine(self, nonce: str) -> bool:
-        """Whether this agent id made it."""
+        """Return whether this agent id made the nonce."""
         return nonce in self._identity.nonces
 
     def forget(self, nonce: str) -> None:
-        """It is finished."""
+        """Forget the nonce of a lock that is finished."""
         self._identity.forget(nonce)

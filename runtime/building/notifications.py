@@ -1,4 +1,4 @@
-"""Where the messages for people beyond GitHub are built: the outbox of one process, a webhook, mail."""
+"""Construction of the messages for people beyond GitHub: the outbox of one process, a webhook, mail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from shared.escalation.delivery import Channel, Outbox
 
 
 def outbox(settings: Settings, environment: Mapping[str, str], clock: Clock, hide: Callable[[str], str]) -> Outbox:
-    """What is kept in the state directory until it is delivered; raises `Misconfigured` for a bad secret file."""
+    """Return the outbox, kept in the state directory until it is delivered.
+
+    Raises `Misconfigured` for a bad secret file.
+    """
     return Outbox(settings.state_dir / "outbox", tuple(_channels(settings.notify, environment)), clock, hide)
 
 

@@ -1,4 +1,4 @@
-"""What one agent process has, whatever the number of its repositories: settings, secrets, and what is told of it."""
+"""One agent process, whatever the number of its repositories: its settings, secrets and telemetry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from shared.workflow import Role
 
 @dataclass(frozen=True)
 class Process:
-    """What one agent process has, whatever the number of its repositories."""
+    """The common parts of one agent process, whatever the number of its repositories."""
 
     settings: Settings
     role: Role
@@ -38,11 +38,11 @@ class Process:
     plays: frozenset[str] = frozenset()
     """The roles that it is restricted to; empty means all."""
     choices: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
-    """Of each repository, which backend a person has chosen for which item."""
+    """Repository -> item -> the backend that a person has chosen for it."""
     watcher: EventLog | None = None
-    """Who reads what is told as it comes; None: nobody."""
+    """The reader of events as they come; None: nobody."""
     connections: Connections = field(default_factory=Connections)
-    """To GitHub; agents that run in one process have them in common."""
+    """The connections to GitHub, which agents that run in one process share."""
 
     @cached_property
     def secrets(self) -> ProcessSecrets:
@@ -56,19 +56,19 @@ class Process:
 
     @cached_property
     def outbox(self) -> Outbox:
-        """What is told to people beyond GitHub."""
+        """The outbox of messages to people beyond GitHub."""
         return outbox(self.settings, self.environment, self.clock, self.outgoing.hide)
 
     @cached_property
     def telemetry(self) -> ProcessTelemetry:
-        """What is told of this process: events, figures, signs of life."""
+        """The telemetry of this process: events, figures, signs of life."""
         traces = traced(self.settings, self.environment, self.agent.id, self._hide)
         trails = Trails(trail_of(self.settings), traces, self.watcher)
         return ProcessTelemetry(trails, self.agent.id, self.role, self.clock, self._hide)
 
     @cached_property
     def paid_runs(self) -> anyio.CapacityLimiter:
-        """Room for the runs of coding backends: as many at once as items may be worked on."""
+        """Limit of runs of coding backends: as many at once as items may be worked on."""
         return anyio.CapacityLimiter(self.settings.max_concurrent)
 
     @cached_property
@@ -78,14 +78,14 @@ class Process:
 
     @cached_property
     def work(self) -> dict[int, AccountWork]:
-        """What each account has in work over all repositories, by the account's id."""
+        """Account id -> the account's work in all repositories."""
         return {}
 
     @cached_property
     def endpoints(self) -> dict[str, Endpoints]:
-        """Where the runs of each backend send their requests, as far as one was built."""
+        """Backend -> where its runs send their requests, as far as that was built."""
         return {}
 
     def _hide(self, text: str) -> str:
-        """Take secrets out of a text; they are read when the first one is told."""
+        """Take secrets out of a text; they are read for the first one."""
         return self.outgoing.hide(text)

@@ -1,4 +1,4 @@
-"""Every secret of one process: where it is read, that it is remembered, and what all there is to hide."""
+"""The secrets of one process: where each is read, that it is remembered, and the list of all that is to be hidden."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProcessSecrets:
         return github.reviewer_app or (github.app if github.reviewer_token_file is None else None)
 
     def token(self) -> SecretStr:
-        """What signs in, and no log may show: the role's token, or the App's key; raises `MissingCredentials`."""
+        """Return what signs in, and no log may show: the role's token or the App's key. Raises `MissingCredentials`."""
         github, reviewer = self._settings.github, self._role is Role.REVIEWER
         try:
             if self.app is not None:
@@ -52,7 +52,7 @@ class ProcessSecrets:
         return found
 
     def signing(self) -> tuple[bytes, ...]:
-        """The secrets that sign comments. Raises `Misconfigured`."""
+        """Return the secrets that sign comments. Raises `Misconfigured`."""
         try:
             self._keys = signing_keys(self._settings.lock)
         except Misconfigured:
@@ -61,7 +61,7 @@ class ProcessSecrets:
         return self._keys
 
     def known(self) -> list[str]:
-        """Every secret value that the process is configured with; of a PEM file its lines, without the frame."""
+        """Return every secret value that the process is configured with; of a PEM file its lines, without the frame."""
         keys = [key.decode("ascii", "replace") for key in _readable_keys(self._settings.lock)]
         told = [
             self.token().get_secret_value(),
@@ -76,7 +76,7 @@ class ProcessSecrets:
 
 
 def _receivers(settings: Settings) -> Iterator[str]:
-    """What a webhook's address and a mail server's password would let others do."""
+    """Yield the secrets of receivers: a webhook's address and secret, a mail server's password."""
     notify = settings.notify
     if notify.webhook is not None:
         yield notify.webhook.get_secret_value()
@@ -87,7 +87,7 @@ def _receivers(settings: Settings) -> Iterator[str]:
 
 
 def _hook(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
-    """What signs GitHub's webhooks, where they are taken."""
+    """Yield the secret that signs GitHub's webhooks, if they are taken."""
     webhook = settings.webhook
     if webhook.port is not None:
         with suppress(Misconfigured, Unauthorized):  # whoever checks by it refuses it
@@ -95,7 +95,7 @@ def _hook(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _database(settings: Settings) -> Iterator[str]:
-    """The password of the database of events, as it is written in the URL and as it is meant."""
+    """Yield the password of the database of events, as it is written in the URL and as it is meant."""
     url = settings.events.url
     password = urlsplit(url.get_secret_value()).password if url is not None else None
     if password:
@@ -103,7 +103,10 @@ def _database(settings: Settings) -> Iterator[str]:
 
 
 def _readable_keys(lock: LockSettings) -> Iterator[bytes]:
-    """`init` signs in before there is a key, the doctor to tell of a bad one; whoever signs with it refuses it."""
+    """Yield the signing keys that can be read; whoever signs with an unreadable one refuses it.
+
+    `init` signs in before there is a key, the doctor to report a bad one.
+    """
     for file in lock.key_files:
         with suppress(Misconfigured):
             yield from signing_keys(lock.model_copy(update={"key_files": (file,)}))

@@ -1,4 +1,4 @@
-"""Who a process is on GitHub: its client, git's answers and its account - by a token, or as an App per owner."""
+"""The identity of a process on GitHub: its client, git's answers and its account, by a token or as an App per owner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 ANSWERS = Path("answers") / "answers.db"
-"""Where the state directory keeps what GitHub answered; all agents of a machine use it."""
+"""The file in the state directory that keeps GitHub's answers; all agents of a machine use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class SignedIn:
     answers: Credentials
     account: Account
     pace: Pace
-    """How fast it may write."""
+    """The pace at which it may write."""
     app: GitHub | None = None
-    """Speaks as the App itself, where one is used."""
+    """A client that speaks as the App itself, if one is used."""
 
 
 def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment; where nothing else holds a token, with what `gh auth token` says (none for loopback)."""
+    """Return the environment; if nothing else holds a token, with what `gh auth token` says (none for loopback)."""
     github = settings.github
     if github.app or github.token_file or environment.get(github.token_env, "").strip() or github.loopback:
         return environment
@@ -59,13 +59,13 @@ def completed(settings: Settings, environment: Mapping[str, str]) -> Mapping[str
 
 
 def siblings_of(process: Process, me: Account) -> frozenset[int]:
-    """The account ids that other agents of this engine sign in with."""
+    """Return the account ids that other agents of this engine sign in with."""
     return frozenset(process.settings.github.accounts) - {me.id}
 
 
 @asynccontextmanager
 async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIterator[Mapping[str, SignedIn]]:
-    """Every configured repository's full name -> who acts there; the token files are removed at the end.
+    """Give every configured repository's full name -> the identity there; the token files are removed at the end.
 
     Raises `Misconfigured`, `Unauthorized` and `Transient`.
     """
@@ -76,10 +76,10 @@ async def signed_in(process: Process, session: aiohttp.ClientSession) -> AsyncIt
 
 
 class Identities:
-    """Who an agent is in each repository: signed in when it is first asked for, as an App once for each owner."""
+    """An agent's identity in each repository: signed in when first asked for, as an App once for each owner."""
 
     def __init__(self, process: Process, line: Connection, stack: ExitStack, *, keeps: bool = False) -> None:
-        """The token files for git are removed with `stack`. `keeps`: GitHub's answers are kept over a restart."""
+        """Remove the token files for git with `stack`. `keeps`: GitHub's answers are kept over a restart."""
         self._keeps = keeps and process.secrets.app is None  # an App's token is another one every hour
         self._process, self._line, self._stack = process, line, stack
         self._acting = process.secrets.app
@@ -90,7 +90,7 @@ class Identities:
         self._turn = anyio.Lock()
 
     async def of(self, name: str) -> SignedIn:
-        """Who acts in one configured repository; raises `Misconfigured`, `Unauthorized` and `Transient`."""
+        """Return the identity in one configured repository; raises `Misconfigured`, `Unauthorized` and `Transient`."""
         group = next(group for group, names in self._groups.items() if name in names)
         async with self._turn:  # whoever comes meanwhile gets the same token
             if group not in self._known:
@@ -113,7 +113,7 @@ class Identities:
         return SignedIn(github, answers, account, pace, app)
 
     async def _me(self, github: GitHub, name: str) -> Account:
-        """Whose token it is; a refusal also says where that token came from, and how to get another one."""
+        """Return the token's account; a refusal also says where the token came from, and how to get another one."""
         process = self._process
         try:
             return await People(github, name).me()
@@ -129,7 +129,7 @@ class Identities:
         return self._app
 
     def _kept(self) -> KeptAnswers:
-        """Whose answers they are is told by the token."""
+        """Return the kept answers, which belong to the account of the token."""
         process = self._process
         token = process.secrets.token().get_secret_value()
         kept = KeptAnswers(process.settings.state_dir / ANSWERS, token, process.clock)
@@ -152,7 +152,7 @@ class Identities:
 
 
 def identity(process: Process) -> tuple[str, ...]:
-    """Where the role's token comes from, or which App it is: the same for agents that act as one account."""
+    """Return where the role's token comes from, or which App it is: the same for agents that act as one account."""
     github, acting = process.settings.github, process.secrets.app
     if acting is not None:
         return ("app", str(acting.id), str(acting.private_key_file))
@@ -161,7 +161,7 @@ def identity(process: Process) -> tuple[str, ...]:
 
 
 def pace_of(process: Process) -> Pace:
-    """How fast the account of this role may write from here."""
+    """Return the pace at which the account of this role may write from here."""
     pace = process.connections.pace(identity(process), process.settings.github, process.clock)
     if pace.presence is not None:
         pace.presence.join(process.agent.id)
@@ -169,14 +169,14 @@ def pace_of(process: Process) -> Pace:
 
 
 def git_server(api_url: str) -> str:
-    """Scheme and host that git talks to, for an API root: github.com for api.github.com."""
+    """Return scheme and host that git talks to, for an API root: github.com for api.github.com."""
     parts = urlsplit(api_url)
     host = "github.com" if parts.netloc == "api.github.com" else parts.netloc
     return f"{parts.scheme}://{host}"
 
 
 def _app(process: Process, acting: GitHubApp, client: Callable[[TokenSource], GitHub]) -> GitHub:
-    """A client that speaks as the App itself; its proofs are dated by GitHub's time once that is known."""
+    """Return a client that speaks as the App itself; its proofs are dated by GitHub's time once that is known."""
     known: list[GitHub] = []
 
     def now() -> float:
@@ -190,7 +190,7 @@ def _app(process: Process, acting: GitHubApp, client: Callable[[TokenSource], Gi
 
 
 def _groups(process: Process, *, by_owner: bool) -> dict[str, list[str]]:
-    """The repositories that share an identity: all of them, or as an App those of each owner."""
+    """Return the repositories that share an identity: all of them, or as an App those of each owner."""
     groups: dict[str, list[str]] = {}
     for repository in process.settings.repositories:
         owner = repository.name.partition("/")[0] if by_owner else ""

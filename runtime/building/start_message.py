@@ -1,4 +1,4 @@
-"""What people read of an epoch that has just begun, before its agent has anything else to tell (pure)."""
+"""The text about an epoch that has just begun, before its agent has anything else to tell (pure)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_STAGES: Mapping[Stage, str] = {
 
 
 def beginning(fence: Fence, *, most: int = 0) -> str:
-    """For example "writing the tests, attempt 1 of 3"; empty where nothing is known.
+    """Return the text, for example "writing the tests, attempt 1 of 3"; empty if nothing is known.
 
     `most` is how many attempts a worker has; a fence counts those that are over.
     """

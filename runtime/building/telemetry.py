@@ -1,4 +1,4 @@
-"""Where one process's events, figures and health are built, from the configuration."""
+"""Construction of one process's events, figures and health from the configuration."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from shared.telemetry.postgres_store import PostgresStore
 
 FLUSH_SECONDS = 5.0
-"""How long the end of a process waits for its last events to be written; a stop by signal has 30 seconds in all."""
+"""Seconds that the end of a process waits for its last events to be written; a stop by signal has 30 in all."""
 
 EVENTS = "events.db"
 
 
 @dataclass(frozen=True, slots=True)
 class Trails:
-    """Who takes the events of one process: what keeps them, what sends traces, and whoever reads as they come."""
+    """The takers of one process's events: the log that keeps them, the one that sends traces, and a live reader."""
 
     trail: EventLog
     traces: EventLog
@@ -46,16 +46,16 @@ class Trails:
 
     @property
     def told(self) -> EventLog:
-        """All of them."""
+        """All of them as one log."""
         both = Copied(self.trail, self.traces)
         return both if self.watcher is None else Copied(both, self.watcher)
 
 
 class ProcessTelemetry:
-    """What one process tells of itself: events into a trail, figures from them, signs of life."""
+    """The telemetry of one process: events into a trail, figures from them, signs of life."""
 
     def __init__(self, trails: Trails, agent: str, role: Role, clock: Clock, hide: Callable[[str], str]) -> None:
-        """`agent` is an id; `hide` takes secrets out of a text."""
+        """Record for `agent`, an id; `hide` takes secrets out of a text."""
         self.trail, self._traces = trails.trail, trails.traces
         self.tallies = Tallies()
         self.health = HealthState(clock)
@@ -64,11 +64,11 @@ class ProcessTelemetry:
         self._recorders: dict[str, EventRecorder] = {}
 
     def event_recorder(self, repository: str) -> EventRecorder:
-        """Who tells the events of one repository; always the same one."""
+        """Return the event recorder of one repository; always the same one."""
         return self._recorders.setdefault(repository, EventRecorder(self._telemetry, repository))
 
     def tells(self, repository: str, github: GitHub) -> EventRecorder:
-        """The event recorder of a repository at which GitHub can be asked now, for its time and its limits."""
+        """Return a repository's event recorder, once GitHub can be asked for its time and its limits."""
         event_recorder = self.event_recorder(repository)
         event_recorder.server_time = lambda: github.server_time
         self.health.budgets[repository] = lambda: github.budget
@@ -76,7 +76,7 @@ class ProcessTelemetry:
 
     @asynccontextmanager
     async def served(self, wanted: HealthSettings | None) -> AsyncIterator[int]:
-        """Health and metrics while the block runs, at the port that it gives; 0 where they are switched off.
+        """Serve health and metrics while the block runs, at the port that it gives; 0 if they are switched off.
 
         Raises `Misconfigured`.
         """
@@ -90,7 +90,7 @@ class ProcessTelemetry:
             yield port
 
     async def written(self) -> None:
-        """Wait, but not long, until what was told is in the trail; a stop does not cut it short."""
+        """Wait, but not long, until the events are in the trail; a stop does not cut it short."""
         with anyio.CancelScope(shield=True):
             async with anyio.create_task_group() as group:
                 for trail in (self.trail, self._traces):
@@ -98,12 +98,12 @@ class ProcessTelemetry:
 
 
 def trail_of(settings: Settings) -> EventLog:
-    """What keeps events; raises as `store`."""
+    """Return the log that keeps events; raises as `store`."""
     return Written(store(settings), keep=timedelta(days=settings.events.retention_days))
 
 
 def store(settings: Settings) -> SqliteStore | PostgresStore:
-    """Where events are kept; raises `Misconfigured` for a URL that cannot be used, or without the extra."""
+    """Return the store of events; raises `Misconfigured` for a URL that cannot be used, or without the extra."""
     if settings.events.url is None:
         return SqliteStore(settings.state_dir / EVENTS)
     if find_spec("sqlalchemy") is None or find_spec("asyncpg") is None:
@@ -114,7 +114,7 @@ def store(settings: Settings) -> SqliteStore | PostgresStore:
 
 
 def queue(known: Iterable[Issue], names: Labels) -> dict[str, int]:
-    """How many of these open items stand at each stage; one that shows several counts at each."""
+    """Return the number of these open items at each stage; one that shows several stages counts at each."""
     counted = dict.fromkeys((str(stage) for stage in Stage if stage not in UNLABELLED), 0)
     for issue in known:
         for stage in names.read(issue.labels).stages:

@@ -1,4 +1,4 @@
-"""Where the traces of one process are built, when somebody wants them: a second trail of the same events."""
+"""Construction of one process's traces, if they are wanted: a second trail of the same events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
 def traced(settings: Settings, environment: Mapping[str, str], agent: str, hide: Callable[[str], str]) -> EventLog:
-    """What takes events of `agent`, an id, for traces; keeps nothing where there is no collector.
+    """Return the log that takes events of `agent`, an id, for traces; it keeps nothing if there is no collector.
 
     Raises `Misconfigured` for an address that cannot be used, or without the extra.
     """

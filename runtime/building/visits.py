@@ -26,8 +26,11 @@ def visitor(
     apart: bool = True,
     within: Path | None = None,
 ) -> Iterator[Process]:
-    """A process for a visit. With `apart` its state is in the same temporary directory, made `within`, as its identity;
-    else it works with the mirrors of `settings`."""
+    """Give a process for a visit.
+
+    With `apart` its state is in the same temporary directory, made `within`, as its identity; else it works with the
+    mirrors of `settings`.
+    """
     with tempfile.TemporaryDirectory(prefix="visit-", dir=within) as place:
         own = settings.model_copy(update={"state_dir": Path(place)}) if apart else settings
         with StateDirectory(Path(place)).open().claim_identity(role) as identity:
@@ -36,6 +39,6 @@ def visitor(
 
 @asynccontextmanager
 async def visiting(process: Process) -> AsyncIterator[Mapping[str, SignedIn]]:
-    """Signed in, as whom for each repository."""
+    """Sign in; give the identity for each repository."""
     async with web_session(process.settings, process.environment) as session, signed_in(process, session) as known:
         yield known

@@ -1,1 +1,1 @@
-"""What makes an agent a daemon: its life over several configurations, its service manager, its webhook."""
+"""The parts that make an agent a daemon: its life over several configurations, its service manager, its webhook."""

@@ -31,19 +31,19 @@ from shared.telemetry.logging import bind_agent, hide_also
 log = structlog.get_logger()
 
 PAUSE_FILE = "PAUSE"
-"""In the state directory: while it is there, no agent that runs from it begins anything."""
+"""The file in the state directory that keeps all agents that run from it from beginning anything."""
 
 DRAINED = "drained: any other agent goes on from here"
 CHANGED = "the configuration has changed: it goes on from here"
 
 
 class AgentLifecycle:
-    """One agent. A new configuration waits for the phases in work, and if it does not work the old one comes back."""
+    """One agent. A new configuration waits for the phases in work; if it does not work, the old one comes back."""
 
     def __init__(self, job: Job, process: Process, arguments: Arguments, orders: Orders, hints: WebhookHints) -> None:
         self.job, self._process, self._arguments, self._orders, self._hints = job, process, arguments, orders, hints
         self.live = False
-        """Whether it polls."""
+        """True while it polls."""
         self.has_lived = False
         self._rounds: RepositoryLoops | None = None
         self._admission = Admission()
@@ -59,26 +59,26 @@ class AgentLifecycle:
 
     @property
     def wanted(self) -> Settings:
-        """What it goes by, or will as soon as the phases in work have ended."""
+        """The settings that it uses, or will use as soon as the phases in work have ended."""
         return self._next or self._process.settings
 
     @property
     def used(self) -> Settings | None:
-        """What it polls by just now."""
+        """The settings that it polls by just now; None while it does not poll."""
         return self._process.settings if self.live else None
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What is in work or waits, as `owner/repo#3`."""
+        """Items that are in work or wait, as `owner/repo#3`."""
         return self._rounds.held if self.live and self._rounds is not None else ()
 
     def renew(self, settings: Settings) -> None:
-        """Go on with other settings as soon as the phases in work have ended."""
+        """Use other settings as soon as the phases in work have ended."""
         self._next = settings
         self._leave(CHANGED)
 
     def unreadable(self, settings: Settings) -> str:
-        """Why it could not sign in with other settings, in one sentence; it has not left the ones before yet."""
+        """Return why it could not sign in with other settings, in one sentence; those before are still in use."""
         fresh = replace(self._process, settings=settings)
         if identity(fresh) == ("token", settings.github.token_env):
             return ""  # a variable, or what `gh` says, which is asked when it is time
@@ -94,7 +94,7 @@ class AgentLifecycle:
         self._starting.cancel()
 
     def status(self) -> str:
-        """What it is doing, in a few words."""
+        """Return what it is doing, in a few words."""
         if not self.live or self._rounds is None:
             return f"{self.job.role}: starting"
         health, work = self._process.telemetry.health, self._rounds
@@ -106,15 +106,15 @@ class AgentLifecycle:
         return f"{self.job.role}: {done}{held_back}{refused}{share}{aside}"
 
     def stuck(self) -> str:
-        """Why it does not live, in one sentence; empty when it does."""
+        """Return why it does not live, in one sentence; empty if it does."""
         return self._process.telemetry.health.stuck()
 
     def stuck_or_status(self) -> str:
-        """What there is to say of it, in one line."""
+        """Return why it does not live, else what it is doing, in one line."""
         return self.stuck() or self.status()
 
     async def run(self, configuration: Configuration, begun: Callable[[], None]) -> None:
-        """Live; `begun` is called whenever it polls. Raises what keeps the first generation from beginning."""
+        """Live; call `begun` whenever it polls. Raises what keeps the first generation from beginning."""
         bind_agent(self._process.agent.id)
         configuration.join(self)
         good: Process | None = None
@@ -135,7 +135,7 @@ class AgentLifecycle:
             await self._renew(configuration)
 
     async def _renew(self, configuration: Configuration) -> None:
-        """Take the settings that wait; what they name and cannot be read leaves the ones before in force."""
+        """Take the settings that wait; if they name something that cannot be read, those before stay in force."""
         wanted, self._next = self._next, None
         if wanted is None:
             return
@@ -151,11 +151,11 @@ class AgentLifecycle:
 
     @property
     def _ordered_away(self) -> bool:
-        """Whether there is no use in beginning: it is to end, or to begin with other settings."""
+        """True if there is no use in beginning: it is to end, or to begin with other settings."""
         return self._orders.draining or self._next is not None
 
     async def _generation(self, configuration: Configuration, begun: Callable[[], None]) -> bool:
-        """Live with one configuration; False when it was ordered to leave before it began to poll."""
+        """Live with one configuration; return False if it was ordered to leave before it began to poll."""
         process, settings = self._process, self._process.settings
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(process.telemetry.served(settings.health))
@@ -192,7 +192,7 @@ class AgentLifecycle:
 
 
 def admission_of(process: Process, tell: Tell) -> Admission:
-    """The orders that hold for all repositories of one agent; `tell` hears that they have changed."""
+    """Return the orders that hold for all repositories of one agent; `tell` is told that they have changed."""
     settings, clock = process.settings, process.clock
     spans = [one.span() for one in settings.quiet_hours]
     return Admission(
@@ -204,7 +204,7 @@ def admission_of(process: Process, tell: Tell) -> Admission:
 
 
 async def _renewed(process: Process, settings: Settings) -> Process:
-    """The same agent with other settings, which may name other secrets."""
+    """Return the same agent with other settings, which may name other secrets."""
     environment = await anyio.to_thread.run_sync(completed, settings, process.environment)
     fresh = replace(process, settings=settings, environment=environment)
     hide_also(fresh.secrets.known())

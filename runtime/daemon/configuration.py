@@ -18,30 +18,30 @@ from shared.text.redaction import redact
 log = structlog.get_logger()
 
 LAST_GOOD = "config.last-good.yml"
-"""In the state directory: the file as it was when it was last used, without the secrets in it."""
+"""The file in the state directory with the configuration as it was last used, without the secrets in it."""
 
 AT_START = ("state_dir", "webhook", "stop_seconds")
 """Keys that only a restart changes: where the agent's identity lies, a door that stays open, how long a stop takes."""
 
 LOOK_SECONDS = 2.0
-"""How often the file is looked at. Twice the same: editors and volumes replace a file in several steps."""
+"""Seconds between two looks at the file; a change counts if two see the same: editors replace a file in steps."""
 
 
 class Follower(Protocol):
-    """Who goes by the configuration: `runtime.daemon.agent_lifecycle.Life`."""
+    """A user of the configuration: `runtime.daemon.agent_lifecycle.AgentLifecycle`."""
 
     @property
     def wanted(self) -> Settings:
-        """What it goes by, or will as soon as the phases in work have ended."""
+        """The settings that it uses, or will use as soon as the phases in work have ended."""
         ...
 
     @property
     def used(self) -> Settings | None:
-        """What it polls by just now."""
+        """The settings that it polls by just now."""
         ...
 
     def renew(self, settings: Settings) -> None:
-        """Go on with these."""
+        """Continue with these settings."""
         ...
 
 
@@ -50,10 +50,10 @@ def _usable(settings: Settings) -> str:
 
 
 class Configuration:
-    """What is in force, and where it came from. It is one for all followers: what one cannot use, none keeps."""
+    """The settings in force, and their source. All followers share them: what one cannot use, none keeps."""
 
     def __init__(self, settings: Settings, read: Callable[[], Settings], file: Path | None) -> None:
-        """`read` gives the settings anew, or raises `Misconfigured`; `file` is what it reads, if there is one."""
+        """Read settings by `read`, which may raise `Misconfigured`; `file` is what it reads, if there is one."""
         self.settings = settings
         self._followers: list[Follower] = []
         self._read, self._file = read, file
@@ -62,15 +62,16 @@ class Configuration:
         self._refused = ""
 
     def join(self, follower: Follower) -> None:
-        """One more goes by it."""
+        """Add a follower."""
         if follower not in self._followers:
             self._followers.append(follower)
 
     def changed(self, *, anew: bool = False, flaw: Callable[[Settings], str] = _usable) -> Settings | None:
-        """The new settings; None when nothing has changed, or when they cannot be used, which is said once.
+        """Return the new settings; None if nothing has changed, or if they cannot be used, which is logged once.
 
-        With `anew` unchanged ones are given too: what they name, as a file with a token, may hold something else now.
-        `flaw` says why new ones cannot be used, in one sentence; empty when they can, as far as anybody knows.
+        With `anew` unchanged ones are returned too: what they name, such as a file with a token, may hold something
+        else now. `flaw` returns why new ones cannot be used, in one sentence; empty if they can, as far as anybody
+        knows.
         """
         self._content = _bytes(self._file)
         try:
@@ -95,7 +96,7 @@ class Configuration:
         return found
 
     def refuse(self, why: str, refused: Settings | None = None) -> None:
-        """These (None: the newest) do not work after all: every follower goes on by what all of them last used.
+        """Refuse settings (None: the newest) that do not work after all: all followers return to what all last used.
 
         Newer ones that are on their way already are given their own chance.
         """
@@ -113,7 +114,7 @@ class Configuration:
             log.error("configuration_refused", outcome="failed", error=why, still_used=str(self._last_good))
 
     def used(self, settings: Settings) -> None:
-        """They work for one follower. Once all go by them they are in force, and what they came from is kept."""
+        """Note that they work for one follower. Once all use them they are in force, and their file is kept."""
         if any(follower.used is not settings for follower in self._followers):
             return
         self.settings, self._refused = settings, ""
@@ -129,7 +130,7 @@ class Configuration:
         return self.settings.state_dir / LAST_GOOD
 
     async def watch(self, changed: Callable[[], None], clock: Clock) -> None:
-        """Call `changed` whenever the file is another, until cancelled; also behind links, as of a ConfigMap.
+        """Call `changed` whenever the file has changed, until cancelled; also behind links, as of a ConfigMap.
 
         It is read every few seconds, rather than waited for by the kernel's events: not every file system tells of
         changes, and a second thread would cost an idle agent more.
@@ -144,7 +145,7 @@ class Configuration:
 
 
 def _secrets(section: BaseModel) -> Iterator[str]:
-    """The values that the configuration itself holds, such as a mail server's URL with its password."""
+    """Yield the values that the configuration itself holds, such as a mail server's URL with its password."""
     for _, value in section:
         if isinstance(value, SecretStr):
             yield value.get_secret_value()
@@ -153,7 +154,7 @@ def _secrets(section: BaseModel) -> Iterator[str]:
 
 
 def _bytes(file: Path | None) -> bytes | None:
-    """None while it is not there: many programs replace a file by removing it first."""
+    """Return the content; None while the file is not there: many programs replace a file by removing it first."""
     try:
         return file.read_bytes() if file is not None else None
     except OSError:

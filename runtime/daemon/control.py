@@ -22,12 +22,12 @@ from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
 
 LOOK_SECONDS = 1.0
-"""How often it is looked whether they have ended; one that has just begun may have missed the order."""
+"""Seconds between two checks whether they have ended; an agent that has just begun may have missed the order."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlOptions:
-    """Which agents are meant."""
+    """The agents that an order is for."""
 
     config: Path | None = None
     state_dir: Path | None = None
@@ -36,9 +36,9 @@ class ControlOptions:
 
 
 def drain(options: ControlOptions, environment: Mapping[str, str], clock: Clock, *, seconds: float | None) -> int:
-    """Let agents end when the phases in work have ended, and wait for that, at most so many `seconds` (None: for ever).
+    """Let agents end when the phases in work have ended; wait for that at most `seconds` (None: for ever).
 
-    Exit code 0 when all have ended, 1 when some still work, 2 for an unusable configuration, 3 when none runs.
+    Exit code 0 if all have ended, 1 if some still work, 2 for an unusable configuration, 3 if none runs.
     """
     try:
         place = state_of(options, environment)
@@ -57,7 +57,7 @@ def drain(options: ControlOptions, environment: Mapping[str, str], clock: Clock,
 
 
 def pause(options: ControlOptions, environment: Mapping[str, str], why: str) -> int:
-    """Let nothing be begun by any agent that runs from the state directory, until `resume`."""
+    """Let no agent that runs from the state directory begin anything, until `resume`."""
     try:
         place = state_of(options, environment)
         if not place.is_dir():
@@ -70,7 +70,7 @@ def pause(options: ControlOptions, environment: Mapping[str, str], why: str) -> 
 
 
 def resume(options: ControlOptions, environment: Mapping[str, str]) -> int:
-    """Let the agents of the state directory go on. Exit code 3 when they were not paused."""
+    """Let the agents of the state directory go on. Exit code 3 if they were not paused."""
     try:
         file = state_of(options, environment) / PAUSE_FILE
         file.unlink()
@@ -86,7 +86,7 @@ def resume(options: ControlOptions, environment: Mapping[str, str]) -> int:
 
 
 def state_of(options: ControlOptions, environment: Mapping[str, str]) -> Path:
-    """The state directory that is meant: named, configured, or the default; raises `Misconfigured`."""
+    """Return the state directory that is meant: named, configured, or the default; raises `Misconfigured`."""
     if options.state_dir is not None:
         return options.state_dir
     found = source(options.config, environment=environment)
@@ -109,7 +109,7 @@ def _meant(place: Path, agents: Collection[str]) -> tuple[RunningAgent, ...]:
 async def _drained(
     place: Path, meant: tuple[RunningAgent, ...], clock: Clock, seconds: float | None
 ) -> tuple[RunningAgent, ...]:
-    """Who of them still runs when all have ended or the time is over."""
+    """Return those of them that still run when all have ended or the time is over."""
     left = meant
     with anyio.move_on_after(seconds):
         while left := tuple(one for one in _meant(place, ()) if one in meant):

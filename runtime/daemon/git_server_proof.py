@@ -22,13 +22,13 @@ from shared.lock.write_permit import OperatorPermit
 log = structlog.get_logger()
 
 TRUSTED_SECONDS = 24 * 3600.0
-"""How long a proof counts: a server's software changes rarely, and agents start often."""
+"""Seconds for which a proof counts: a server's software changes rarely, and agents start often."""
 
 ORDER = OperatorPermit("prove the git server")
 
 
 async def prove(all_parts: Iterable[Parts]) -> None:
-    """Return when the git server of every repository is fit; raises `UnfitServer`, or as `Git.push`.
+    """Prove that the git server of every repository is fit; raises `UnfitServer`, or as `Git.push`.
 
     What was proved less than a day ago, from this state directory, is not tried again. How the server decides between
     two pushes is proved in one repository for all of an owner's; whether it takes the lock's refs, in each.
@@ -56,7 +56,7 @@ async def _prove_anew(parts: Parts, own: Proof) -> None:
 
 @asynccontextmanager
 async def _one_at_a_time(parts: Parts) -> AsyncIterator[None]:
-    """Agents that start together on one machine prove a repository once; where no file can be locked, each does."""
+    """Let agents that start together on one machine prove a repository once; if no file can be locked, each does."""
     lock = FetchLock(parts.mirror.git.git_dir.with_suffix(".proof.lock"))
     async with AsyncExitStack() as stack:
         with suppress(OSError):
@@ -65,7 +65,7 @@ async def _one_at_a_time(parts: Parts) -> AsyncIterator[None]:
 
 
 def server_proof(parts: Parts) -> Proof:
-    """The note about the server, for all repositories of an owner."""
+    """Return the note about the server, for all repositories of an owner."""
     return Proof(parts.settings.state_dir / "proofs", parts.mirror.url.rpartition("/")[0])
 
 
@@ -77,7 +77,10 @@ class Proof:
         self._url = url
 
     def counts(self, now: float) -> bool:
-        """Whether it is there, of this layout, and younger than a day at `now` (local seconds since the epoch)."""
+        """Return whether it is there, of this layout, and younger than a day.
+
+        `now` is local seconds since the epoch.
+        """
         try:
             content = json.loads(self._file.read_bytes())
             known = (content["version"], content["url"]) == (VERSION, self._url)
@@ -86,7 +89,7 @@ class Proof:
             return False
 
     def write(self, now: float) -> None:
-        """Note it; that it cannot be noted means only that the next start tries again."""
+        """Write the note; if it cannot be written, the next start tries again, and nothing else follows."""
         content = json.dumps({"version": VERSION, "url": self._url, "at": now}) + "\n"
         fresh = self._file.with_name(f".{secrets.token_hex(4)}")
         with suppress(OSError):

@@ -22,14 +22,14 @@ from shared.telemetry.events import EventKind
 log = structlog.get_logger()
 
 AGAIN_SECONDS = 300.0
-"""A repository that was set aside is tried again so often; nobody waits for it meanwhile."""
+"""Seconds until a repository that was set aside is tried again; nobody waits for it meanwhile."""
 
 DEFINED_SECONDS = 1.0
-"""The label definitions of the next repository are looked at so much later: hundreds are no burden to a start."""
+"""Seconds until the label definitions of the next repository are checked: hundreds are no burden to a start."""
 
 
 class RepositoryLoops:
-    """What an agent polls. A repository that it cannot use is set aside: said once, tried again, and no more."""
+    """The loops of an agent. An unusable repository is set aside: that is logged once, and it is tried again."""
 
     def __init__(self, job: Job, process: Process, site: UsableRepositories, hints: WebhookHints) -> None:
         self._job, self._process, self._site, self._hints = job, process, site, hints
@@ -43,17 +43,17 @@ class RepositoryLoops:
 
     @property
     def in_work(self) -> int:
-        """How many items are being worked on."""
+        """Number of items that are being worked on."""
         return sum(loop.busy for _, loop in self._polled)
 
     @property
     def waiting(self) -> int:
-        """How many items are held and wait."""
+        """Number of items that are held and wait."""
         return sum(len(loop.resting) for _, loop in self._polled)
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What is in work or waits, as `owner/repo#3`."""
+        """Items that are in work or wait, as `owner/repo#3`."""
         return tuple(one for _, loop in self._polled for one in loop.held)
 
     async def open(self, stack: AsyncExitStack, admission: Admission) -> None:
@@ -74,7 +74,7 @@ class RepositoryLoops:
             group.start_soon(self._try_again, group)
 
     def tell(self, state: str, reason: str = "") -> None:
-        """An event of the process stands in the trail of each of its repositories."""
+        """Record an event of the process in the trail of each of its repositories."""
         tell([parts for parts, _ in self._polled], state, reason)
 
     @asynccontextmanager
@@ -86,7 +86,7 @@ class RepositoryLoops:
                 yield loop
 
     async def _poll(self, parts: Parts, loop: Loop) -> None:
-        """One loop to its end; from then on nobody waits for its ticks."""
+        """Poll one loop to its end; from then on nobody waits for its ticks."""
         try:
             await loop.run(anyio.Event(), most_ticks=self._process.settings.max_iterations)
         finally:
@@ -97,7 +97,7 @@ class RepositoryLoops:
                 self._pausing.cancel()
 
     async def _define_labels(self, all_parts: Sequence[Parts]) -> None:
-        """One repository after the other; an agent that polls a fixed number of times first defines those of all."""
+        """Define labels in one repository after the other; with a fixed number of polls, in all before the end."""
         for place, parts in enumerate(all_parts):
             if place and self._running:
                 with anyio.CancelScope() as self._pausing:
@@ -116,7 +116,7 @@ class RepositoryLoops:
         self._process.telemetry.event_recorder(name).tell(EventKind.AGENT, state="set_aside", reason=str(error))
 
     async def _try_again(self, group: TaskGroup) -> None:
-        """Take up what was set aside as soon as it can be used; ends with the last loop."""
+        """Take up what was set aside as soon as it can be used; end with the last loop."""
         with self._trying:
             while self._health.aside:
                 await self._process.clock.sleep(AGAIN_SECONDS)
@@ -144,6 +144,6 @@ class RepositoryLoops:
 
 
 def tell(all_parts: Sequence[Parts], state: str, reason: str = "") -> None:
-    """An event of the process stands in the trails of these repositories."""
+    """Record an event of the process in the trails of these repositories."""
     for parts in all_parts:
         parts.event_recorder.tell(EventKind.AGENT, state=state, reason=reason or None)

@@ -1,6 +1,6 @@
 """The agents of one process side by side: one stop for all, one configuration, one service manager, one webhook.
 
-What a service manager is told over its socket: ready, alive, what is being done, stopping (sd_notify(3)).
+A service manager is told over its socket: ready, alive, what is being done, stopping (sd_notify(3)).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from runtime.signals import Orders
 from shared.clock import Clock
 
 STATUS_SECONDS = 5.0
-"""How often the sentence of `systemctl status` is looked at."""
+"""Seconds between two looks at the sentence of `systemctl status`."""
 
 EXTENSION_SECONDS = 60
-"""While a start waits for GitHub, the manager is asked again and again to wait so much longer."""
+"""Seconds by which the manager is asked, again and again, to wait longer while a start waits for GitHub."""
 
 
 class Supervisor:
-    """The service manager, if there is one: without, everything here does nothing."""
+    """The service manager; if there is none, everything here does nothing."""
 
     def __init__(self, notify: Notify, clock: Clock) -> None:
         self._notify, self._clock = notify, clock
@@ -41,22 +41,22 @@ class Supervisor:
         self._deaf = False
 
     def ready(self) -> None:
-        """Everything that is to run runs."""
+        """Report that everything that is to run runs."""
         if not self._ready:
             self._ready = True
             self._send("READY=1")
 
     def reloading(self) -> None:
-        """A new configuration is being looked at; that ends with `ready`, whatever came of it."""
+        """Report that a new configuration is being read; that ends with `ready`, whatever came of it."""
         self._ready = False
         self._send(f"RELOADING=1\nMONOTONIC_USEC={int(anyio.current_time() * 1_000_000)}")
 
     def stopping(self) -> None:
-        """It is about to end."""
+        """Report that the process is about to end."""
         self._send("STOPPING=1\nSTATUS=stopping")
 
     async def attend(self, status: Callable[[], str], stuck: Callable[[], str]) -> None:
-        """Give signs of life until cancelled: none while `stuck` has a sentence, so that it is started again."""
+        """Give signs of life until cancelled; none while `stuck` returns a sentence, so that it is started again."""
         if not self._notify.address:
             return
         every = min(STATUS_SECONDS, self._notify.watchdog_seconds / 3 or STATUS_SECONDS)
@@ -93,13 +93,13 @@ class Supervisor:
 log = structlog.get_logger()
 
 AGAIN_SECONDS = 60.0
-"""One of several agents that has failed is begun again after so long."""
+"""Seconds until one of several agents that has failed is begun again."""
 
 
 async def serve(
     lives: Sequence[AgentLifecycle], configuration: Configuration, orders: Orders, hints: WebhookHints, process: Process
 ) -> None:
-    """Run them until all have ended. What keeps one from its start ends all; later failures are its own."""
+    """Run them until all have ended. A failure at the start of one ends all; later failures are its own."""
     supervisor = Supervisor(notify(process.environment), process.clock)
     orders.on_stop.append(supervisor.stopping)  # not on a drain, which may take hours: a manager kills what stops
 
@@ -128,7 +128,7 @@ async def serve(
 async def _alive(
     life: AgentLifecycle, configuration: Configuration, begun: Callable[[], None], clock: Clock, alone: bool
 ) -> None:
-    """One life, and where it is not alone another one after it, if it fails once it has begun."""
+    """Run one agent; if it is not alone and fails after it has begun, run it again."""
     while True:
         try:
             return await life.run(configuration, begun)
@@ -141,7 +141,7 @@ async def _alive(
 
 @asynccontextmanager
 async def _reader(process: Process, hints: WebhookHints) -> AsyncIterator[None]:
-    """Take webhooks while the block runs, where that is configured."""
+    """Take webhooks while the block runs, if that is configured."""
     wanted = process.settings.webhook
     if wanted.port is None:
         yield
@@ -154,7 +154,7 @@ async def _reader(process: Process, hints: WebhookHints) -> AsyncIterator[None]:
 
 
 def _doing(lives: Sequence[AgentLifecycle], process: Process) -> StatusFile:
-    """Each agent's sentence, beside its lock in the state directory that they were started with."""
+    """Return the file of each agent's sentence, beside its lock in the state directory they were started with."""
     agents = process.settings.state_dir
     return StatusFile([(place_of(agents, life.agent_id), life.stuck_or_status) for life in lives])
 

@@ -32,19 +32,19 @@ Build = Callable[[Parts], Agent]
 """Makes an agent from the parts of one repository."""
 
 Prepare = Callable[[Parts, Arguments], Awaitable[Parts]]
-"""What an agent does once, per repository, before it is built."""
+"""Does what an agent needs once, per repository, before it is built."""
 
 FIRST_SECONDS = 1.0
-"""The first wait; each further one is twice as long."""
+"""Seconds of the first wait; each further one is twice as long."""
 
 LONGEST_SECONDS = 300.0
-"""No wait is longer: that is how late an agent may notice that GitHub is back."""
+"""Maximum seconds of a wait: so late an agent may notice that GitHub is back."""
 
 AT_ONCE = 8
-"""So many repositories are made ready side by side: most of it is waiting for GitHub and for git."""
+"""Number of repositories that are made ready side by side: most of it is waiting for GitHub and for git."""
 
 TOLD_SECONDS = 60.0
-"""The log says at most once in so many seconds that it still waits."""
+"""Seconds between two log lines that it still waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Job:
 
 
 async def patiently(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
-    """What `attempt` returns, tried again after growing waits for as long as it raises `Transient`.
+    """Return what `attempt` returns, tried again after growing waits for as long as it raises `Transient`.
 
     Everything else it raises is raised at once: wrong credentials and a wrong configuration do not pass.
     """
@@ -75,21 +75,21 @@ async def patiently(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
 
 @dataclass(frozen=True, slots=True)
 class UsableRepositories:
-    """What one process works with: the repositories that can be used, and why others cannot be used just now."""
+    """The repositories that one process can use, and the errors of those that it cannot use just now."""
 
     parts: Sequence[Parts]
     aside: Mapping[str, Exception]
     furnish: Callable[[str], Awaitable[Parts]]
-    """Try a repository (full name) again; raises what keeps it from being used."""
+    """Tries a repository (full name) again; raises what keeps it from being used."""
 
 
 async def furnished(
     process: Process, arguments: Arguments, prepare: Prepare | None
 ) -> tuple[AsyncExitStack, UsableRepositories]:
-    """What one process works with, as far as GitHub has a say in it, and what closes it again.
+    """Return the usable repositories of one process, which GitHub decides, and the stack that closes them again.
 
     A repository that cannot be used is set aside, as long as there is another one. Raises `Transient`, `Unauthorized`,
-    and what is wrong with the first repository where none can be used.
+    and what is wrong with the first repository if none can be used.
     """
     configured = {one.name: one for one in process.settings.repositories}
     async with AsyncExitStack() as stack:
@@ -114,10 +114,10 @@ async def furnished(
 
 
 async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[T]]) -> dict[str, T | Exception]:
-    """What `attempt` returns for each name, or why it cannot, in the order of `names`; at most `AT_ONCE` at a time.
+    """Return for each name what `attempt` returns, or its error, in the order of `names`; at most `AT_ONCE` at a time.
 
-    What says nothing about one repository ends the attempt: nothing more is begun, and what is under way keeps what it
-    has fetched. Raises `Transient`, `Unauthorized`, and what nobody expects.
+    An error that says nothing about one repository ends the attempt: nothing more is begun, and what is under way keeps
+    what it has fetched. Raises `Transient`, `Unauthorized`, and errors that nobody expects.
     """
     found: dict[str, T | Exception] = {}
     of_all: list[Exception] = []
@@ -146,12 +146,12 @@ async def side_by_side(names: Iterable[str], attempt: Callable[[str], Awaitable[
 
 
 def slots_of(settings: Settings) -> Slots:
-    """The slots that the loops of one agent take turns at: together they work on `max_concurrent` items."""
+    """Return the slots that the loops of one agent take turns at: together they work on `max_concurrent` items."""
     return Slots(settings.max_concurrent, per_loop=settings.max_per_repository)
 
 
 def loop_of(parts: Parts, agent: Agent, slots: Slots, admission: Admission) -> Loop:
-    """The loop of one repository."""
+    """Return the loop of one repository."""
     return Loop(
         agent,
         parts.clock,

@@ -1,4 +1,4 @@
-"""What each running agent of a state directory does, in one sentence on disk: `workflow-engine status` shows it."""
+"""Files that say in one sentence what each running agent of a state directory does, for `workflow-engine status`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from shared.clock import Clock
 
 LOOK_SECONDS = 1.0
-"""How often the sentences are looked at; they are written when they have changed."""
+"""Seconds between two looks at the sentences; they are written when they have changed."""
 
 MOST_CHARACTERS = 500
 
@@ -18,12 +18,12 @@ class StatusFile:
     """The sentences of the agents of one process. A full or read-only disk keeps nobody from working."""
 
     def __init__(self, places: Sequence[tuple[Path, Callable[[], str]]]) -> None:
-        """For each agent, where its sentence stands (`place_of`) and what tells it."""
+        """Take for each agent the file of its sentence (`place_of`) and the function that returns the sentence."""
         self._places = places
         self._said: dict[Path, str] = {}
 
     async def keep(self, clock: Clock) -> None:
-        """Write what changes, until cancelled; then nobody does anything any more."""
+        """Write what changes, until cancelled; then remove the files, because nobody does anything any more."""
         try:
             while True:
                 self.write()
@@ -34,7 +34,7 @@ class StatusFile:
                     place.unlink(missing_ok=True)
 
     def write(self) -> None:
-        """Write the sentences that are others now."""
+        """Write the sentences that have changed."""
         for place, tell in self._places:
             sentence = tell()
             if sentence != self._said.get(place):
@@ -46,12 +46,12 @@ class StatusFile:
 
 
 def place_of(state_dir: Path, agent: str) -> Path:
-    """Where the sentence of an agent stands."""
+    """Return the file of an agent's sentence."""
     return state_dir / "agents" / f"{agent}.doing"
 
 
 def read(state_dir: Path, agent: str) -> str:
-    """What a running agent says that it does; empty when it says nothing."""
+    """Return what a running agent says that it does; empty if it says nothing."""
     try:
         with place_of(state_dir, agent).open(encoding="utf-8", errors="replace") as file:
             return file.readline(MOST_CHARACTERS).strip()

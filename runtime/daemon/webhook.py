@@ -1,4 +1,4 @@
-"""GitHub's webhooks as hints: one that is verified rings the bell of its repository, and means nothing else."""
+"""GitHub's webhooks as hints: a verified one lets the loops of its repository look again, and means nothing else."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ log = structlog.get_logger()
 PATH = "/webhook"
 
 MOST_BYTES = 10 * 2**20
-"""GitHub sends up to 25 MB; a payload larger than this is not worth its memory, and the next poll sees it anyway."""
+"""Maximum bytes of a payload. GitHub sends up to 25 MB; that is not worth its memory, the next poll sees it anyway."""
 
 MOST_DELIVERIES = 2000
-"""So many delivery ids are remembered."""
+"""Maximum number of delivery ids that are remembered."""
 
 MOST_BODIES = 4
-"""So many payloads are read at once, each of which may take `MOST_BYTES`; others are refused."""
+"""Maximum number of payloads that are read at once, each of up to `MOST_BYTES`; others are refused."""
 
 MOST_CONNECTIONS = 64
-"""So many are open at once; one more is shut at once."""
+"""Maximum number of open connections; one more is shut at once."""
 
 PATIENCE_SECONDS = 10.0
-"""So long a connection may be silent, a head take and a body take: GitHub gives up on an answer after 10 seconds."""
+"""Seconds that a connection may be silent, a head take and a body take: GitHub gives up on an answer after 10."""
 
 LINGERING_SECONDS = 1.0
-"""So long the body of what is refused is thrown away, lest its sender never reads the answer."""
+"""Seconds in which the body of a refused request is thrown away, lest its sender never reads the answer."""
 
 GOODBYE_SECONDS = 1.0
 
 TOLD_SECONDS = 60.0
-"""Refusals are told at most so often: anybody can cause one."""
+"""Seconds between two log lines about refusals: anybody can cause one."""
 
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 
 
 class Refusals:
-    """What was refused, told in the log with its count: the first at once, later ones once a minute."""
+    """Refused requests, logged with their count: the first at once, later ones once a minute."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -61,25 +61,25 @@ class Refusals:
         self._next = clock.boot()
 
     def add(self, reason: str) -> None:
-        """One more was refused."""
+        """Count one more refusal."""
         self._count, self._reason = self._count + 1, reason
         if self._clock.boot() >= self._next:
             self.tell()
 
     def tell(self) -> None:
-        """Say what was not said yet, with the reason of the last one."""
+        """Log what was not logged yet, with the reason of the last one."""
         if self._count:
             log.warning("webhook_refused", count=self._count, reason=self._reason)
             self._count, self._next = 0, self._clock.boot() + TOLD_SECONDS
 
 
 class Webhook:
-    """An endpoint on loopback. Of a payload it reads the repository's name, after its signature was verified."""
+    """An endpoint on loopback. It reads the repository's name in a payload, after its signature was verified."""
 
     def __init__(
         self, secret: bytes, ring: Callable[[str], bool], clock: Clock, *, patience_seconds: float = PATIENCE_SECONDS
     ) -> None:
-        """`ring` is given a repository's full name, and says whether anybody is interested."""
+        """Call `ring` with a repository's full name; it returns whether anybody is interested."""
         self._secret, self._ring, self._patience = secret, ring, patience_seconds
         self._refusals = Refusals(clock)
         self._reading = 0
@@ -87,7 +87,7 @@ class Webhook:
 
     @asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncIterator[int]:
-        """Listen while the block runs; gives the port. Raises `Misconfigured` where nothing can listen."""
+        """Listen while the block runs; give the port. Raises `Misconfigured` if nothing can listen."""
         runner = self._runner()
         with listener(host, port) as listening:
             await runner.setup()
@@ -158,7 +158,7 @@ class Webhook:
         return _answer(status, reason)
 
     def _is_new(self, delivery: str) -> bool:
-        """Whether this delivery was not seen before; one without an id never was."""
+        """Return whether this delivery was not seen before; always true of one without an id."""
         if not delivery:
             return True
         known = delivery in self._seen
@@ -169,7 +169,7 @@ class Webhook:
 
 
 class _Door(asyncio.Protocol):
-    """Lets a new connection in to the server, or shuts it where too many are open."""
+    """A door for new connections: each goes on to the server, or is shut if too many are open."""
 
     def __init__(self, server: web.Server, refusals: Refusals) -> None:
         self._server, self._refusals = server, refusals
@@ -186,7 +186,7 @@ class _Door(asyncio.Protocol):
 
 
 def signed(body: bytes, signature: str, secret: bytes) -> bool:
-    """Whether the secret made this signature; GitHub's older one by SHA-1 is none."""
+    """Return whether the secret made this signature; GitHub's older one by SHA-1 is none."""
     if not _SIGNATURE.fullmatch(signature):
         return False
     try:
@@ -197,7 +197,7 @@ def signed(body: bytes, signature: str, secret: bytes) -> bool:
 
 
 def repository_of(body: bytes) -> str:
-    """The repository that a payload is about, as `owner/repo`; empty when it names none."""
+    """Return the repository that a payload is about, as `owner/repo`; empty if it names none."""
     try:
         name = json.loads(body)["repository"]["full_name"]
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -210,7 +210,7 @@ def _answer(status: int, text: str) -> web.Response:
 
 
 def _quiet(refusals: Refusals) -> logging.Logger:
-    """The server's log, in which a malformed request counts as a refusal and leaves no traceback."""
+    """Return the server's log, in which a malformed request counts as a refusal and leaves no traceback."""
 
     def keep(record: logging.LogRecord) -> bool:
         if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):

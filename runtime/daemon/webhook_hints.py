@@ -1,4 +1,4 @@
-"""Who wants to know that something has happened in a repository: its loops, by its name."""
+"""The loops that are told that something has happened in a repository, by its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class WebhookHints:
 
     @contextmanager
     def answered_by(self, loops: Mapping[str, Loop]) -> Iterator[None]:
-        """While the block runs, these loops answer for their repositories."""
+        """Let these loops answer for their repositories while the block runs."""
         for name, loop in loops.items():
             self._answering.setdefault(name.casefold(), []).append(loop)
         try:
@@ -26,7 +26,7 @@ class WebhookHints:
                 self._answering[name.casefold()].remove(loop)
 
     def ring(self, repository: str) -> bool:
-        """Let every loop of this repository look again; whether there is one."""
+        """Let every loop of this repository look again; return whether there is one."""
         loops = self._answering.get(repository.casefold(), [])
         for loop in loops:
             loop.hear_of_news()

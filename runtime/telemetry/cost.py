@@ -1,4 +1,4 @@
-"""What a task has taken so far: calls of coders, dollars, tokens and time; by its ledger and its events."""
+"""The cost of a task so far: calls of coders, dollars, tokens and time; by its ledger and its events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.budget.ledger_lines import Entry
 from shared.telemetry.events import Event, EventKind
 
 NOT_MADE = "not made"
-"""How an event says that a call was refused before it cost anything."""
+"""The ending, in an event, of a call that was refused before it cost anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class TaskCost:
 def reckoned(
     events: Iterable[Event], entries: Sequence[Entry], *, now: datetime, unknown_run: float, seconds: float
 ) -> TaskCost:
-    """What `events` and the ledger's `entries` add up to (pure).
+    """Return what `events` and the ledger's `entries` add up to (pure).
 
-    The ledger decides about dollars, because a killed process can lose events; a coder that costs nothing is not
-    in it. Only events tell tokens.
+    The ledger decides about dollars, because a killed process can lose events; a coder that costs nothing is not in it.
+    Only events tell tokens.
     """
     calls = [one.data for one in events if one.kind is EventKind.LLM_CALL and one.data.get("ending") != NOT_MADE]
     runs = ledger_lines.runs(entries, now, unknown_run) if entries else []
@@ -55,7 +55,7 @@ def reckoned(
 
 
 def spelled(spent: TaskCost) -> str:
-    """In words, as in `5 calls, $1.20, 40,312 tokens in and 8,120 out, 12 min 5 s`."""
+    """Return the cost in words, as in `5 calls, $1.20, 40,312 tokens in and 8,120 out, 12 min 5 s`."""
     parts = [f"{spent.calls} call{'s' * (spent.calls != 1)}", f"${spent.usd:.2f}"]
     if spent.unpriced:
         parts[1] += f" ({spent.unpriced} of them of unknown cost)"
@@ -65,7 +65,7 @@ def spelled(spent: TaskCost) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """A length of time for people."""
+    """Return a length of time for people."""
     minutes, left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

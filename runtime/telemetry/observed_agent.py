@@ -19,7 +19,7 @@ from shared.workflow import Role, Stage
 
 
 class ObservedAgent:
-    """Passes everything on; satisfies `shared.scheduling.items.Agent`."""
+    """An agent that passes everything on and records events; satisfies `shared.scheduling.items.Agent`."""
 
     def __init__(self, agent: Agent, event_recorder: EventRecorder, health: HealthState) -> None:
         self._agent, self._recorder, self._health = agent, event_recorder, health
@@ -28,7 +28,7 @@ class ObservedAgent:
 
     @property
     def role(self) -> Role:
-        """Which kind of agent this is."""
+        """The kind of agent."""
         return self._agent.role
 
     @property
@@ -37,7 +37,7 @@ class ObservedAgent:
         return self._agent.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """Everything that may have work; that it could be asked is the sign that GitHub answers."""
+        """Return everything that may have work; that it could be asked is the sign that GitHub answers."""
         self._health.ticked(self.repository)
         self._recorder.look_at_pace()
         try:
@@ -51,7 +51,7 @@ class ObservedAgent:
         return found
 
     def _waits(self) -> None:
-        """The tick waits for its turn to write: that lives."""
+        """Count a tick that waits for its turn to write as a sign of life."""
         self._health.ticked(self.repository)
 
     def _note_token(self, refusal: str) -> None:
@@ -68,7 +68,7 @@ class ObservedAgent:
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The block in which the lease is kept alive; its end is the end of the run."""
+        """Keep the lease alive while the block runs, whose end is the end of the run."""
         number, fence, outside = lease.fence.key.number, lease.fence, ""
         self._ends.pop(number, None)
         try:
@@ -101,7 +101,7 @@ class ObservedAgent:
         return step
 
     async def revoked(self, number: int) -> str | None:
-        """Why a person's order ends the work on an item we hold; None when nothing does."""
+        """Return why a person's order ends the work on an item we hold; None if nothing does."""
         with heard(self._waits):
             return await self._agent.revoked(number)
 

@@ -10,18 +10,18 @@ from shared.telemetry.events import EventKind
 
 
 class ObservedCoder:
-    """Passes calls on; satisfies `shared.llm.port.Coder`."""
+    """A coder that passes calls on and records an event for each; satisfies `shared.llm.port.Coder`."""
 
     def __init__(self, coder: Coder, event_recorder: EventRecorder, clock: Clock) -> None:
         self._coder, self._recorder, self._clock = coder, event_recorder, clock
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The configured name of the backend."""
         return self._coder.name
 
     async def run(self, request: Request) -> RunOutcome:
-        """Make one call. One that did not end by itself is told as `cut off`; what it cost, only the ledger knows."""
+        """Make one call. One that did not end by itself is recorded as `cut off`; only the ledger knows its cost."""
         begun = self._clock.boot()
         try:
             outcome = await self._coder.run(request)

@@ -16,11 +16,11 @@ from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import EventKind
 
 MOST_COMMITS = 1024
-"""Commits of which the last verdict is remembered."""
+"""Maximum number of commits whose last verdict is remembered."""
 
 
 class ObservedChanges(ItemChanges):
-    """Tells each change of labels that it made."""
+    """Records an event for each change of labels that it made."""
 
     def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
         super().__init__(github, repository)
@@ -29,7 +29,7 @@ class ObservedChanges(ItemChanges):
     async def at_once(
         self, changes: Sequence[ItemChange], permit: WritePermit
     ) -> tuple[tuple[Names, Names], ...] | None:
-        """All of them in one request, or None where REST has to do it."""
+        """Make all of them in one request; return None if REST has to do it."""
         made = await super().at_once(changes, permit)
         for one in changes if made is not None else ():
             self._tell(one.number, "added", one.on)
@@ -53,7 +53,7 @@ class ObservedChanges(ItemChanges):
 
 
 class ObservedReviews(Reviews):
-    """Tells each review that it submitted."""
+    """Records an event for each review that it submitted."""
 
     def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
         super().__init__(github, repository)
@@ -62,7 +62,7 @@ class ObservedReviews(Reviews):
     async def submit(
         self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
     ) -> Review:
-        """Submit one review; `shown` is what GitHub made of it."""
+        """Submit one review; `shown` in the event is the state that GitHub gave it."""
         review = await super().submit(number, sha, state, body, findings, held)
         self._recorder.tell(
             EventKind.REVIEW, verdict=state.lower(), shown=review.state.lower(), commit=sha, findings=len(findings)
@@ -71,7 +71,7 @@ class ObservedReviews(Reviews):
 
 
 class ObservedChecks(Checks):
-    """Tells what CI says of a commit, each time that it says something else."""
+    """Records an event for what CI says of a commit, each time that it says something else."""
 
     def __init__(self, github: GitHub, repository: str, event_recorder: EventRecorder) -> None:
         super().__init__(github, repository)
@@ -79,7 +79,7 @@ class ObservedChecks(Checks):
         self._said: dict[str, CiVerdict] = {}
 
     async def of(self, sha: str) -> tuple[Check, ...]:
-        """The newest run of each check and the newest status of each context."""
+        """Return the newest run of each check and the newest status of each context."""
         found = await super().of(sha)
         verdict = fold(found)
         if self._said.get(sha) is not verdict:

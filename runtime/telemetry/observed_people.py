@@ -16,16 +16,16 @@ from shared.telemetry.events import EventKind
 from shared.workflow import Role
 
 MOST_TOLD = 1024
-"""Occasions that are remembered, so that each is told once."""
+"""Maximum number of occasions that are remembered, so that each is recorded once."""
 
 
 class ObservedStatus(StatusBoard):
-    """Tells each command as it is recorded, with what became of it."""
+    """Records an event for each command, with what became of it."""
 
     _recorder: EventRecorder | None = None
 
     def observed_by(self, event_recorder: EventRecorder) -> Self:
-        """The same board, which tells `event_recorder`."""
+        """Return the same board, which from now on records in `event_recorder`."""
         self._recorder = event_recorder
         return self
 
@@ -46,7 +46,7 @@ class ObservedStatus(StatusBoard):
 
 
 class ObservedSink:
-    """Tells the decisions that are asked for and those that nobody made in time; the rest other eyes see."""
+    """Records the decisions that are asked for and those that nobody made in time; others record the rest."""
 
     def __init__(self, sink: Sink, event_recorder: EventRecorder, role: Role) -> None:
         self._sink, self._recorder, self._role = sink, event_recorder, role

@@ -16,14 +16,14 @@ from shared.workflow import Role, Stage
 T = TypeVar("T")
 
 MOST_FENCES = 4096
-"""So many fences are remembered, to see what changed."""
+"""Maximum number of fences that are remembered, to see what changed."""
 
 APPROVALS = {Role.PLANNER: "plan", Role.WORKER: "refactoring", Role.REVIEWER: "merge"}
-"""What people are asked to approve, by who asks."""
+"""Role that asks -> what people are asked to approve."""
 
 
 class ObservedPort:
-    """Passes everything on, and tells what it did; satisfies `shared.lock.port.Port`."""
+    """Passes everything on, and records what it did; satisfies `shared.lock.port.Port`."""
 
     def __init__(self, port: Port, event_recorder: EventRecorder) -> None:
         self._port, self._recorder = port, event_recorder
@@ -46,11 +46,11 @@ class ObservedPort:
         await self._port.sleep(seconds)
 
     def now(self) -> float:
-        """Local wall clock in seconds."""
+        """Return the local wall clock in seconds."""
         return self._port.now()
 
     def boot(self) -> float:
-        """Seconds since boot."""
+        """Return the seconds since boot."""
         return self._port.boot()
 
     def _tell(self, operation: Operation[Any], reply: Reply[Any]) -> None:
@@ -71,7 +71,7 @@ class ObservedPort:
                 return
 
     def _read(self, key: ItemKey, found: Fence | None) -> None:
-        """What is there now; a move whose reply was lost is told when it turns out to have happened."""
+        """Note what is there now; a move whose reply was lost is recorded when it turns out to have happened."""
         hoped = self._unsure.pop(key, None)
         if hoped is not None and found is not None and _epoch(found) == _epoch(hoped):
             self._moved(hoped)
@@ -91,7 +91,7 @@ class ObservedPort:
 
 
 def moves(before: Fence | None, after: Fence) -> Iterator[tuple[EventKind, dict[str, Any]]]:
-    """What it means that the fence of an item went from one value to the next (pure)."""
+    """Yield the events that it means that an item's fence went from one value to the next (pure)."""
     stage, phase = (before.stage, before.phase) if before else (Stage.NEW, "")
     if before is None or _epoch(before) != _epoch(after):
         yield EventKind.LOCK, {"event": "won", "before": before.agent if before else None}
@@ -140,7 +140,7 @@ def _approvals(stage: Stage, before: Fence | None, after: Fence) -> Iterator[tup
 
 
 def _approver(fence: Fence | None) -> str:
-    """Who has approved something; a command, such as a `/retry`, is recorded in the same place and approves nothing."""
+    """Return who has approved something; a command, such as `/retry`, stands in the same place and approves nothing."""
     return "" if fence is None or fence.approved_by.startswith("/") else fence.approved_by
 
 

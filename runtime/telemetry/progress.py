@@ -19,14 +19,14 @@ from shared.text import printable
 from shared.workflow import Role
 
 MOST_COMMITS = 1024
-"""Commits of which it is remembered what was last told of their checks."""
+"""Maximum number of commits of which it is remembered what was last told of their checks."""
 
 _BESIDE_TIME = 10
-"""Columns of the time and of what is set in beside it: what goes on in the next line stands below the words."""
+"""Columns of the time and of what is set in beside it, by which a continuation line is indented."""
 
 
 class Progress:
-    """Tells on standard error; nothing of it is a result."""
+    """Prints progress on standard error; nothing of it is a result."""
 
     def __init__(
         self,
@@ -38,9 +38,11 @@ class Progress:
         awaited: Collection[Role] = (),
         ci: bool = True,
     ) -> None:
-        """`attempts` an item may have, 0: not told; `numbered`: of several items, each line names its own;
-        `detailed`: the steps of the lock and of labels are told too; `awaited`: when all these have started is told;
-        `ci`: a CI is waited for.
+        """Choose what is told.
+
+        `attempts`: how many an item may have; 0 is not told. `numbered`: there are several items, each line names its
+        own. `detailed`: the steps of the lock and of labels are told too. `awaited`: it is told when all these have
+        started. `ci`: a CI is waited for.
         """
         self._clock = clock
         self.attempts, self._numbered, self._detailed = attempts, numbered, detailed
@@ -54,15 +56,15 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """How long it has been watched."""
+        """Seconds since the start of the watch."""
         return self._clock.boot() - self._began
 
     def say(self, sentence: str) -> None:
-        """One or more lines, without the time."""
+        """Print one or more lines, without the time."""
         self._write(printable(sentence))
 
     def tell(self, sentence: str) -> None:
-        """Something that has just happened, with the time since the start."""
+        """Print something that has just happened, with the time since the start."""
         if sentence:
             minutes, seconds = divmod(round(self.seconds), 60)
             self._write(f"{minutes:3d}:{seconds:02d}  {printable(sentence)}", indent=_BESIDE_TIME)
@@ -86,7 +88,7 @@ class Progress:
             self._join(event)
 
     def _is_known(self, event: Event) -> bool:
-        """Whether another agent has told the same of CI already: the worker and the reviewer look at one commit."""
+        """Return whether another agent has told the same of CI: the worker and the reviewer look at one commit."""
         commit, verdict = event.data.get("commit"), event.data.get("verdict")
         if event.kind is not EventKind.CI or not isinstance(commit, str):
             return False
@@ -113,13 +115,13 @@ class Progress:
         self.tell(f"#{item}: {sentence.strip()}" if self._numbered and item else sentence)
 
     def show(self, spent: TaskCost) -> None:
-        """Renew the living line, where there is one."""
+        """Update the live line, if there is one."""
         if self._live is not None:
             self._live.update(Text(f"{self._doing or 'Beginning.'}  {spelled(spent)}"))
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """A living line on a terminal for as long as the block runs; in a pipe nothing."""
+        """Show a live line on a terminal while the block runs; in a pipe nothing."""
         console = Console(stderr=True)
         if not console.is_terminal or console.is_dumb_terminal:
             yield
@@ -153,4 +155,4 @@ class Watched:
         self._progress.follow([event])
 
     def close(self, seconds: float) -> None:
-        """Everything was told already."""
+        """Do nothing, because everything was told already."""

@@ -20,7 +20,7 @@ _DOING: Mapping[str, str] = {
     "answer": "Making the changes that the review requests.",
     "in-review": "Reviewing.",
 }
-"""By an item's phase, where a coder works."""
+"""Phase of an item -> what its coder does."""
 
 _ABOUT: Mapping[str, str] = {
     CoderCall.WRITE_TESTS: "the tests",
@@ -43,7 +43,7 @@ _VERDICTS: Mapping[str, str] = {
 
 
 def doing(event: Event, *, usd: float = 0.0, attempts: int = 0, ci: bool = True) -> str:
-    """What a coder has begun to do; empty when the event is no such beginning.
+    """Return what a coder has begun to do; empty if the event is no such beginning.
 
     `usd` is what the item has cost so far, `attempts` how many it may have; 0 is not told. Without `ci` none is waited
     for.
@@ -69,7 +69,7 @@ def _tries(event: Event, attempts: int) -> list[str]:
 
 
 def told(event: Event) -> str:
-    """What has been done; empty for what a person need not know."""
+    """Return what has been done; empty for what a person need not know."""
     match event.kind:
         case EventKind.LLM_CALL:
             return _call(event.data)
@@ -89,7 +89,7 @@ def told(event: Event) -> str:
 
 
 def _repeated(data: Mapping[str, object]) -> str:
-    """What failed, and when it is tried again; the words of a wait are those of the fence."""
+    """Return what failed, and when it is tried again; the words of a wait are those of the fence."""
     reason, until = one_line(str(data.get("reason", "")), 80), str(data.get("until", ""))
     why = "" if reason in {"", "backoff"} else f" ({reason})"
     when = f" at {until[11:19]} UTC" if until[10:11] == "T" else ""
@@ -109,7 +109,7 @@ def _named(checks: object) -> str:
 
 
 def detail(event: Event) -> str:
-    """A step that a person hears of who asks why; empty for all others."""
+    """Return a step for a person who asks why; empty for all other events."""
     data = event.data
     match event.kind:
         case EventKind.CLAIM:
@@ -125,7 +125,7 @@ def detail(event: Event) -> str:
 
 
 def ended(event: Event) -> str:
-    """How an item ended; empty for every other event."""
+    """Return how an item ended; empty for every other event."""
     if event.kind is not EventKind.ENDED:
         return ""
     sentence = one_line(str(event.data.get("sentence", "")), 160)
@@ -156,10 +156,10 @@ def _tests(data: Mapping[str, object]) -> str:
 
 
 _DAMAGED = {"damage": "damaged code", "expectations": "damaged expectations"}
-"""What was damaged, to see whether the tests notice."""
+"""Purpose of a run -> what was damaged, to see whether the tests notice."""
 
 _NOTICED = {"failed": "the tests notice it", "timed out": "the tests notice it", "passed": "no test notices it"}
-"""What is damaged is well tested when tests fail."""
+"""Outcome of such a run -> its meaning: what is damaged is well tested if tests fail."""
 
 _RUNS = {
     "taken back": "the tests with a part of the change taken back",
