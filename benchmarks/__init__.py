@@ -1,1 +1,1 @@
-"""What the engine costs: counted behind a recording proxy, beside an alternative, in one run. Nothing here asserts."""
+"""Benchmarks of the engine's costs: counted behind a recording proxy, beside an alternative, in one run; no asserts."""

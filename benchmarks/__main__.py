@@ -37,7 +37,7 @@ from benchmarks.fleet_host import Sizes
 from benchmarks.table import Row, markdown, save
 
 Measure = Callable[[Path], Awaitable[tuple[list[Row], dict[str, object]]]]
-"""Runs one part in an empty directory; returns its figures and what stands behind them."""
+"""Runs one part in an empty directory; returns its figures and their details."""
 
 PARTS: Mapping[str, tuple[str, Measure]] = {
     "requests": ("requests", requests.measure),
@@ -57,11 +57,11 @@ PARTS: Mapping[str, tuple[str, Measure]] = {
 """Part -> the results file that it goes into, and what measures it; three of them as large as the arguments say."""
 
 BY_NAME_ONLY = frozenset({"fleet", "proof", "repositories", "scale", "soak"})
-"""Parts that take a quarter of an hour and more: run when they are asked for."""
+"""Parts that take a quarter of an hour or more: run only by their name."""
 
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What the engine costs, on loopback.")
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
     parser.add_argument(
@@ -81,13 +81,13 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def scale_sizes(given: argparse.Namespace) -> Sizes:
-    """How large the scale run is; raises `ValueError`."""
+    """Return the sizes of the scale run; raises `ValueError`."""
     names = ("repositories", "issues", "workers", "reviewers", "accounts", "creations")
     return replace(scale.SIZES, **{name: one for name in names if (one := getattr(given, name)) is not None})
 
 
 async def run(parts: Mapping[str, tuple[str, Measure]]) -> None:
-    """Run each part in a directory of its own, which is kept when it fails."""
+    """Run each part in a directory of its own, which is kept if the part fails."""
     for part, (file, measure) in parts.items():
         root = Path(tempfile.mkdtemp(prefix=f"bench-{part}-"))
         rows, details = await measure(root)
@@ -98,7 +98,7 @@ async def run(parts: Mapping[str, tuple[str, Measure]]) -> None:
 
 
 def main() -> None:
-    """The command; what agents in this process log is of no interest unless it is a warning."""
+    """Run the command; logs of agents in this process are shown from warnings on."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

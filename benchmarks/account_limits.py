@@ -1,4 +1,4 @@
-"""How accounts stood to GitHub's limits, and what their processes did when told to wait: counts of exchanges (pure)."""
+"""Use of GitHub's limits by accounts, and obedience of their processes to pauses: counts of exchanges (pure)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from benchmarks.request_counts import Exchange
 from benchmarks.table import Row
 
 UNDER_WAY_SECONDS = 0.5
-"""What was sent so shortly after a refusal may have left before the refusal was read."""
+"""Seconds after a refusal in which a request may have been sent before the refusal was read."""
 
 MARGIN_SECONDS = 1.0
-"""So much of a pause is forgiven at its end: the lab tells whole seconds."""
+"""Seconds at the end of a pause that are not counted: the lab tells whole seconds."""
 
 COUNTED_SECONDS = 58.0
-"""Within so many seconds no more can be created than in the lab's minute: one less for its whole seconds, and one for
-the time between its count and the answer's arrival."""
+"""Seconds in which no more can be created than in the lab's minute.
+
+It is one less for the lab's whole seconds, and one for the time between its count and the answer's arrival.
+"""
 
 CHARGED_PER_HOUR = 5000
-"""What GitHub lets one account ask in an hour; the lab does, too."""
+"""Requests of one account that GitHub, and the lab, allow in an hour."""
 
 POINTS_PER_MINUTE = 900
-"""What GitHub lets one account ask of REST in a minute: a read is a point, a write five. It does not say whether an
-answer 304 counts; here it does. The lab does not hold anybody to it."""
+"""Points of REST requests that GitHub allows one account in a minute: a read is a point, a write five.
+
+GitHub does not say whether an answer 304 counts; here it does. The lab does not enforce this limit.
+"""
 
 _POINTS_OF_A_WRITE = 5
 
@@ -32,7 +36,7 @@ _POINTS_OF_A_WRITE = 5
 def limits(
     exchanges: Sequence[Exchange], owners: Mapping[str, str], *, issues: int, creations_per_minute: int
 ) -> list[Row]:
-    """Rows of the busiest account, and of what followed a refusal; `owners` says whose each token is."""
+    """Return rows about the busiest account and about what followed a refusal; `owners`: token -> account."""
     made: defaultdict[str, list[float]] = defaultdict(list)
     charged: defaultdict[str, list[float]] = defaultdict(list)
     for one in exchanges:
@@ -68,13 +72,13 @@ def _points(exchanges: Iterable[Exchange], owners: Mapping[str, str]) -> int:
 
 
 def busiest(times: Iterable[float], seconds: float = 60.0) -> int:
-    """Most moments within so many seconds, wherever these begin."""
+    """Return the most moments within so many seconds, wherever these begin."""
     ordered = sorted(times)
     return max((bisect_left(ordered, start + seconds) - index for index, start in enumerate(ordered)), default=0)
 
 
 def too_early(exchanges: Iterable[Exchange]) -> int:
-    """Requests, git's aside, that a token sent between being refused and the end of the pause it was told."""
+    """Return the requests, git's aside, that a token sent between a refusal and the end of the pause it was told."""
     seen = list(exchanges)
     pauses: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for one in seen:

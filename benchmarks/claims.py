@@ -1,4 +1,4 @@
-"""What a claim asks of GitHub: won, won again, refused at the door, lost at the fence, and with rivals."""
+"""The requests of a claim: won, won again, refused at the door, lost at the fence, and with rivals."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from shared.workflow import Role
 T = TypeVar("T")
 
 RIVALS = 4
-"""Workers that want the same issue at the same moment."""
+"""Number of workers that want the same issue at the same moment."""
 
 SETTLE_SECONDS = 0.5
-"""How long a comment is waited for whose reply was lost."""
+"""Seconds for which a comment whose reply was lost is waited for."""
 
 
 class StartingLine:
-    """Lets fences be moved only when every rival is about to move one: nobody is refused at the door."""
+    """A line that lets fences move only once every rival is about to move one: nobody is refused at the door."""
 
     def __init__(self) -> None:
         self.drawn = False
@@ -48,7 +48,7 @@ class StartingLine:
         await self._off.wait()
 
     def change(self, parts: Parts) -> Parts:
-        """An agent's parts, with the line in its way."""
+        """Return an agent's parts, with the line in its way."""
         return replace(parts, port=Lined(parts.port, self))
 
 
@@ -61,14 +61,14 @@ class Lined:
         self.sleep, self.now, self.boot = port.sleep, port.now, port.boot
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
-        """As the port does, a fence not before the others'."""
+        """Do what the port does, but move no fence before the others do."""
         if isinstance(operation, AdvanceFence):
             await self._line.cross()
         return await self._port.request(operation)
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """Claims of fresh issues by workers in this process."""
+    """Measure claims of fresh issues by workers in this process."""
     line = StartingLine()
     async with house(root, script("initial")) as here:
         here.settle = SETTLE_SECONDS
@@ -84,7 +84,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 async def _alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int]:
-    """One worker wins; another, who has claimed nothing here before, finds it taken. Also, what winning took."""
+    """Let one worker win, and another one, new here, find it taken; return rows and the requests of winning."""
     _ready(here, "First")
     won, leases = await _claims(here, agents[:1])
     lost, _ = await _claims(here, agents[1:2])
@@ -100,7 +100,7 @@ async def _alone(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Row], int
 
 
 async def _race(here: LabHost, agents: Sequence[Agent]) -> list[Row]:
-    """All at once: exactly one wins."""
+    """Let all claim at once: exactly one wins."""
     _ready(here, "Second")
     seen, leases = await _claims(here, agents)
     gate = sum(_is_trust(one) for one in seen)
@@ -112,7 +112,7 @@ async def _race(here: LabHost, agents: Sequence[Agent]) -> list[Row]:
 
 
 async def _lost(here: LabHost, agents: Sequence[Agent], won: int) -> list[Row]:
-    """All at once, and all of them move the fence: what losing costs who was not refused at the door."""
+    """Let all claim at once and all move the fence: the cost of losing after passing the door."""
     _ready(here, "Third")
     seen, leases = await _claims(here, agents)
     asked, losers = len(seen) - sum(_is_trust(one) for one in seen), len(agents) - leases
@@ -126,7 +126,7 @@ async def _lost(here: LabHost, agents: Sequence[Agent], won: int) -> list[Row]:
 
 
 async def _claims(here: LabHost, agents: Sequence[Agent]) -> tuple[list[Exchange], int]:
-    """Let each agent claim the newest issue at once; what was asked after the polls, and how many leases there are."""
+    """Let each agent claim the newest issue at once; return the requests after the polls, and the number of leases."""
     newest = max(issue.number for issue in here.lab.at(REPOSITORY).issues.records.values())
     candidates = {agent: next(c for c in await agent.discover() if c.number == newest) for agent in agents}
     here.proxy.exchanges.clear()

@@ -1,7 +1,7 @@
-"""For how long agents keep their event loop from other work: a usual story, a large log, a large change, many issues.
+"""Times for which agents keep their event loop busy: a usual story, a large log, a large change, many issues.
 
-While a loop is busy, no heartbeat is sent and no order of a person is heard. What counts is processor time, which
-other load on the machine does not change; the story is told by three agents in one process, as `run` starts them.
+While a loop is busy, no heartbeat is sent and no order of a person is heard. Only processor time counts, which other
+load on the machine does not change; the story is told by three agents in one process, as `run` starts them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from shared import process
 GOAL_SECONDS = 0.1
 
 SECONDS = 900.0
-"""After so long a story counts as stuck."""
+"""Seconds after which a story counts as stuck."""
 
 LOG_BYTES = 40_000_000
 
@@ -38,11 +38,11 @@ NAME = "initial"
 
 _WRITING = f"import pathlib; [pathlib.Path(f'data_{{n}}.txt').write_text(str(n)) for n in range({FILES})]"
 _MANY_FILES = (sys.executable, "-c", _WRITING)
-"""A code generator that runs after the coder, who is scripted and would be what is measured."""
+"""A code generator that runs after the coder, which is scripted and would else be what is measured."""
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """The longest turn of the loop in each of four stories."""
+    """Measure the longest turn of the loop in each of four stories."""
     stories: dict[str, dict[str, Any]] = {
         "a usual story": {},
         f"tests that print {LOG_BYTES // 10**6} MB": {"test_command": f"{STUB} {LOG_BYTES}"},
@@ -61,7 +61,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 async def _story(root: Path, *, threads: int = 0, **given: Any) -> list[dict[str, float]]:
-    """The ten longest turns from the start of the agents to the merge, or to the issue's failure; most first."""
+    """Return the ten longest turns until the merge or the issue's failure, the longest first."""
     log = root / "turns.txt"
     settings = {"test_command": STUB, "test_report": REPORT} | given
     async with house(root, script(NAME), check_command="true", **settings) as here:
@@ -86,7 +86,7 @@ def _ended(here: LabHost, number: int) -> bool:
 
 @asynccontextmanager
 async def _agents(here: LabHost, log: Path) -> AsyncIterator[None]:
-    """Planner, worker and reviewer in one process, whose loop is watched."""
+    """Run planner, worker and reviewer in one process, whose loop is watched."""
     config = here.config("machine")
     argv = (sys.executable, "-m", "benchmarks.watched", str(log), "console", "run", "--config", str(config))
     async with process.started(argv, cwd=here.root, env=here.environment, log=here.log("agents")):

@@ -1,7 +1,7 @@
 """A fleet that GitHub limits: 60 issues in three repositories, 12 workers and 3 reviewers, under three accounts.
 
-Each account works in a repository of its own and reviews its neighbour's. The lab holds every account to a limit
-that so few issues reach, and every process has a token of its own, so that it is seen who goes on when told to wait.
+Each account works in a repository of its own and reviews its neighbour's. The lab holds every account to a limit that
+so few issues reach. Every process has a token of its own, which shows who goes on when told to wait.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SECONDS_PER_ISSUE = 40.0
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """Every issue is ready at once; the run ends when all are merged."""
+    """Measure with every issue ready at once; the run ends when all are merged."""
     async with fleet_of(SIZES, root) as fleet:
         fleet.write(range(SIZES.issues), lambda issue: len(PRIORITIES) - 1)
         began = fleet.clock.boot()
@@ -34,7 +34,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 async def merged(fleet: Fleet) -> list[Row]:
-    """What lies on the main branches, and the pull requests that brought it there."""
+    """Return rows about the commits on the main branches, and the pull requests that brought them there."""
     issues = fleet.sizes.issues
     pulls = [(name, pull) for name in fleet.repositories for pull in fleet.lab.at(name).pulls.records.values()]
     merges = Counter((name, pull.head_branch) for name, pull in pulls if pull.merged_at is not None)
@@ -51,7 +51,7 @@ async def merged(fleet: Fleet) -> list[Row]:
 
 
 def account_rows(fleet: Fleet) -> list[Row]:
-    """How each account stood to its limits."""
+    """Return rows about each account's use of its limits."""
     sizes = fleet.sizes
     return limits(
         fleet.proxy.exchanges,
@@ -62,7 +62,7 @@ def account_rows(fleet: Fleet) -> list[Row]:
 
 
 def details(fleet: Fleet, seconds: float) -> dict[str, object]:
-    """What stands behind the rows of a run that took so long."""
+    """Return the details behind the rows of a run of `seconds`."""
     sizes = fleet.sizes
     return {
         "repositories": sizes.repositories,

@@ -1,4 +1,4 @@
-"""What a fleet did, as counts: claims and their order, claims that were lost, and how costs grow (pure)."""
+"""Counts of a fleet's work: claims and their order, claims that were lost, and how costs grow (pure)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.table import Row
 from lab.chaos.ref_history import FenceMove
 
 FLAT_PERCENT = 15.0
-"""By so much a cost for each issue may differ between few and many issues."""
+"""Percent by which a cost for each issue may differ between few and many issues."""
 
 _SWEEP = "GET /issues"
 """The shape of a list of issues that is no poll."""
@@ -22,7 +22,7 @@ _SWEEP = "GET /issues"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An issue as it was given to the fleet, at `at` by the lab's clock; of a smaller `rank` means more urgent."""
+    """An issue as it was given to the fleet, at `at` by the lab's clock; a smaller `rank` is more urgent."""
 
     repository: str
     number: int
@@ -42,7 +42,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the log of one process tells: how many claims it lost, and which issues it found not to be claimable."""
+    """Facts from the log of one process: claims that it lost, and issues that it found not to be claimable."""
 
     lost: int
     held: int
@@ -62,7 +62,7 @@ Polls = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
 
 
 def claims_in(repository: str, moves: Mapping[str, Sequence[FenceMove]]) -> list[Claim]:
-    """The claims of workers, by the fences of one repository."""
+    """Return the claims of workers, by the fences of one repository."""
     found = []
     for ref, history in moves.items():
         kind, number = ref.removeprefix("refs/ack/").split("/")
@@ -75,7 +75,7 @@ def claims_in(repository: str, moves: Mapping[str, Sequence[FenceMove]]) -> list
 
 
 def polls_of(exchanges: Iterable[Exchange], names: Mapping[str, str], ahead: float) -> Polls:
-    """The answered polls; `names` says whose each token is, `ahead` is what the lab's clock shows more than theirs."""
+    """Return the answered polls; `names`: token -> process, `ahead`: seconds of the lab's clock before theirs."""
     found: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for one in exchanges:
         if one.change_list and one.token in names and one.status in {200, 304}:
@@ -85,7 +85,7 @@ def polls_of(exchanges: Iterable[Exchange], names: Mapping[str, str], ahead: flo
 
 
 def overtaken(claims: Iterable[Claim], written: Iterable[Written], polls: Polls, *, across: bool) -> list[Overtaken]:
-    """Claims that came before a more urgent issue which the claimer could see, in the same repository or in another.
+    """Return claims that came before a more urgent issue, seen by the claimer, in the same repository or in another.
 
     An issue counts until its first claim by anybody, and once it was there before the claimer asked for its last poll.
     """
@@ -121,7 +121,7 @@ def told(lines: Iterable[str]) -> Told:
 
 
 def growth(few: Tally, few_issues: int, many: Tally, many_issues: int) -> list[Row]:
-    """What an issue costs among few and among many, with the reads of lists and without.
+    """Return rows about the cost of an issue among few and among many, with the reads of lists and without.
 
     Without them it is to be the same. Lists are charged to each process that reads what has changed, and again at each
     sweep: they may be fewer for each issue, where one list tells of several, but not more.
@@ -141,12 +141,12 @@ def growth(few: Tally, few_issues: int, many: Tally, many_issues: int) -> list[R
 
 
 def _costs(seen: Tally, issues: int) -> tuple[float, float]:
-    """Charged requests for each issue: without the reads of lists of issues, and these."""
+    """Return charged requests for each issue: without the reads of lists of issues, and these reads."""
     lists = seen.charged_change_lists + seen.shapes.get(_SWEEP, 0)
     return (seen.charged - lists) / issues, lists / issues
 
 
 def _last_asked(polls: Sequence[tuple[float, float]], before: float) -> float:
-    """When the last poll was asked that was answered before a moment."""
+    """Return the time at which the last poll that was answered before a moment was asked."""
     index = bisect_left(polls, (before, -math.inf))
     return polls[index - 1][1] if index else -math.inf

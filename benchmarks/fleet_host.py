@@ -1,4 +1,4 @@
-"""A fleet at one lab: repositories, accounts and processes of a size, and the issues that they are given.
+"""A fleet at one lab: repositories, accounts and processes of a given size, and the issues that they are given.
 
 Each account owns a part of the repositories: its workers work in all of them, and its neighbour's account reviews.
 Every process has a token and a state directory of its own.
@@ -31,16 +31,18 @@ PRIORITIES = ("priority:critical", "priority:high", "priority:medium", "priority
 """Labels of issues, the most urgent first; the last carry none."""
 
 CREATIONS_PER_MINUTE = 45
-"""Comments, reviews and pull requests that all accounts together may make, in equal parts; GitHub's limit is 80 for
-each, and this many issues on this machine would not come near it."""
+"""Comments, reviews and pull requests that all accounts together may make in a minute, in equal parts.
+
+GitHub's limit is 80 for each account, and this many issues on this machine would not come near it.
+"""
 
 NAMED = 12
-"""So many open issues are named when a fleet is stuck."""
+"""Maximum number of open issues that are named when a fleet is stuck."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large a fleet is; `ValueError` where something would be without its counterpart."""
+    """The sizes of a fleet; `ValueError` if something would be without its counterpart."""
 
     repositories: int
     issues: int
@@ -49,7 +51,7 @@ class Sizes:
     accounts: int
     poll_seconds: int
     creations: int = CREATIONS_PER_MINUTE
-    """What all accounts together may create in a minute, in equal parts."""
+    """Creations that all accounts together may make in a minute, in equal parts."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.accounts <= len(ascii_lowercase):
@@ -63,22 +65,22 @@ class Sizes:
 
     @property
     def logins(self) -> tuple[str, ...]:
-        """The accounts."""
+        """The logins of the accounts."""
         return tuple(f"engine-{letter}" for letter in ascii_lowercase[: self.accounts])
 
     @property
     def creations_per_minute(self) -> int:
-        """What the lab lets one account create in a minute."""
+        """Creations that the lab allows one account in a minute."""
         return self.creations // self.accounts
 
     @property
     def loops(self) -> int:
-        """How many pairs of a process and a repository are polled."""
+        """Number of pairs of a process and a repository that are polled."""
         shares = [_shares(number, self.accounts) for number in (self.repositories, self.workers, self.reviewers)]
         return sum(places * (workers + reviewers) for places, workers, reviewers in zip(*shares, strict=True))
 
     def repository_of(self, issue: int) -> int:
-        """Where an issue belongs: one to each repository, all others to about a tenth, as many of each account."""
+        """Return the repository of an issue: each gets one; about a tenth get the rest, as many for each account."""
         if issue < self.repositories:
             return issue
         backlogs = self.accounts * max(1, self.repositories // 10 // self.accounts)
@@ -100,12 +102,12 @@ class Fleet:
 
     @property
     def repositories(self) -> list[str]:
-        """All full names."""
+        """The full names of all repositories."""
         return [name for house in self.houses for name in (house.name, *house.more)]
 
     @property
     def tokens(self) -> dict[str, str]:
-        """The end of a token -> whose process has it."""
+        """The end of a token -> the process that has it."""
         names = [name for agents in self.agents for name in agents]
         return {self.houses[0].token_of(name)[-TOKENS_END:]: name for name in names}
 
@@ -116,7 +118,7 @@ class Fleet:
         return {token: logins[name] for token, name in self.tokens.items()}
 
     def reviews(self, name: str) -> bool:
-        """Whether that process is a reviewer."""
+        """Return whether that process is a reviewer."""
         return "-reviewer-" in name
 
     def write(self, issues: Sequence[int], rank: Callable[[int], int]) -> None:
@@ -129,7 +131,7 @@ class Fleet:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """All processes, until the block ends."""
+        """Run all processes until the block ends."""
         async with AsyncExitStack() as stack:
             for house, agents in zip(self.houses, self.agents, strict=True):
                 for name in agents:
@@ -154,7 +156,7 @@ class Fleet:
             )
 
     async def closed(self, issues: int, seconds: float) -> None:
-        """Return when so many of the issues are closed; raises `Stuck`, with some of the others, in so many seconds."""
+        """Return when so many of the issues are closed; after `seconds` raises `Stuck`, with some of the others."""
         with anyio.move_on_after(seconds) as limit:
             while len(self.written) - len(self.missing()) < issues:
                 await self.clock.sleep(0.5)
@@ -164,7 +166,7 @@ class Fleet:
             raise Stuck(f"{len(missing)} issues are open ({', '.join(missing[:NAMED])}{more}): see {self._root}.")
 
     def missing(self) -> list[str]:
-        """The issues that are open, each with its labels."""
+        """Return the issues that are open, each with its labels."""
         threads = [(one, self.lab.at(one.repository).issues.records[one.number]) for one in self.written]
         return [f"{one.repository}#{one.number} {' '.join(thread.labels)}" for one, thread in threads if thread.open]
 
@@ -175,7 +177,7 @@ class Fleet:
 
 @asynccontextmanager
 async def fleet_of(sizes: Sizes, root: Path) -> AsyncIterator[Fleet]:
-    """A fleet of that size, behind one proxy; its repositories have the engine's labels and a script for each issue."""
+    """Give a fleet of that size, behind one proxy, with the engine's labels and a script for each issue."""
     clock = LabClock()
     keys: dict[str, Any] = {"test_command": STUB, "test_report": REPORT, "poll_interval": sizes.poll_seconds}
     async with Lab(root / "github", clock=clock) as lab, recording(lab.url) as proxy:
@@ -193,7 +195,7 @@ async def fleet_of(sizes: Sizes, root: Path) -> AsyncIterator[Fleet]:
 
 
 async def _prepared(house: LabHost, sizes: Sizes, index: int) -> None:
-    """The repositories of one account, and what its coders answer."""
+    """Prepare the repositories of one account, and the answers of its coders."""
     people = dict.fromkeys((sizes.logins[index], _reviewer(sizes, index)), "write")
     for name in (house.name, *house.more):
         await house.lab.repository(name, target_project.files(), collaborators=people, check_command="true")
@@ -203,7 +205,7 @@ async def _prepared(house: LabHost, sizes: Sizes, index: int) -> None:
 
 
 def _agents(sizes: Sizes, index: int) -> dict[str, str]:
-    """The processes that work in one account's repositories, and their accounts."""
+    """Return the processes that work in one account's repositories, and their accounts."""
     login, accounts = sizes.logins[index], sizes.accounts
     workers = {f"{login}-worker-{one}": login for one in range(_shares(sizes.workers, accounts)[index])}
     reviewer = _reviewer(sizes, index)
@@ -211,20 +213,20 @@ def _agents(sizes: Sizes, index: int) -> dict[str, str]:
 
 
 def _reviewer(sizes: Sizes, index: int) -> str:
-    """The account that reviews what the account of this index writes."""
+    """Return the account that reviews what the account of this index writes."""
     return sizes.logins[(index + 1) % sizes.accounts]
 
 
 def _shares(number: int, accounts: int) -> list[int]:
-    """How many of `number` each account has; as even as can be."""
+    """Return how many of `number` each account has; as even as can be."""
     return [len(range(index, number, accounts)) for index in range(accounts)]
 
 
 def repository_name(sizes: Sizes, number: int) -> str:
-    """The full name of a repository, which tells whose it is."""
+    """Return the full name of a repository, which tells whose it is."""
     return f"{OWNER}/{sizes.logins[number % sizes.accounts]}-{number:03d}"
 
 
 def field_name(issue: int) -> str:
-    """What an issue is about: words of which none is a part of another."""
+    """Return the subject of an issue: words of which none is a part of another."""
     return f"field_{issue:04d}"

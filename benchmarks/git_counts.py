@@ -1,4 +1,4 @@
-"""How many git processes agents start: a `git` that stands before the real one on their PATH and notes what it is."""
+"""Counts of the git processes of agents, by a `git` before the real one on their PATH that notes each command."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _SCRIPT = """\
 [ -z "$GIT_CONFIG_COUNT" ] || printf '%s\\n' "$*" >> {log}
 exec {git} "$@"
 """
-"""Only the engine's own git is given its settings by the environment."""
+"""The program: it counts only the engine's own git, which alone is given its settings by the environment."""
 
 
 class GitCounts:
-    """The processes that were started by way of one directory."""
+    """Counts of the processes that were started by way of one directory."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` is made; raises `FileNotFoundError` where there is no git."""
+        """Make `directory`; raises `FileNotFoundError` if there is no git."""
         real = shutil.which("git")
         if real is None:
             raise FileNotFoundError("there is no git on PATH")
@@ -32,11 +32,11 @@ class GitCounts:
         program.chmod(0o755)
 
     def so_far(self) -> Counter[str]:
-        """How often each command was started."""
+        """Return how often each command was started."""
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
         return Counter(command(line.split(" ")) for line in lines)
 
 
 def command(arguments: list[str]) -> str:
-    """The command among git's arguments (pure)."""
+    """Return the command among git's arguments (pure)."""
     return next((word for word in arguments if not word.startswith("-")), "")

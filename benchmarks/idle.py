@@ -17,14 +17,14 @@ POLL_SECONDS = 30
 POLLS = 3600 // POLL_SECONDS
 
 WARM_UP = 2
-"""Ticks before the hour, ten minutes apart: every list is read once, and once more to meet its ETag."""
+"""Number of ticks before the hour, ten minutes apart: every list is read once, and once more to meet its ETag."""
 
 WAITING_TICKS = 10
-"""Ticks counted while a pull request waits for CI."""
+"""Number of ticks counted while a pull request waits for CI."""
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """The idle hour, and what one pull request that waits for CI adds to each poll."""
+    """Measure the idle hour, and what one pull request that waits for CI adds to each poll."""
     clock = LabClock()
     async with house(root, script("initial"), clock=clock, check_command="sleep 600") as here:
         rows, details = await _hour(here, clock)
@@ -53,7 +53,7 @@ async def _hour(here: LabHost, clock: LabClock) -> tuple[list[Row], dict[str, ob
 
 
 async def _waiting(here: LabHost) -> list[Row]:
-    """A specification is implemented; then only CI is missing."""
+    """Implement a specification, until only CI is missing; measure the polls from then on."""
     here.lab.issue(REPOSITORY, "Count users by initial", "It counts.", author=OWNER, labels=("status:ready",))
     async with here.agent(Role.WORKER) as (loop, _):
         for _ in range(WAITING_TICKS):

@@ -31,7 +31,7 @@ from shared.workflow.labels import Labels
 REPOSITORY = "ada/directory"
 OWNER = "ada"
 ALONE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
-"""The project's pytest runs without this repository's plugins, as it would in its own environment."""
+"""The setting by which the project's pytest runs without this repository's plugins, as in its own environment."""
 
 AGENTS = (Role.PLANNER, Role.WORKER, Role.REVIEWER)
 
@@ -40,7 +40,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass
 class LabHost(Host):
-    """Where a benchmark plays."""
+    """The host of one benchmark."""
 
     proxy: Proxy
     clock: Clock
@@ -50,21 +50,21 @@ class LabHost(Host):
     more: Sequence[str] = ()
     """Other repositories that the same agents work in."""
     tokens: tuple[str, str] = (ENGINE, REVIEWER)
-    """Whose token files an agent is given: the one of planner and worker, and the reviewer's."""
+    """Names of the token files that an agent is given: the one of planner and worker, and the reviewer's."""
     write_interval_seconds: float = 0.0
     programs: Path | None = None
     """A directory that stands first on the agents' PATH."""
     script: str = "scenario.yml"
     options: tuple[str, ...] = ()
-    """What the agents' command lines have beside the usual."""
+    """Arguments of the agents' command lines beside the usual ones."""
 
     @property
     def scenario(self) -> Path:
-        """What a scripted coder answers from."""
+        """The file from which a scripted coder answers."""
         return self.root / self.script
 
     def config(self, state: str) -> Path:
-        """The configuration file of one machine, whose state directory is `state`."""
+        """Write the configuration file of one machine, whose state directory is `state`; return its path."""
         repository = {
             "name": self.name,
             "poll_interval": 0.5,
@@ -89,7 +89,7 @@ class LabHost(Host):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What an agent process gets."""
+        """The environment of an agent process."""
         known = child_environment()
         path = {"PATH": f"{self.programs}:{known['PATH']}"} if self.programs else {}
         return known | path | {"HOME": str(self.root), "PYTHONPATH": str(ROOT)}
@@ -98,7 +98,7 @@ class LabHost(Host):
     async def agent(
         self, role: Role, *, state: str = "machine", change: Callable[[Parts], Parts] = lambda parts: parts
     ) -> AsyncIterator[tuple[Loop, Agent]]:
-        """An agent in this process, whose ticks are called by hand."""
+        """Give an agent in this process, whose ticks are called by hand."""
         settings = load(self.config(state), repository=None, environment={"HOME": str(self.root)})
         with process_of(settings, role, self.clock, {}) as one:
             async with at_work(one, observe=False, change=change) as working:
@@ -106,13 +106,13 @@ class LabHost(Host):
 
     @asynccontextmanager
     async def running(self, role: Role, name: str, *, state: str = "machine") -> AsyncIterator[int]:
-        """An agent as a process of its own, until the block ends; yields its process id."""
+        """Run an agent as a process of its own, until the block ends; yield its process id."""
         async with self.started(role, name, self.config(state)) as pid:
             yield pid
 
     @asynccontextmanager
     async def started(self, role: Role, name: str, config: Path) -> AsyncIterator[int]:
-        """`running`, by a configuration file that stands there."""
+        """Do the same as `running`, by a configuration file that exists."""
         argv = (sys.executable, "-m", f"{role}_agent", "--config", str(config), "--agent-id", name, *self.options)
         async with process.started(argv, cwd=self.root, env=self.environment, log=self.log(name)) as child:
             yield child.pid
@@ -128,7 +128,7 @@ def label_as_init(lab: Lab, name: str) -> None:
 async def house(
     root: Path, scenario: str, *, socket: Path | None = None, clock: LabClock | None = None, **repository: Any
 ) -> AsyncIterator[LabHost]:
-    """A lab with the demo's project and its CI, keys and tokens; `repository` are keys of its configuration."""
+    """Give a lab with the demo's project and its CI, keys and tokens; `repository` are keys of its configuration."""
     clock = clock or LabClock()
     check = repository.pop("check_command", f"{ALONE} {target_project.CHECK_COMMAND}")
     async with Lab(root / "github", clock=clock) as lab, recording(lab.url, unix_socket=socket) as proxy:

@@ -1,4 +1,4 @@
-"""Ten thousand open issues that nobody may take: what an idle hour among them costs, and the memory of a worker."""
+"""Ten thousand open issues that nobody may take: the cost of an idle hour among them, and the memory of a worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.workflow import Role
 
 ISSUES = 10_000
 BODY = "As a user I want to find what I am looking for.\n" * 40
-"""About 2,000 characters, in all more than the conditional cache takes as text."""
+"""A text of about 2,000 characters, in all more than the conditional cache takes as text."""
 
 POLL_SECONDS = 30
 POLLS = 3600 // POLL_SECONDS
@@ -24,7 +24,7 @@ START_SECONDS = 120.0
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """The hour with a clock that makes it pass at once, and a process that has read everything."""
+    """Measure the hour, with a clock that makes it pass at once, and a process that has read everything."""
     clock = LabClock()
     labels = {"exclude": ["blocked"]}
     async with house(root, script("initial"), clock=clock, check_command="true", labels=labels) as here:
@@ -51,7 +51,7 @@ async def _hour(here: LabHost, clock: LabClock) -> list[Row]:
 
 
 async def _memory(here: LabHost) -> Row:
-    """A worker as a process, when it has swept and polled."""
+    """Measure a worker as a process, when it has swept and polled."""
     here.proxy.exchanges.clear()
     async with here.running(Role.WORKER, "worker-1", state="crowd") as pid:
         with anyio.fail_after(START_SECONDS):

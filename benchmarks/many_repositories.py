@@ -1,4 +1,4 @@
-"""A worker for two hundred repositories: how long until each was polled, and what a start asks of GitHub and git."""
+"""A worker for two hundred repositories: seconds until each was polled, and requests of a start to GitHub and git."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ REPOSITORIES = 200
 POLL_SECONDS = 30.0
 
 COLD_SECONDS = 30.0
-"""The goal for a start on a quiet machine of two cores; a benchmark that takes ten times as long is stuck."""
+"""The goal in seconds for a start on a quiet machine of two cores; ten times as long counts as stuck."""
 
 IDLE_SECONDS = 60.0
-"""For so long the processor time is measured at rest."""
+"""Seconds for which the processor time is measured at rest."""
 
 WORKER = "worker-1"
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """A start with nothing known, one after that, and a minute at rest."""
+    """Measure a start with nothing known, one after that, and a minute at rest."""
     async with house(root, "[]", check_command="true", poll_interval=POLL_SECONDS) as here:
         names = [f"{OWNER}/service-{number:03}" for number in range(REPOSITORIES)]
         for name in names:
@@ -41,7 +41,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 def _configured(here: LabHost, names: list[str]) -> str:
-    """The state directory of a machine that polls them all."""
+    """Return the state directory of a machine that polls them all."""
     settings = here.configuration(
         {}, state="many", github={"api_url": here.proxy.url, "share": 1}, lock={"settle": 0.2}
     )
@@ -51,7 +51,7 @@ def _configured(here: LabHost, names: list[str]) -> str:
 
 
 async def _started(here: LabHost, state: str, how: str) -> list[Row]:
-    """One start of a process, to its first poll of the last repository."""
+    """Measure one start of a process, to its first poll of the last repository."""
     here.proxy.exchanges.clear()
     began = here.clock.boot()
     async with here.started(Role.WORKER, WORKER, here.root / f"{state}.yml") as pid:
@@ -71,7 +71,7 @@ async def _started(here: LabHost, state: str, how: str) -> list[Row]:
 
 
 async def _at_rest(here: LabHost, pid: int) -> list[Row]:
-    """Memory, and the share of one core."""
+    """Measure memory, and the share of one core."""
     process = psutil.Process(pid)
     before = process.cpu_times()
     await here.clock.sleep(IDLE_SECONDS)

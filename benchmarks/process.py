@@ -1,4 +1,4 @@
-"""What an agent process costs: its start, `--help`, memory and processor time at rest, and its own time per issue."""
+"""The costs of an agent process: its start, `--help`, memory and processor time at rest, its own time per issue."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from shared.workflow import Role
 
 STARTS = 5
 WINDOWS, POLLS = 5, 100
-"""Windows of so many polls, over each of which processor time is averaged."""
+"""Number of windows over each of which processor time is averaged, and number of polls in each."""
 
 START_SECONDS = 30.0
 
 TICKS = 60
-"""After so many rounds of ticks the story counts as stuck."""
+"""Rounds of ticks after which the story counts as stuck."""
 
 
 class TimedCoder:
-    """A coder that adds up how long it was waited for."""
+    """A coder that adds up the seconds for which it was waited for."""
 
     def __init__(self, coder: Coder, clock: RealClock) -> None:
         self.seconds = 0.0
@@ -42,7 +42,7 @@ class TimedCoder:
 
     @property
     def name(self) -> str:
-        """The configured word."""
+        """The configured name of the backend."""
         return self._coder.name
 
     async def run(self, request: Request) -> RunOutcome:
@@ -55,7 +55,7 @@ class TimedCoder:
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """Every figure of DESIGN's rows about processes."""
+    """Measure every figure of DESIGN's rows about processes."""
     for name in ("rest", "own"):
         (root / name).mkdir()
     rows = [Row("--help", await _help(root), "s", 0.25, f"median of {STARTS}")]
@@ -76,7 +76,7 @@ async def _help(root: Path) -> float:
 
 
 async def _start(here: LabHost) -> float:
-    """From the start of a process to its first question about the change list, its mirror being there already."""
+    """Measure the seconds from the start of a process to its first poll; its mirror is there already."""
     seconds = []
     for number in range(STARTS + 1):
         here.proxy.exchanges.clear()
@@ -88,7 +88,7 @@ async def _start(here: LabHost) -> float:
 
 
 async def _rest(here: LabHost) -> list[Row]:
-    """A worker with nothing to do, polling fast."""
+    """Measure a worker with nothing to do, polling fast."""
     async with here.running(Role.WORKER, "worker-1") as pid:
         await _polled(here, 50)
         agent = psutil.Process(pid)
@@ -105,7 +105,7 @@ async def _rest(here: LabHost) -> list[Row]:
 
 
 async def _own_time(root: Path) -> Row:
-    """One issue from story to merge by three agents in this process; CI runs between their ticks."""
+    """Measure one issue from story to merge by three agents in this process; CI runs between their ticks."""
     clock = RealClock()
     coders: list[TimedCoder] = []
     timed = root / "tests.txt"

@@ -1,4 +1,4 @@
-"""What proving one change costs in test time: whole runs of a slow suite, and what the damaged runs add.
+"""The test time of proving one change: whole runs of a slow suite, and what the damaged runs add.
 
 The tests of the project sleep, so that the figures are ratios of waiting and do not depend on the machine.
 """
@@ -25,7 +25,7 @@ from worker_agent.verify.clone import brought, cloned
 from worker_agent.verify.repeat import Ask, Repeat, Repeated
 
 FILES, CASES = 8, 12
-"""The suite takes so many seconds as there are cases in all files."""
+"""Number of test files and of cases in each; the suite takes as many seconds as there are cases in all files."""
 
 DEADLINE_SECONDS = 600.0
 
@@ -91,12 +91,12 @@ class Counted:
 
 
 class CountingBench(TestBench):
-    """A bench that counts what is run."""
+    """A bench that counts the runs of tests."""
 
     counted: Counted
 
     async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
-        """As always."""
+        """Run tests of a checkout, and count that."""
         clock, kind = RealClock(), "whole" if what.selection is None else "partial"
         began = clock.boot()
         try:
@@ -107,7 +107,7 @@ class CountingBench(TestBench):
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """One change in a suite of more than a minute, with and without damages."""
+    """Measure one change in a suite of more than a minute, with and without damages."""
     git, base, head = await _repository(root / "repository")
     with_damages, seen = await _examined(git, root / "with", Ask(base, head, _suites()))
     without, _ = await _examined(git, root / "without", Ask(base, head, _suites(), rules=Rules(damages=0)))
@@ -142,7 +142,7 @@ async def _examined(git: Git, place: Path, ask: Ask) -> tuple[Counted, Repeated]
 
 
 async def _repository(place: Path) -> tuple[Git, str, str]:
-    """A repository with a slow suite, its base, and a change with quick tests."""
+    """Make a repository with a slow suite; return it, its base, and a change with quick tests."""
     files = {f"tests/test_slow_{number}.py": _SLOW.format(cases=CASES) for number in range(FILES)}
     files |= {"shop/__init__.py": "", "shop/prices.py": "def total(prices):\n    return sum(prices)\n"}
     change = {"shop/discounts.py": _DISCOUNTS, "tests/test_discounts.py": _TESTS}

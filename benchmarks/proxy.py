@@ -21,14 +21,14 @@ _OWN_OF_A_HOP = frozenset(
 """Headers that each connection sets for itself; aiohttp has already inflated and joined what they describe."""
 
 TOKENS_END = 8
-"""So many characters of a token are kept: enough to tell callers apart."""
+"""Characters of a token that are kept: enough to tell callers apart."""
 
 _ADDRESSES = ("link", "location")
 """Answer headers that hold absolute URLs of the server."""
 
 
 class Proxy:
-    """Everything asked through `url`, in order; made by `recording`."""
+    """Records everything asked through `url`, in order; made by `recording`."""
 
     def __init__(self, host: Host, target: str, session: aiohttp.ClientSession) -> None:
         self.url = host.url
@@ -37,7 +37,7 @@ class Proxy:
         self._session = session
 
     def tally(self, since: int = 0) -> Tally:
-        """The counts from the exchange with that index on."""
+        """Return the counts from the exchange with that index on."""
         return tally(self.exchanges[since:])
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
@@ -72,14 +72,14 @@ class Proxy:
 
 
 Answers = Callable[[web.Request], web.Response | None]
-"""What a proxy answers itself, instead of passing a request on; None for nothing."""
+"""Returns a proxy's own answer to a request; None to pass the request on."""
 
 
 @asynccontextmanager
 async def recording(
     target: str, *, unix_socket: Path | None = None, instead: Answers = lambda request: None
 ) -> AsyncIterator[Proxy]:
-    """A proxy in front of the server at `target` (a root URL without a final slash)."""
+    """Run a proxy in front of the server at `target` (a root URL without a final slash)."""
     host = Host(0, unix_socket)
     skipped = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
     async with aiohttp.ClientSession(

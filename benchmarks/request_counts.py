@@ -1,4 +1,4 @@
-"""What was asked of GitHub, as counts (pure): the proxy notes requests, the benchmarks read tallies."""
+"""Counts of requests to GitHub (pure): the proxy notes requests, the benchmarks read tallies."""
 
 from __future__ import annotations
 
@@ -46,37 +46,37 @@ class Exchange:
 
     @property
     def git(self) -> bool:
-        """Whether git sent it: git is not charged to the REST limits."""
+        """True if git sent it: git is not charged to the REST limits."""
         return ".git/" in self.path
 
     @property
     def charged(self) -> bool:
-        """Whether it counts against the hourly limit: no 304, and no look at the limit itself."""
+        """True if it counts against the hourly limit: no 304, and no look at the limit itself."""
         return not self.git and self.status != 304 and self.path != "/rate_limit"
 
     @property
     def write(self) -> bool:
-        """Whether it changes something."""
+        """True if it changes something."""
         return not self.git and self.method in WRITES
 
     @property
     def content(self) -> bool:
-        """Whether it counts against the limits on creating content."""
+        """True if it counts against the limits on creating content."""
         return self.method in {"POST", "PUT"} and not self.git and _CONTENT.fullmatch(self.path) is not None
 
     @property
     def refused(self) -> bool:
-        """Whether a limit was reached: the caller is to wait."""
+        """True if a limit was reached: the caller is to wait."""
         return not self.git and self.status in {403, 429} and self.wait_seconds > 0
 
     @property
     def speech(self) -> bool:
-        """Whether a comment, review or pull request appeared."""
+        """True if a comment, review or pull request appeared."""
         return self.method == "POST" and self.status < 300 and _SPEECH.fullmatch(self.path) is not None
 
     @property
     def change_list(self) -> bool:
-        """Whether it is the poll: the one list that tells of any change."""
+        """True if it is the poll: the one list that tells of any change."""
         return self.method == "GET" and _CHANGE_LIST.fullmatch(self.target) is not None
 
     @property
@@ -89,7 +89,7 @@ class Exchange:
 
 
 def wait_asked(headers: Mapping[str, str]) -> float:
-    """The seconds that an answer asks to wait: in so many words, or until an hour that is used up ends; 0 for none."""
+    """Return the seconds that an answer asks to wait: as given, or until a used-up hour ends; 0 for none."""
     if "Retry-After" in headers:
         return float(headers["Retry-After"])
     if headers.get("X-RateLimit-Remaining") != "0":

@@ -1,4 +1,4 @@
-"""Two issues from story to merge, told by three processes: what it asks of GitHub, and what `gh` would have."""
+"""Two issues from story to merge, told by three processes: requests to GitHub, beside those that `gh` would make."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from shared import process
 from shared.workflow import Role
 
 SECONDS = 120.0
-"""After so long the story counts as stuck."""
+"""Seconds after which the story counts as stuck."""
 
 QUIET_POLLS = 4
-"""So many polls after the end of the story, everything that follows from it has been read."""
+"""Number of polls after the end of the story until everything that follows from it has been read."""
 
 POLL_SECONDS = 0.5
 
 PULLS_LABEL = "automated"
-"""The engine's pull requests get this label, which the first one in a repository defines."""
+"""The label of the engine's pull requests, which the first one in a repository defines."""
 
 STORIES = ("domain", "initial")
-"""What the stories count users by, in their order."""
+"""The words by which the stories count users, in their order."""
 
 _SCRIPT = Template((Path(__file__).with_name("story.yml")).read_text(encoding="utf-8"))
 
@@ -44,14 +44,14 @@ class Stuck(Exception):
 
 
 def script(*names: str) -> str:
-    """The scenario for one issue per name, each right at once."""
+    """Return the scenario for one issue per name, each right at once."""
     return "\n".join(_SCRIPT.substitute(name=name) for name in names)
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
     """Tell two stories, and count the second: an agent lives for weeks, and reads labels and rights once.
 
-    The rows of DESIGN's request goals, the charged requests by their shape, git by its commands.
+    Return the rows of DESIGN's request goals; the details are charged requests by their shape, git by its commands.
     """
     socket, counts = root / "github.sock", GitCounts(root / "programs")
     async with house(root, script(*STORIES), socket=socket) as here:
@@ -75,7 +75,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 async def _tell(here: LabHost, counts: GitCounts) -> tuple[Counter[str], Counter[str]]:
-    """The stories, with the three agents as processes; the git of their starts, and of the last one.
+    """Tell the stories, with the three agents as processes; return the git of their starts, and of the last story.
 
     Each is told until nothing follows any more; what the proxy has seen is the last one's.
 
@@ -103,7 +103,7 @@ async def _tell(here: LabHost, counts: GitCounts) -> tuple[Counter[str], Counter
 
 
 def finished(lab: Lab, stories: int) -> bool:
-    """Whether every story and specification is closed."""
+    """Return whether every story and specification is closed."""
     return scene(lab).finished(stories)
 
 
@@ -127,7 +127,7 @@ def _rows(told: Tally) -> list[Row]:
 
 
 async def _by_gh(proxy: Proxy, socket: Path, story: Sequence[Exchange]) -> list[Row]:
-    """The story's reads again, one `gh api` process each: no connection is kept, nothing is conditional."""
+    """Measure the story's reads again, one `gh api` process each: no connection is kept, nothing is conditional."""
     program = shutil.which("gh")
     reads = [one for one in story if one.method == "GET" and not one.git]
     if program is None:

@@ -1,6 +1,6 @@
-"""As many repositories, issues and processes as a machine holds: what comes of each issue, when, and for how much.
+"""A fleet with all repositories, issues and processes that a machine holds: the end, time and cost of each issue.
 
-A few issues come first, in the same fleet, so that what they cost can be compared; the others come in two parts, the
+A few issues come first, in the same fleet, so that their costs can be compared; the others come in two parts, the
 second while the first is in work.
 """
 
@@ -23,25 +23,25 @@ from benchmarks.table import Row
 from lab.chaos.ref_history import fence_moves
 
 SIZES = Sizes(repositories=200, issues=500, workers=30, reviewers=6, accounts=5, poll_seconds=30)
-"""The interval of polls is the engine's own: how often two workers reach for one issue depends on it."""
+"""The sizes; the interval of polls is the engine's own: how often two workers reach for one issue depends on it."""
 
 FEW = 10
-"""So many issues come first, or half of all where there are few."""
+"""Number of issues that come first, or half of all if there are few."""
 
 SECONDS_PER_ISSUE = 40.0
 SECONDS_PER_START = 3.0
-"""For so long a process may take for one of its repositories at its start; all of them start at once."""
+"""Seconds that a process may take for one of its repositories at its start; all of them start at once."""
 
 QUIET_POLLS = 2
-"""After so many intervals everything that follows from the last change was read."""
+"""Number of intervals after which everything that follows from the last change was read."""
 
 LOST = 0.2
-"""So many claims may be lost for each issue."""
+"""Number of claims that may be lost for each issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Where the parts of a run begin in the exchanges, and how long the issues took."""
+    """The places in the exchanges where the parts of a run begin, and the seconds that the issues took."""
 
     few: int
     many: int
@@ -51,10 +51,10 @@ class Spans:
 
 
 def measure_with(sizes: Sizes) -> Any:
-    """`measure` for a fleet of that size."""
+    """Return `measure` for a fleet of that size."""
 
     async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-        """A start, a few issues, all others; the run ends when all are merged."""
+        """Measure a start, a few issues, all others; the run ends when all are merged."""
         async with fleet_of(sizes, root) as fleet:
             async with fleet.running():
                 began = fleet.clock.boot()
@@ -100,12 +100,12 @@ async def _quiet(fleet: Fleet) -> None:
 
 
 def _rank(issue: int) -> int:
-    """A priority by chance, the same in each run."""
+    """Return a priority by chance, the same in each run."""
     return random.Random(issue).randrange(len(PRIORITIES))
 
 
 def _read(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, Told]]:
-    """What the few and the many asked, and what each process logged."""
+    """Return the requests among few and among many issues, and the facts from each process's log."""
     exchanges = fleet.proxy.exchanges
     logs = {name: fleet.houses[0].log(name) for name in fleet.tokens.values()}
     told_of = {}
@@ -116,7 +116,7 @@ def _read(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, Told]]:
 
 
 async def _order(fleet: Fleet, told_of: dict[str, Told]) -> list[Row]:
-    """Whether the more urgent went first."""
+    """Return rows about the order of claims: the more urgent goes first."""
     claims: list[Claim] = []
     for name in fleet.repositories:
         bare = fleet.lab.at(name).bare

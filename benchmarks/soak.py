@@ -1,4 +1,4 @@
-"""Many issues after one another through three agents in one process: what of it stays in memory, or open, for good."""
+"""Many issues one after another through three agents in one process: the memory and descriptors that stay for good."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ from benchmarks.throughput import STUB
 from shared import process
 
 ISSUES = 200
-"""`--issues 1000` is what the goal speaks of; it takes some hours."""
+"""Number of issues by default. The goal speaks of `--issues 1000`, which takes some hours."""
 
 FIRST = 50
-"""After so many merged issues everything is loaded that will ever be, and every cache has its size."""
+"""Number of merged issues after which everything is loaded that will ever be, and every cache has its size."""
 
 AT_ONCE = 3
-"""So many issues are ready at a time; the next one is written when one was merged."""
+"""Number of issues that are ready at a time; the next one is written when one was merged."""
 
 SECONDS_PER_ISSUE = 120.0
 
 QUIET_SECONDS = 15.0
-"""A sample is taken so long after an issue has ended: its temporary objects are gone, and git's readers that stay open
-for ten seconds are closed."""
+"""Seconds between the end of an issue and a sample.
+
+Then its temporary objects are gone, and git's readers that stay open for ten seconds are closed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the process holds after so many merged issues."""
+    """The memory, descriptors and threads of the process after so many merged issues."""
 
     merged: int
     mebibytes: float
@@ -44,10 +46,10 @@ class Sample:
 
 
 def measure_with(issues: int) -> Any:
-    """`measure` for so many issues."""
+    """Return `measure` for so many issues."""
 
     async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-        """Samples at the fiftieth issue and at the end."""
+        """Take samples at the fiftieth issue and at the end."""
         names = [f"field_{number:04d}" for number in range(issues)]
         stub: dict[str, Any] = {"test_command": STUB, "test_report": REPORT}
         async with house(root, script(*names), check_command="true", **stub) as here:
@@ -60,7 +62,7 @@ def measure_with(issues: int) -> Any:
 
 
 async def _told(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
-    """A sample after every tenth of the issues, after the fiftieth, and after the last."""
+    """Return a sample after every tenth of the issues, after the fiftieth, and after the last."""
     marks = {*range(len(names) // 10 or 1, len(names), len(names) // 10 or 1), min(FIRST, len(names)), len(names)}
     samples: list[Sample] = []
     written = 0

@@ -23,7 +23,7 @@ REPORT = "report.xml"
 
 
 def main() -> int:
-    """Run every `tests/test_*.py` below the current directory; 1 when a test did not pass."""
+    """Run every `tests/test_*.py` below the current directory; return 1 if a test did not pass."""
     here = Path.cwd()
     for _ in range(int(sys.argv[1]) // len(_LINE) if sys.argv[1:] else 0):
         sys.stdout.write(_LINE)
@@ -39,7 +39,7 @@ def main() -> int:
 
 @contextmanager
 def raises(error: type[Exception], match: str = "") -> Iterator[None]:
-    """What the project's tests need of pytest; importing the real one takes longer than they do."""
+    """Stand in for `pytest.raises`, all that the project's tests need: importing pytest takes longer than they do."""
     try:
         yield
     except error as raised:
@@ -50,7 +50,7 @@ def raises(error: type[Exception], match: str = "") -> Iterator[None]:
 
 
 def _run(path: Path, file: str) -> Iterator[tuple[str, str, str]]:
-    """File, name and failure (or nothing) of each test; one that cannot be loaded fails in all its tests."""
+    """Yield file, name and failure (or nothing) of each test; one that cannot be loaded fails in all its tests."""
     text = path.read_text(encoding="utf-8")
     scope: dict[str, object] = {"__name__": path.stem}
     broken = _failure(lambda: exec(compile(text, file, "exec"), scope))

@@ -22,14 +22,14 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the goal is met."""
+        """The word whether the goal is met; empty if there is none."""
         if self.goal is None:
             return ""
         return "held" if self.measured <= self.goal else "missed"
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The rows as a Markdown table."""
+    """Return the rows as a Markdown table."""
     head = ["| what | measured | goal | |", "|---|---|---|---|"]
     return "\n".join(head + [_line(row) for row in rows])
 

@@ -23,7 +23,7 @@ from benchmarks.table import Row
 from shared.workflow import Role
 
 WORKERS, ISSUES = 3, 9
-"""What one machine of two cores does in a minute; `--workers 10 --issues 50` is what the goal speaks of."""
+"""Numbers that a machine of two cores can do in a minute; the goal speaks of `--workers 10 --issues 50`."""
 
 SECONDS_PER_ISSUE = 60.0
 
@@ -31,10 +31,10 @@ STUB = f"PYTHONPATH={shlex.quote(str(ROOT))} {shlex.quote(sys.executable)} -m be
 
 
 def measure_with(workers: int, issues: int) -> Any:
-    """`measure` for so many workers and issues."""
+    """Return `measure` for so many workers and issues."""
 
     async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-        """Issues that are ready at once; the coder and the tests cost next to nothing."""
+        """Measure issues that are ready at once; the coder and the tests cost next to nothing."""
         names = [_name(number) for number in range(issues)]
         stub: dict[str, Any] = {"test_command": STUB, "test_report": REPORT}
         async with house(root, script(*names), check_command="true", **stub) as here:
@@ -82,11 +82,11 @@ def _rows(here: LabHost, workers: int, issues: int, seconds: float) -> tuple[lis
 
 
 def _own_seconds() -> float:
-    """Processor time of this process, which is the lab and the proxy, without their git and CI."""
+    """Return the processor time of this process, which is the lab and the proxy, without their git and CI."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
 def _name(number: int) -> str:
-    """Words of which none is a part of another."""
+    """Return words of which none is a part of another."""
     return f"field_{number:03d}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """The command; its exit code, or 1 when a signal ended it."""
+    """Run the command; return its exit code, or 1 if a signal ended it."""
     began = time.perf_counter()
     status = os.spawnv(os.P_WAIT, sys.argv[2], sys.argv[2:])
     with Path(sys.argv[1]).open("a", encoding="ascii") as file:

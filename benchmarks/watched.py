@@ -22,7 +22,7 @@ EventList = list[tuple[SelectorKey, int]]
 
 
 class WatchedSelector(selectors.DefaultSelector):
-    """A selector that notes how long its loop did not ask for events."""
+    """A selector that notes for how long its loop did not ask for events."""
 
     log: Path
     clock = RealClock()
@@ -33,7 +33,7 @@ class WatchedSelector(selectors.DefaultSelector):
         self._since = self._now()
 
     def select(self, timeout: float | None = None) -> EventList:
-        """What has happened; the time since the last answer was the loop's own."""
+        """Return the events; the time since the last return was the loop's own, and is noted if it is long."""
         used, gone = (now - since for now, since in zip(self._now(), self._since, strict=True))
         if used >= LEAST_SECONDS:
             with self.log.open("a", encoding="ascii") as file:
@@ -47,7 +47,7 @@ class WatchedSelector(selectors.DefaultSelector):
 
 
 def blocks(log: Path) -> list[Mapping[str, float]]:
-    """The lines of LOG, in seconds; none when it is not there."""
+    """Return the lines of LOG, in seconds; none if there is no file."""
     lines = log.read_text(encoding="ascii").splitlines() if log.exists() else []
     return [dict(zip(("used", "gone", "at"), map(float, line.split()), strict=True)) for line in lines]
 

@@ -1,4 +1,4 @@
-"""A workspace from a warm mirror beside what a fresh clone costs: seconds and disk, in the same rounds."""
+"""A workspace from a warm mirror beside a fresh clone: seconds and disk, in the same rounds."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ BYTES = 12_000
 
 NAME = "ada/large"
 CHANGED = 4
-"""Files that one commit changes."""
+"""Number of files that one commit changes."""
 
 Step = Callable[[Path], Awaitable[None]]
 
 
 async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
-    """The best of some interleaved rounds for every way to get a working tree of the same commit."""
+    """Measure the best of some interleaved rounds for every way to get a working tree of the same commit."""
     async with Lab(root / "github") as lab:
         repository = await lab.repository(NAME, {"README.md": "# Large\n"}, collaborators={ENGINE: "write"})
         async with repository.bare.changing(ENGINE):
@@ -53,7 +53,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
 
 
 def _ways(root: Path, mirror: Mirror, answers: Credentials) -> Mapping[str, Step]:
-    """Name -> how to get a tree into an empty directory."""
+    """Return name -> how to get a tree into an empty directory."""
 
     async def warm(place: Path) -> None:
         await mirror.fetch()
@@ -105,13 +105,13 @@ def _rows(seconds: Mapping[str, float], disk: Mapping[str, float], mirror: float
 
 
 def _size(place: Path) -> float:
-    """MiB that only this directory holds: a file that is linked from elsewhere too counts nothing."""
+    """Return MiB that only this directory holds: a file that is linked from elsewhere too counts nothing."""
     files = (path.lstat() for path in place.rglob("*") if path.is_file() and not path.is_symlink())
     return sum(found.st_blocks * 512 for found in files if found.st_nlink == 1) / 2**20
 
 
 def _history(chance: random.Random) -> bytes:
-    """A fast-import stream: one commit of all files, then commits that change a few each."""
+    """Return a fast-import stream: one commit of all files, then commits that change a few each."""
     words = (ROOT / "README.md").read_text(encoding="utf-8").split()
     parts = []
     for number in range(COMMITS):

@@ -1,1 +1,1 @@
-"""The proof judged on real commits of public projects: a list of facts about them, and what plays it."""
+"""The proof judged on real commits of public projects: a list of facts about them, and the program that plays it."""

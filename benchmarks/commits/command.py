@@ -20,7 +20,7 @@ RESULTS = "results.jsonl"
 
 
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
-    """The command line."""
+    """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks commits", description="Judge the proof.")
     parser.add_argument("--list", type=Path, required=True, metavar="FILE", help="the commits, as in docs/design.md")
     parser.add_argument("--repositories", type=Path, required=True, metavar="DIR", help="clones, called owner+name")
@@ -35,7 +35,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Play or summarize; 0 when each result is as expected, 2 for what cannot be read."""
+    """Play or summarize; return 0 if each result is as expected, 1 if not, 2 for what cannot be read."""
     given = arguments(argv)
     try:
         return anyio.run(_main, given)

@@ -1,4 +1,4 @@
-"""The list of commits: which projects, how their tests are run, and what the proof should say of each (pure)."""
+"""The list of commits: the projects, how their tests are run, and the expected answer of the proof for each (pure)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Strict(BaseModel):
 
 
 class Listed(_Strict):
-    """One commit, judged against its parent; `reason` is why the proof should say what is expected.
+    """One commit, judged against its parent; `reason` is why the proof should give the expected answer.
 
     The files `restore` are as the parent has them: a commit whose code, or whose tests, were left out.
     """
@@ -32,7 +32,7 @@ class Listed(_Strict):
 
     @property
     def key(self) -> str:
-        """Names it among the commits of its project."""
+        """The name of the commit among those of its project."""
         return " ".join((self.commit, *(f"-{path}" for path in self.restore)))
 
 
@@ -52,7 +52,7 @@ class Project(_Strict):
 
     @property
     def directory(self) -> str:
-        """What its clone and its packages are called."""
+        """The name of its clone and of its packages' directory."""
         return self.name.replace("/", "+")
 
 
@@ -71,7 +71,7 @@ class Corpus(_Strict):
     def chosen(
         self, names: Collection[str] = (), languages: Collection[str] = (), commits: Sequence[str] = ()
     ) -> Iterator[tuple[Project, Listed]]:
-        """The commits of these projects (`owner/name` or `name`), languages and abbreviated hashes; () is any."""
+        """Yield the commits of these projects (`owner/name` or `name`), languages and abbreviated hashes; () is any."""
         for project in self.projects:
             if names and not {project.name, project.name.partition("/")[2]} & set(names):
                 continue
@@ -83,7 +83,7 @@ class Corpus(_Strict):
 
 
 def read(text: str) -> Corpus:
-    """The corpus of a YAML text; raises `Misconfigured` with what is wrong in it."""
+    """Return the corpus of a YAML text; raises `Misconfigured` with what is wrong in it."""
     try:
         return Corpus.model_validate(_tuples(yaml.safe_load(text)))
     except (yaml.YAMLError, ValueError) as error:
@@ -91,7 +91,7 @@ def read(text: str) -> Corpus:
 
 
 def _tuples(value: object) -> object:
-    """YAML's lists as tuples, as strict models take them."""
+    """Return YAML's lists as tuples, as strict models take them."""
     if isinstance(value, Mapping):
         return {key: _tuples(inner) for key, inner in value.items()}
     return tuple(_tuples(inner) for inner in value) if isinstance(value, list) else value

@@ -27,7 +27,7 @@ from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.verify.report import Report
 
 LIMIT_SECONDS = 400.0
-"""What one commit may take."""
+"""Maximum seconds for one commit."""
 
 INSTALL_SECONDS = 600.0
 
@@ -39,13 +39,13 @@ spl_autoload_register(function ($class) {
     }
 });
 """
-"""What composer would make for a project of PHP: classes of the checkout by their names."""
+"""An autoloader, as composer would make it for a project of PHP: it finds classes of the checkout by their names."""
 
 NOBODY = Identity("benchmark", "benchmark@localhost")
 
 
 class CountingBench(TestBench):
-    """A bench that counts its runs: `whole` ones of a suite, and of a `part` of one."""
+    """A bench that counts its runs, by `whole` suite or `part` of one."""
 
     def __init__(self, environment: Mapping[str, str], confined: Confinement) -> None:
         super().__init__(environment, LIMIT_SECONDS, confinement=confined)
@@ -59,23 +59,23 @@ class CountingBench(TestBench):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where things lie: clones `owner+name` in `repositories`, packages and everything that is made in `scratch`."""
+    """The directories: clones `owner+name` in `repositories`, packages and everything that is made in `scratch`."""
 
     repositories: Path
     scratch: Path
 
     def clone(self, project: Project) -> Path:
-        """The clone of a project: a checkout, a bare repository, or a directory that holds one as `repo`."""
+        """Return the clone of a project: a checkout, a bare repository, or a directory that holds one as `repo`."""
         found = self.repositories / project.directory
         return found / "repo" if (found / "repo").is_dir() else found
 
     def packages(self, project: Project) -> Path:
-        """Where the packages of a project are installed, above everything that is checked out of it."""
+        """Return the directory of a project's packages, above everything that is checked out of it."""
         return self.scratch / project.directory
 
 
 async def play(project: Project, listed: Listed, place: Place, environment: Mapping[str, str]) -> Result:
-    """Judge one commit; what cannot be judged is an `error` with the sentence."""
+    """Judge one commit; one that cannot be judged is an `error` with the sentence."""
     began = anyio.current_time()
     known = {**environment, "PATH": _path(place.packages(project), environment)}
     report: Report | None = None
@@ -106,7 +106,7 @@ async def play(project: Project, listed: Listed, place: Place, environment: Mapp
 
 
 async def install(project: Project, place: Place) -> None:
-    """Install the packages of a project, where they are not there yet, with the ordinary clients."""
+    """Install the packages of a project, unless they are there, with the ordinary clients."""
     root = place.packages(project)
     ready = root / "ready.json"
     wanted = json.dumps([project.python_packages, project.node_packages])
@@ -146,7 +146,7 @@ async def _examined(
 
 
 def _settings(project: Project, root: Path, known: Mapping[str, str]) -> Settings:
-    """Without a sandbox, which would hide what is installed beside the checkouts."""
+    """Return settings without a sandbox, which would hide what is installed beside the checkouts."""
     config = root / "engine.yml"
     named = {"repositories": [{"name": project.name}], "state_dir": f"{root}/state", "work_dir": f"{root}/work"}
     config.write_text(json.dumps({**named, "sandbox": "none"}), encoding="utf-8")  # JSON is YAML
@@ -154,13 +154,13 @@ def _settings(project: Project, root: Path, known: Mapping[str, str]) -> Setting
 
 
 def _path(root: Path, environment: Mapping[str, str]) -> str:
-    """The search path with what was installed first."""
+    """Return the search path with what was installed first."""
     own = [root / "venv" / "bin", root / "node_modules" / ".bin"]
     return ":".join([*(str(path) for path in own if path.is_dir()), environment.get("PATH", "")])
 
 
 async def _commits(listed: Listed, clone: Path, root: Path) -> tuple[str, str, Path]:
-    """Base, head and the repository that has both: the clone, or one below `root` for a head that is made."""
+    """Return base, head and the repository that has both: the clone, or one below `root` for a head that is made."""
     git = Git(git_dir(clone), child_environment())
     parent = (await git.run("rev-parse", "--verify", f"{listed.commit}^")).text
     if not listed.restore:

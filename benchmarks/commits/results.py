@@ -1,4 +1,4 @@
-"""What the proof said of each commit: one line of JSON each, a table, and the counts (pure, but for the file)."""
+"""The results of the proof, one line of JSON for each commit; a table, and the counts (pure, but for the file)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from shared.text import one_line
 
 SENTENCE_CHARS = 160
-"""How much of a refusal's sentence a table shows."""
+"""Characters of a refusal's sentence that a table shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One commit played: `sentence` is why it was refused, or could not be judged where `got` is `error`.
+    """One commit played: `sentence` is why it was refused, or why it could not be judged if `got` is `error`.
 
     `asked` is what the proof leaves to whoever merges; `whole` and `partial` are how often the whole suite and a part
     of it were run.
@@ -36,26 +36,26 @@ class Result:
 
     @property
     def right(self) -> bool:
-        """Whether the proof said what is expected."""
+        """True if the proof gave the expected answer."""
         return self.got == self.expected
 
 
 def read(path: Path) -> dict[tuple[str, str], Result]:
-    """The latest result of each commit in a results file; nothing where there is none."""
+    """Return the latest result of each commit in a results file; empty if there is no file."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     found = (Result(**json.loads(line)) for line in lines)
     return {(result.project, result.key): result for result in found}
 
 
 def append(path: Path, result: Result) -> None:
-    """Write one result behind the others."""
+    """Append one result to the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(f"{json.dumps(asdict(result))}\n")
 
 
 def line(result: Result) -> str:
-    """One result for a terminal."""
+    """Return one result as text for a terminal."""
     commit, _, rest = result.key.partition(" ")
     name = f"{result.project} {commit[:9]}{' ' + rest if rest else ''}"
     runs = f"{result.seconds:.0f} s, {result.whole}+{result.partial} runs"
@@ -66,13 +66,13 @@ def line(result: Result) -> str:
 
 
 def table(results: Iterable[Result]) -> str:
-    """All results as a table in Markdown."""
+    """Return all results as a table in Markdown."""
     head = "| project | commit | expected | result | seconds | suite runs: whole + part | sentence |"
     return "\n".join([head, "|---|---|---|---|---:|---:|---|", *(_row(result) for result in results)])
 
 
 def summary(results: Sequence[Result]) -> str:
-    """The counts, for each language and together."""
+    """Return the counts, for each language and together."""
     languages = sorted({result.language for result in results})
     parts = [(name, [result for result in results if result.language == name]) for name in languages]
     return "\n".join(_counts(name, some) for name, some in [*parts, ("together", results)])
