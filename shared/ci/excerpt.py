@@ -20,7 +20,7 @@ _LOUD = frozenset({"error", "warning", "notice"})
 
 
 def failing_step(log: str, limit_bytes: int) -> str:
-    """The steps of a job's log that report an error, the whole log when none does; at most `limit_bytes` of its end.
+    """Return the steps of a job's log that report an error, or the whole log if none does; its last `limit_bytes`.
 
     `log` may have lost its beginning.
     """
@@ -31,7 +31,7 @@ def failing_step(log: str, limit_bytes: int) -> str:
 
 
 def _steps(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The log in parts: setting up, each step, tidying up."""
+    """Split the log into its parts: set-up, each step, clean-up."""
     start = 0
     for number, line in enumerate(lines):
         if number > start and (_STEP.match(line) or line in _CLEAN_UP):
@@ -41,7 +41,7 @@ def _steps(lines: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _spoken(step: Sequence[str]) -> Iterator[str]:
-    """A step as people read it: the command, what it printed, what the runner made of it."""
+    """Yield a step as people read it: the command, its output, the runner's messages."""
     heading = 0
     for line in step:
         mark = _MARK.match(line)
@@ -68,7 +68,7 @@ def _marked(kind: str, text: str) -> Iterator[str]:
 
 
 def _commanded(line: str) -> Iterator[str]:
-    """A workflow command that the runner has left as it was printed; what is no command stands for itself."""
+    """Yield a workflow command that the runner left as it was printed in plain form; yield any other line unchanged."""
     found = _COMMAND.match(line)
     if found is None:
         yield line

@@ -1,4 +1,4 @@
-"""What failed checks say of themselves: their jobs' logs or, where GitHub keeps none, summaries and annotations."""
+"""The output of failed checks: their jobs' logs or, where GitHub keeps none, summaries and annotations."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ BRIEF_LINES, BRIEF_CHARS = 3, 100
 
 
 def told(found: Sequence[Failure]) -> str:
-    """What each failed check says, under its name."""
+    """Return the output of each failed check under a heading with its name."""
     return "\n\n".join(f"### {one.check.name}\n{one.said}" for one in found)
 
 
 def brief(found: Sequence[Failure]) -> str:
-    """One line for each failed check: its name and the end of what it says."""
+    """Return one line for each failed check: its name and the end of its output."""
     return "\n".join(f"{one_line(one.check.name, 60)}: {_end(one.said)}" for one in found)
 
 
@@ -36,13 +36,13 @@ def _end(said: str) -> str:
 
 
 async def failures(checks: Checks, failed: Sequence[Check], limit: int) -> tuple[Failure, ...]:
-    """Each failed check with the failing step of its log; about `limit` bytes in all. Raises `Transient`."""
+    """Return each failed check with the failing step of its log; about `limit` bytes in all. Raises `Transient`."""
     room = limit // max(1, len(failed))
     return tuple([Failure(check, await _said(checks, check, room)) for check in failed])
 
 
 async def _said(checks: Checks, check: Check, room: int) -> str:
-    """The log of a job, or what stands in for it: other Apps have no jobs, and a commit status only its summary.
+    """Return the log of a job or its replacement: other Apps have no jobs, and a commit status has only its summary.
 
     GitHub deletes logs after a while (410), and a job whose machine was lost never had one (404).
     """

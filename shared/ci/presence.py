@@ -1,4 +1,4 @@
-"""Whether a repository has any CI at all: one that has none is not waited for."""
+"""Recognition of repositories without any CI: agents do not wait for checks there."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from shared.git.ports import Mirror
 from shared.github.ports import Checks
 
 WORKFLOWS = ".github/workflows/"
-"""Where GitHub Actions looks for workflows."""
+"""Directory in which GitHub Actions looks for workflows."""
 
 
 class Presence:
-    """Recognises a repository without CI; that it has one is learned once."""
+    """Recognises a repository without CI; remembers per branch if CI was found."""
 
     def __init__(self, checks: Checks, source: Mirror) -> None:
         self._checks = checks
@@ -19,10 +19,10 @@ class Presence:
         self._missing: set[str] = set()
 
     async def is_missing(self, branch: str) -> bool:
-        """Whether there is no workflow on `branch` and no check in the repository's history. Raises `Transient`.
+        """Return whether there is no workflow on `branch` and no check in the repository's history. Raises `Transient`.
 
-        Asked again each time as long as nothing was found, which is free while nothing changes: the first check may
-        come at any time.
+        Asks again on each call until CI is found, which is free while nothing changes: the first check may come at any
+        time.
         """
         if branch in self._found:
             return False
@@ -35,10 +35,10 @@ class Presence:
         return True
 
     def known_missing(self, branch: str) -> bool:
-        """Whether the last answer was that there is none; asks nobody."""
+        """Return whether the last call of `is_missing` found no CI on `branch`; sends no request."""
         return branch in self._missing
 
 
 def has_workflow(paths: tuple[str, ...]) -> bool:
-    """Whether one of these files is a workflow of GitHub Actions."""
+    """Return whether one of these files is a workflow of GitHub Actions."""
     return any(path.startswith(WORKFLOWS) and path.endswith((".yml", ".yaml")) for path in paths)

@@ -15,14 +15,14 @@ from shared.ci.verdict import CiVerdict, fold, is_green
 from shared.models import Check, CheckOutcome
 
 SETTLING_SECONDS = 60.0
-"""No checks at all so soon after a push may only be late; as many seconds later none is none."""
+"""Seconds after a push during which missing checks may only be late; after that, the commit has none."""
 
 NO_CI_SECONDS = 10.0
-"""So long the first check of a repository without any CI is waited for."""
+"""Seconds to wait for the first check of a repository without any CI."""
 
 
 class Next(StrEnum):
-    """What follows from what CI says of a commit."""
+    """The next action that follows from the CI result of a commit."""
 
     PASS = "pass on"
     WAIT = "wait"
@@ -35,7 +35,7 @@ class Next(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CiLimits:
-    """How often a red commit is repaired, how many seconds CI may take, and what no checks at all mean."""
+    """Limits of one commit: repairs, seconds that CI may take, and whether a commit without checks counts as green."""
 
     fixes: int = 3
     seconds: float = 600.0
@@ -44,9 +44,9 @@ class CiLimits:
 
 @dataclass(frozen=True, slots=True)
 class CiObservation:
-    """What one look at CI showed of a commit; `rerunnable`: GitHub can run its failed jobs once more.
+    """The CI state of a commit at one look; `rerunnable` is true if GitHub can run its failed jobs once more.
 
-    `no_ci`: there is no check, and the repository has never had one, nor has a workflow.
+    `no_ci` is true if there is no check, and the repository has never had one and has no workflow.
     """
 
     checks: tuple[Check, ...] = ()
@@ -57,12 +57,12 @@ class CiObservation:
 
     @property
     def verdict(self) -> CiVerdict:
-        """All of it in one word."""
+        """The verdict on all checks together."""
         return fold(self.checks, self.required)
 
     @property
     def running(self) -> bool:
-        """Whether any check still runs."""
+        """True while any check runs."""
         return any(check.outcome is CheckOutcome.RUNNING for check in self.checks)
 
 
@@ -76,14 +76,14 @@ BASE_MOVED = "base"
 """The phase of a reviewer's fence at `changes-requested` whose branch needs its base merged in, and no other change."""
 
 NO_READING = CiObservation()
-"""CI was not looked at."""
+"""The observation of a commit whose CI was not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What is known of one commit: `cause` when it is red, `rerunnable` whether the failed jobs can be run again now,
-    `running` whether anything still runs, `fixes` the repairs so far, `seconds` since CI was last asked for something,
-    `no_ci` whether the repository has no CI at all.
+    """The facts about one commit: `cause` if the commit is red, `rerunnable` if its failed jobs can be run again now,
+    `running` while any check runs, `fixes` the repairs so far, `seconds` since CI was last asked for something,
+    `no_ci` if the repository has no CI at all.
     """
 
     verdict: CiVerdict
@@ -96,7 +96,7 @@ class Round:
 
 
 def decide(round: Round, limits: CiLimits) -> Next:
-    """What to do now. Only a repair spends an attempt; nothing is passed on without a warning unless it is green."""
+    """Return what to do now. Only a repair spends an attempt; only a green commit is passed on without a warning."""
     overdue = round.seconds > limits.seconds
     patience = Next.PASS_UNCHECKED if overdue else Next.WAIT
     match round.verdict:
@@ -111,7 +111,7 @@ def decide(round: Round, limits: CiLimits) -> Next:
 
 
 def _settling(round: Round, limits: CiLimits) -> float:
-    """So many seconds no checks at all may only be late ones."""
+    """Return the seconds during which missing checks may only be late."""
     if round.no_ci:
         return min(NO_CI_SECONDS, limits.seconds)
     return min(SETTLING_SECONDS, limits.seconds) if limits.none_is_green else 0.0
@@ -137,7 +137,7 @@ _MARK = re.compile(
 class Rerun:
     """A rerun of the failed jobs of this commit, made or about to be made: `after` is the newest job before it.
 
-    `refused`: GitHub would not, for the workflow runs `only`, or for any where these are empty.
+    `refused` is true if GitHub refused the rerun, for the workflow runs `only`, or for all runs if `only` is empty.
     """
 
     after: int
@@ -150,7 +150,7 @@ class Rerun:
 
     @classmethod
     def read(cls, text: str) -> Rerun | None:
-        """Back from `str`; None for any other text."""
+        """Parse the text that `str` gives; None for any other text."""
         found = _MARK.fullmatch(text)
         if found is None:
             return None
@@ -159,11 +159,11 @@ class Rerun:
 
     @classmethod
     def of(cls, failed: Iterable[Check]) -> Rerun:
-        """A rerun of these jobs."""
+        """Return a rerun of these failed jobs."""
         return cls(max((check.job_id or 0 for check in failed), default=0))
 
     def awaited(self, checks: Iterable[Check]) -> tuple[Check, ...]:
-        """`checks`, but failed jobs that the rerun replaces still run: GitHub shows the new ones a little later."""
+        """Return `checks`, with failed jobs that the rerun replaces as running: GitHub shows new jobs a little late."""
         return tuple(replace(c, outcome=CheckOutcome.RUNNING) if self._replaces(c) else c for c in checks)
 
     def _replaces(self, check: Check) -> bool:

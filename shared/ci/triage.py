@@ -1,6 +1,6 @@
-"""Whose fault a red commit is: the base's, the machines', chance's or ours (pure).
+"""The cause of a red commit: the base, the machines, chance or the change itself (pure).
 
-Evidence in this order: the base's own checks, GitHub's conclusion, what the log and the annotations say. What names
+Evidence in this order: the base's own checks, GitHub's conclusion, the log and the annotations. A failure that names
 nothing of this change may be chance, until the same commit is red again.
 """
 
@@ -15,7 +15,7 @@ from shared.models import Check, CheckOutcome
 
 
 class Cause(StrEnum):
-    """Why a check failed."""
+    """The cause of a check's failure."""
 
     BASE = "red on the base too"
     INFRASTRUCTURE = "infrastructure"
@@ -25,15 +25,15 @@ class Cause(StrEnum):
 
 
 OURS = frozenset({Cause.TESTS, Cause.QUALITY})
-"""What a change of ours can repair."""
+"""Causes that a change of ours can repair."""
 
 _WEIGHT = (Cause.TESTS, Cause.QUALITY, Cause.FLAKY, Cause.INFRASTRUCTURE, Cause.BASE)
-"""What counts when checks of one commit fail for several reasons: a repair is needed whatever else is."""
+"""Causes in order of precedence when checks fail for several reasons: the need for a repair comes before all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failed check and what it says: the failing step of its log or, without a log, summary and annotations."""
+    """One failed check and its output: the failing step of its log or, without a log, summary and annotations."""
 
     check: Check
     said: str = ""
@@ -41,7 +41,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Why one check failed."""
+    """One failed check and the cause of its failure."""
 
     failure: Failure
     cause: Cause
@@ -49,23 +49,23 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why a commit is red: one cause that decides, and that of each check."""
+    """The cause of a red commit: the deciding one, and that of each check."""
 
     cause: Cause
     findings: tuple[Finding, ...]
 
     def of(self, *causes: Cause) -> tuple[Failure, ...]:
-        """The failures of these causes."""
+        """Return the failures with one of these causes."""
         return tuple(finding.failure for finding in self.findings if finding.cause in causes)
 
 
 def triage(
     failures: Sequence[Failure], base: Iterable[Check] = (), *, touched: Collection[str] = (), again: bool = False
 ) -> Diagnosis:
-    """Why a commit with these `failures` is red.
+    """Return the cause of a red commit with these `failures`.
 
-    `base` are the checks of the base branch's tip, `touched` the paths that the change has. `again` says that
-    another run of this very commit cannot be had any more: then chance is ruled out.
+    `base` are the checks of the base branch's tip, `touched` the paths that the change has. `again` is true if another
+    run of this very commit is not possible any more: that rules out chance.
     """
     red = {check.name for check in base if check.outcome is CheckOutcome.FAILED}
     findings = tuple(Finding(one, _cause(one, red, touched, again)) for one in failures)
@@ -74,7 +74,7 @@ def triage(
 
 
 _MACHINES = frozenset({"cancelled", "timed_out", "startup_failure", "stale", "error"})
-"""Conclusions, and the state of a commit status, that say nothing of the code."""
+"""Conclusions of checks, and a state of commit statuses, that say nothing about the code."""
 
 _MACHINE_TROUBLE = re.compile(
     r"lost communication with the server"
@@ -122,7 +122,7 @@ def _cause(failure: Failure, red: Collection[str], touched: Collection[str], aga
 
 
 def _ours(failure: Failure) -> Cause | None:
-    """What the log complains of: tests, or only how the code is written; None when it names neither."""
+    """Return whether the log complains about tests or only about code quality; None if it names neither."""
     if _TEST_FAILED.search(failure.said):
         return Cause.TESTS
     quality = _COMPLAINT.search(failure.said) or _QUALITY_NAME.search(failure.check.name.casefold())
@@ -130,6 +130,6 @@ def _ours(failure: Failure) -> Cause | None:
 
 
 def _names(said: str) -> set[str]:
-    """The files whose tests failed."""
+    """Return the paths of the files whose tests failed."""
     found = _TEST_FAILED.finditer(said)
     return {path for match in found for path in (match["pytest"], match["script"]) if path}

@@ -1,4 +1,4 @@
-"""What GitHub says of one SHA, folded to one verdict (pure)."""
+"""The checks and statuses of one commit, reduced to one verdict (pure)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from shared.models import Check, CheckOutcome
 
 
 class CiVerdict(StrEnum):
-    """All checks and statuses of one commit in one word."""
+    """The result of all checks and statuses of one commit."""
 
     NONE = "none"
     RUNNING = "running"
     GREEN = "green"
     RED = "red"
     UNKNOWN = "unknown"
-    """Something ended without passing or failing: a person has to let it go on."""
+    """A check ended without passing or failing: a person has to let it go on."""
 
 
 def fold(checks: Iterable[Check], required: Collection[str] = ()) -> CiVerdict:
-    """One failed check is red at once; no checks at all is `NONE`, which is not green.
+    """Return the verdict: one failed check is red at once; no checks at all is `NONE`, which is not green.
 
-    What the branch requires and nobody has reported yet counts as running: GitHub expects it. So does what went
-    stale, where nothing else has passed.
+    A required check that nobody has reported yet counts as running: GitHub expects it. So do stale checks, if no other
+    check has passed.
     """
     found = tuple(checks)
     outcomes = {check.outcome for check in found}
@@ -41,23 +41,23 @@ def fold(checks: Iterable[Check], required: Collection[str] = ()) -> CiVerdict:
 
 
 def missing(checks: Iterable[Check], required: Collection[str]) -> tuple[str, ...]:
-    """The required checks that nobody has reported, or that went stale, by name."""
+    """Return the names of the required checks that nobody has reported, or that went stale."""
     reported = {check.name for check in checks if check.outcome is not CheckOutcome.STALE}
     return tuple(sorted(set(required) - reported))
 
 
 def failed(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """The checks that failed, by name."""
+    """Return the failed checks, sorted by name."""
     return tuple(sorted((c for c in checks if c.outcome is CheckOutcome.FAILED), key=lambda c: c.name))
 
 
 def unfinished(checks: Sequence[Check], required: Collection[str] = ()) -> tuple[str, ...]:
-    """What a commit that is not red still waits for, by name: running, awaited by a person, or not yet reported."""
+    """Return the names of checks that a commit, if not red, waits for: running, held by a person, or unreported."""
     waiting = {c.name for c in checks if c.outcome in {CheckOutcome.RUNNING, CheckOutcome.UNKNOWN}}
     found = waiting | set(missing(checks, required))
     return tuple(sorted(found or {c.name for c in checks if c.outcome is CheckOutcome.STALE}))
 
 
 def is_green(verdict: CiVerdict, *, none_is_green: bool) -> bool:
-    """Whether a commit may be merged, and is handed over without a warning: what both agents mean by green."""
+    """Return whether a commit may be merged, and handed over without a warning; this is green for both agents."""
     return verdict is CiVerdict.GREEN or (none_is_green and verdict is CiVerdict.NONE)
