@@ -1,4 +1,4 @@
-"""How many items one account has in work over all repositories of a process, as their locks say."""
+"""The number of items that one account has in work over all repositories of a process, counted by their locks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 Count = Callable[[], Awaitable[int]]
-"""How many items the account has in work in one repository, asked of its git server."""
+"""Counts the items that the account has in work in one repository; asks the repository's git server."""
 
 KNOWN_SECONDS = 600.0
-"""A count in another repository is believed for so long while there is room, as long as between two sweeps."""
+"""Seconds for which a count of another repository is used while there is room; as long as between two sweeps."""
 
 
 @dataclass(slots=True)
@@ -19,7 +19,7 @@ class _Counted:
 
 
 class AccountWork:
-    """The counts of one account's repositories; each is asked for its own when it is about to begin something."""
+    """Item counts of one account's repositories; a repository counts its own whenever it is about to begin an item."""
 
     def __init__(self, boot: Callable[[], float]) -> None:
         """`boot` is the boot clock in seconds."""
@@ -28,13 +28,13 @@ class AccountWork:
         self._counted: dict[str, _Counted] = {}
 
     def join(self, repository: str, count: Count) -> None:
-        """A repository in which the account works."""
+        """Add a repository in which the account works, with the function that counts its items."""
         self._repositories[repository] = count
 
     async def beside(self, repository: str, own: int, most: int) -> int:
-        """How many items are in work with the `own` ones that `repository` has by now. Raises `Transient`.
+        """Return the number of items in work in all repositories; `own` is that of `repository`. Raises `Transient`.
 
-        Where that reaches `most`, repositories that have some are asked again, because those may have ended.
+        If it reaches `most`, repositories that have some are counted again, because their items may have ended.
         """
         self._note(repository, own)
         others = [name for name in self._repositories if name != repository]

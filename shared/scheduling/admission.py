@@ -1,4 +1,4 @@
-"""Whether an agent may begin something new, and whether it is to let go of what it holds: drain, pause, full disks."""
+"""Permission to begin new items, and the order to release held ones: shutdown, pause, quiet hours, full disks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.filesystem.disk_space import DiskSpace
 log = structlog.get_logger()
 
 MOST_CHARACTERS = 200
-"""So much of the reason in a pause file is read."""
+"""Characters of the first line of a pause file that are read as the reason."""
 
 
 class Paused(Blocked):
@@ -23,14 +23,14 @@ class Paused(Blocked):
 
 
 Tell = Callable[[str, str], None]
-"""Hears that something of the process has changed: its state, and why, where there is more to say."""
+"""Receives each change of the process's state: the new state and its reason, which may be empty."""
 
 
 class Admission:
     """The orders that hold for all loops of one process.
 
-    Paused or shut, nothing is begun, and what is held is let go when the phase in work has ended: any agent
-    goes on from there. A pause ends when its file is gone; what is shut stays so.
+    While paused or shut, nothing begins, and held items are released at the end of their current phase: any agent
+    goes on from there. A pause ends when its file is gone; a shut admission stays shut.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class Admission:
         quiet: Callable[[], str] = lambda: "",
         tell: Tell = lambda state, reason: None,
     ) -> None:
-        """`pause_file` pauses by being there; its first line says why. `quiet` says why nothing is begun at this hour.
+        """`pause_file` pauses while it exists; its first line is the reason. `quiet` returns why nothing begins now.
 
-        What is held goes on in quiet hours.
+        Held items go on in quiet hours.
         """
         self._quiet = quiet
         self._room, self._pause_file, self._tell = room or DiskSpace(()), pause_file, tell
@@ -52,32 +52,32 @@ class Admission:
         self._watchers: list[Callable[[], None]] = []
 
     def join(self, watcher: Callable[[], None]) -> None:
-        """Call it as soon as the process is shut."""
+        """Register a function that is called as soon as the process is shut."""
         self._watchers.append(watcher)
 
     def shut(self, why: str) -> None:
-        """Begin nothing more, for good, and let go of everything at the end of its phase."""
+        """Begin nothing more, for good, and release every item at the end of its phase."""
         self._shut = self._shut or why
         for watcher in self._watchers:
             watcher()
 
     @property
     def final(self) -> bool:
-        """Whether it is shut: who holds nothing any more has ended."""
+        """True if the process is shut: a loop that holds nothing any more has ended."""
         return bool(self._shut)
 
     @property
     def leaving(self) -> str:
-        """Why what is held is to be let go at the end of its phase; empty when it is not."""
+        """Reason to release held items at the end of their phase; empty if there is none."""
         return self._shut or self._pause()
 
     @property
     def holding_back(self) -> str:
-        """Why nothing new is begun, in one sentence; empty when something may be."""
+        """Reason why nothing new begins, as one sentence; empty if something may begin."""
         return self.leaving or self._quiet() or (self._room.lacking if self._full else "")
 
     def admits(self, *, strict: bool = False) -> bool:
-        """Whether something new may begin; asked at every tick. With `strict` raises `Paused` or `NoRoom` instead."""
+        """Return whether a new item may begin; called at each tick. If `strict`, raise `Paused` or `DiskFull`."""
         if self._shut:
             return False
         paused = self._pause() or self._quiet()
@@ -107,7 +107,7 @@ class Admission:
 
 
 def pause_of(file: Path) -> str:
-    """Why agents are paused by this file, in one sentence; empty when it is not there."""
+    """Return the reason why this file pauses agents, as one sentence; empty if the file does not exist."""
     try:
         with file.open(encoding="utf-8", errors="replace") as opened:
             why = opened.readline(MOST_CHARACTERS).strip()

@@ -1,4 +1,4 @@
-"""What a loop and an agent say to each other about items: candidates, steps and their ends."""
+"""The data that a loop and an agent exchange about items: candidates, results of steps, ends of work."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Candidate:
 
 
 UNTIL_NEWS = math.inf
-"""As the seconds of a `Skip`: another look is worth nothing before the item changes."""
+"""Value of `Skip.seconds`: do not look again before the item changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Why a candidate was not claimed; it is not looked at again for `seconds` unless it changes.
+    """Reason why a candidate was not claimed; it is not looked at again for `seconds` unless it changes.
 
-    `failed` says that the claim met an error, which `reason` repeats.
+    `failed` is true if the claim met an error, which `reason` repeats.
     """
 
     reason: str
@@ -45,15 +45,15 @@ class Skip:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another agent won the claim: the candidate may be tried again at once."""
+        """True if another agent won the claim: the candidate may be tried again at once."""
         return self.seconds == 0 and not self.failed
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Waiting with the lease kept: no slot is used, the next tick looks again.
+    """A wait with the lease kept: no slot is used, the next tick looks again.
 
-    `sentence` is the error after which it waits to try again; empty for an ordinary wait.
+    `sentence` is the error after which the item waits for a retry; empty for an ordinary wait.
     """
 
     reason: str
@@ -62,7 +62,7 @@ class Rest:
 
 
 class Result(StrEnum):
-    """How work on an item ended."""
+    """The outcome of the work on an item."""
 
     HANDED_OVER = "handed over"
     FINISHED = "finished"
@@ -74,22 +74,22 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Nothing more to do here for now; the lease is released. PARKED: a long wait has begun."""
+    """End of the work on an item for now; the lease is released. PARKED: a long wait has begun."""
 
     result: Result
     sentence: str
 
 
 Step = Rest | Ended | None
-"""What one step led to; None means: go on at once."""
+"""Result of one step; None means: take the next step at once."""
 
 
 class Agent(Protocol):
-    """What the loop drives. Every method may raise `Transient`, `Blocked` or `Lost`."""
+    """The agent as the loop drives it. Every method may raise `Transient`, `Blocked` or `Lost`."""
 
     @property
     def role(self) -> Role:
-        """Which kind of agent this is."""
+        """The agent's role."""
         ...
 
     @property
@@ -98,15 +98,15 @@ class Agent(Protocol):
         ...
 
     async def discover(self) -> Sequence[Candidate]:
-        """Everything that may have work, in the order in which to try."""
+        """Return all items that may have work, in the order in which to try them."""
         ...
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Look at one candidate closely and try to get it."""
+        """Look at one candidate closely and try to claim it."""
         ...
 
     def hold(self, lease: Lease) -> AbstractAsyncContextManager[Held]:
-        """The block in which the lease is kept alive."""
+        """Return the block in which the lease is kept alive."""
         ...
 
     async def step(self, held: Held) -> Step:
@@ -114,15 +114,15 @@ class Agent(Protocol):
         ...
 
     async def revoked(self, number: int) -> str | None:
-        """Why a person's order ends the work on an item we hold; None when nothing does."""
+        """Return the person's order that ends the work on an item we hold, as a reason; None if there is none."""
         ...
 
     async def stop(self, held: Held, reason: str) -> None:
-        """End the work on a person's order; nothing is lost."""
+        """End the work on a person's order, without loss of work."""
         ...
 
     async def wait(self, held: Held, sentence: str) -> None:
-        """Tell people that it waits until the time in its fence, and why."""
+        """Tell people that the item waits until the time in its fence, and the reason."""
         ...
 
     async def fail(self, held: Held, error: Blocked) -> None:

@@ -1,4 +1,4 @@
-"""Hours in which nothing new is begun: what is in work goes on (pure)."""
+"""Hours in which nothing new begins, while items in work go on (pure)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """From `start` to `end` by the clocks of `zone`, on the days (0 is Monday) on which such a span begins.
+    """A daily span from `start` to `end` in the time zone `zone`, on the `days` (0 is Monday) on which it begins.
 
     An `end` that is not after `start` is on the next day.
     """
@@ -21,7 +21,7 @@ class QuietHours:
     days: frozenset[int] = frozenset(range(7))
 
     def until(self, now: datetime) -> datetime | None:
-        """When the span ends in which `now` (aware) lies; None when it lies in none."""
+        """Return the end of the span that contains `now` (aware); None outside of a span."""
         local = now.astimezone(self.zone)
         for day in (local.date() - timedelta(days=1), local.date()):
             begins = datetime.combine(day, self.start, self.zone)
@@ -32,6 +32,6 @@ class QuietHours:
 
 
 def quiet(spans: Iterable[QuietHours], now: datetime) -> str:
-    """Why nothing new is begun at `now`, in one sentence; empty outside of all spans."""
+    """Return why nothing new begins at `now`, as one sentence; empty outside of all spans."""
     ends = [end for span in spans if (end := span.until(now)) is not None]
     return f"quiet hours until {max(ends):%Y-%m-%d %H:%M %Z}: nothing new is begun" if ends else ""

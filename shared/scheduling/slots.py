@@ -1,4 +1,4 @@
-"""How many items may be in work at once, counted over the loops of one process, and whose turn it is."""
+"""The limit on items in work at once, over the loops of one process, and the queue of loops that wait for a slot."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Protocol
 
 
 class Busy(Protocol):
-    """What is counted of a loop."""
+    """A loop as `Slots` sees it: its number of busy items, and a way to wake it."""
 
     @property
     def busy(self) -> int:
-        """How many of its items are being worked on just now."""
+        """Number of its items that are being worked on just now."""
         ...
 
     def poke(self) -> None:
-        """Let it look again soon."""
+        """Make the loop look again soon."""
         ...
 
 
 class Slots:
-    """How many items may be in work at once: over all repositories of one process, and in each.
+    """The limit on items in work at once: over all repositories of one process, and in each.
 
-    Whoever found no slot free is next, in the order of asking: a repository that is asked often, or has
-    endless work, does not keep the others from theirs. Who does not come when it is its turn loses it.
+    A loop that found no slot free is next, in the order of asking: a repository that is asked often, or has
+    endless work, does not keep the others from their turn. A loop that does not come when it is its turn loses it.
     """
 
     def __init__(self, limit: int, *, per_loop: int | None = None) -> None:
@@ -30,14 +30,14 @@ class Slots:
         self._per_loop = limit if per_loop is None else per_loop
         self._loops: list[Busy] = []
         self._queue: dict[Busy, bool] = {}
-        """Who waits, first come first; and whether it has been passed over the wish of another one once."""
+        """Waiting loops, first come first served; true if a loop left a free slot unused while another one asked."""
 
     def join(self, loop: Busy) -> None:
         """Count the items of `loop`."""
         self._loops.append(loop)
 
     def free(self, loop: Busy) -> bool:
-        """Whether one more may begin in `loop`, which else waits for its turn; resting items take no slot."""
+        """Return whether one more item may begin in `loop`, else queue it for its turn; resting items take no slot."""
         if loop.busy >= self._per_loop:
             self.leave(loop)
             return False
@@ -49,11 +49,11 @@ class Slots:
         return False
 
     def leave(self, loop: Busy) -> None:
-        """It wants no slot now."""
+        """Take `loop` out of the queue: it wants no slot now."""
         self._queue.pop(loop, None)
 
     def vacated(self) -> None:
-        """A slot may have become free: tell whoever has waited longest."""
+        """Wake the loops that have waited longest: a slot may have become free."""
         for loop in tuple(self._queue)[: max(0, self._vacant)]:
             loop.poke()
 
@@ -66,7 +66,7 @@ class Slots:
         return waiting[: waiting.index(loop)] if loop in self._queue else waiting
 
     def _hurried(self, loop: Busy) -> list[Busy]:
-        """Who is still ahead when those that let a free slot lie twice have lost their turn."""
+        """Return the loops still ahead after those that left a free slot unused twice have lost their turn."""
         if self._vacant > 0:
             for one in self._ahead(loop)[: self._vacant]:
                 if self._queue[one]:
