@@ -1,4 +1,4 @@
-"""The candidates of one loop: in which order they are tried, what is left alone for a while, and why."""
+"""The candidates of one loop: the order in which they are tried, those left alone for a while, and the reasons."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from shared.telemetry.logging import bind_item
 log = structlog.get_logger()
 
 BROKEN_ITEM_SECONDS = 900.0
-"""How long an item is left alone at which the engine met an error of its own."""
+"""Seconds for which an item is left alone after the engine met an error of its own there."""
 
 
 LOST_CLAIMS_PER_TICK = 3
-"""After so many lost races the rest of the candidates waits for the next tick."""
+"""Lost races in one tick after which the other candidates wait for the next tick."""
 
 BARRED_SECONDS = 300.0
-"""Nothing is claimed for so long after a claim whose token was refused; GitHub locks out who goes on trying."""
+"""Seconds without claims after GitHub refused a claim's token; it locks out clients that go on trying."""
 
 
 class ClaimQueue:
@@ -41,14 +41,14 @@ class ClaimQueue:
         self.skipped = SkipBackoff(clock)
 
     def hold_off(self, seconds: float) -> None:
-        """Claim nothing for so long."""
+        """Claim nothing for so many seconds."""
         self._not_before = max(self._not_before, self._clock.boot() + seconds)
 
     def due_in_seconds(self) -> float:
-        """After so long the candidates may be claimed that the last look had to pass over; infinite without any.
+        """Return the seconds until candidates that the last look passed over may be claimed; infinite without any.
 
-        Whoever told of them does not tell again: without a look of its own they would wait for a whole interval. It is
-        said once for each look: one that fails has no claim on another right after it.
+        The source that reported them does not report them again: without a look of their own they would wait for a
+        whole interval. Each look answers this once: a look that fails does not cause another one right after it.
         """
         kept_waiting, self._kept_waiting = self._kept_waiting, False
         return max(0.0, self._not_before - self._clock.boot()) if kept_waiting else math.inf
@@ -63,10 +63,10 @@ class ClaimQueue:
         *,
         strict: bool,
     ) -> bool:
-        """Try them in their order and `begin` what is won, at most so many; whether it ended for want of a free slot.
+        """Try candidates in order and `begin` at most `most` of them; return True if it ended for want of a free slot.
 
         Where other agents win claims, candidates of one rank are tried in another order than theirs.
-        Raises `Unauthorized`, and with `strict` `NotAllowed`, `Misconfigured` and what keeps new work from beginning.
+        Raises `Unauthorized`, and with `strict` `NotAllowed`, `Misconfigured` and the errors of `Admission.admits`.
         """
         lost = begun = 0
         queue = list(self.skipped.due(candidates, held)) if most else []
@@ -94,7 +94,7 @@ class ClaimQueue:
         return False
 
     async def _attempt(self, candidate: Candidate, *, strict: bool) -> Lease | Skip:
-        """The lease, or why there is none; its errors become a reason, unless they say something of the process."""
+        """Return the lease, or a `Skip`; errors become its reason, unless they concern the whole process."""
         with bind_item(repo=self._agent.repository, issue=candidate.number):
             try:
                 got = await self._agent.claim(candidate)

@@ -1,4 +1,4 @@
-"""One agent's dealings with the lock: look, claim, hold, and watch over what is held."""
+"""One agent's use of the lock: look, claim, hold, and watch over held items."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from shared.telemetry import decisions
 from shared.workflow import Role, Stage
 
 Order = Callable[[Issue, Held], str | None]
-"""Says which order of a person an item shows to its holder; None when it shows none."""
+"""Returns the order of a person that an item shows to its holder; None if it shows none."""
 
 
 PAYING = frozenset({Stage.PLANNING, Stage.IMPLEMENTING, Stage.IN_REVIEW})
-"""Stages whose first step is a paid run; what begins in others can do much without one."""
+"""Stages whose first step is a paid run; work that begins in other stages can do much without one."""
 
 SHORT_SECONDS = 900.0
-"""An item without money is looked at again so soon at the latest: a person may have raised the limit."""
+"""Longest pause in seconds for an item without money: a person may have raised the limit meanwhile."""
 
 PATIENT_SECONDS = 5.0
-"""A claim may wait so long for its turn to write."""
+"""Seconds that a claim may wait for its turn to write."""
 
 PACED_SECONDS = 300.0
-"""While writes have to wait, an item is looked at again so soon at the latest: the share may have become larger."""
+"""Longest pause in seconds for an item while writes have to wait: the process's share may have become larger."""
 
 _WHAT = {Role.PLANNER: "story", Role.WORKER: "issue", Role.REVIEWER: "pull request"}
-"""What each kind of agent works on."""
+"""Noun for the items of each kind of agent."""
 
 
 class Claims:
@@ -52,18 +52,18 @@ class Claims:
 
     @property
     def numbers(self) -> frozenset[int]:
-        """The items that are held now."""
+        """Numbers of the items that are held now."""
         return frozenset(key.number for key in self._holding)
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]:
-        """The proofs of what is held now, until each is released; it changes with what happens."""
+        """Live mapping of the held items to their proofs, until each is released."""
         return self._holding
 
     async def look(self, number: int) -> LockView | Skip:
-        """What an item's lock shows, or why there is nothing to claim just now. Raises `Transient`.
+        """Return the view of an item's lock, or a `Skip` if it cannot be claimed just now. Raises `Transient`.
 
-        Nothing is begun that would wait long for its turn to write: the loop has held items to look after.
+        Skips if the claim would wait long for its turn to write: the loop has held items to look after.
         """
         if (seconds := self._claimant.delay()) > PATIENT_SECONDS:
             return Skip("this process's share of GitHub's limits on writes is used up", min(seconds, PACED_SECONDS))
@@ -76,7 +76,7 @@ class Claims:
         return Skip(f"{other} holds it", view.again) if other else view
 
     async def claim(self, view: LockView, wish: Intent | Skip | str) -> Lease | Skip:
-        """Claim what `view` showed; a sentence instead of an intent says why there is nothing to claim."""
+        """Claim the item that `view` shows; a sentence instead of an intent is the reason to skip it."""
         if isinstance(wish, str):
             return Skip(wish, self._claimant.terms.timeout)
         if isinstance(wish, Skip):
@@ -92,9 +92,9 @@ class Claims:
         return lease or Skip("another agent won the claim")
 
     async def _short(self, view: LockView, wish: Intent, wait: Wait | None) -> Skip | None:
-        """Why what begins with a paid run, or has a `wait` for money, cannot be paid for now.
+        """Return a `Skip` if work that begins with a paid run, or has a `wait` for money, cannot be paid for now.
 
-        Such a wait only informs: it is over as soon as there is money. Where only a person can make room, the
+        Such a wait only informs: it is over as soon as there is money. If only a person can provide money, the
         claim goes on: the reservation refuses the run at no cost, and the person is told.
         """
         budget_check = self._claimant.budget_check
@@ -107,7 +107,7 @@ class Claims:
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block; while it lasts, `revoked` watches over the item."""
+        """Hold the lease for the length of the block; meanwhile `revoked` watches over the item."""
         key = lease.fence.key
         try:
             async with hold(self._port, lease, self._claimant) as held:
@@ -117,13 +117,13 @@ class Claims:
             self._holding.pop(key, None)
 
     def held(self, number: int) -> Held | None:
-        """The proof for an item that we hold."""
+        """Return the proof for an item, None if we do not hold it."""
         return self._holding.get(ItemKey(self._role, number))
 
     async def revoked(
         self, number: int, listed: Issue | None, read: Callable[[int], Awaitable[Issue]], order: Order
     ) -> str | None:
-        """Which order ends the work on a held item. Lists only hint: before it counts, the item is read."""
+        """Return the order that ends the work on a held item. Lists only hint: the item is read first."""
         held = self.held(number)
         if held is None or (listed is not None and not order(listed, held)):
             return None
@@ -134,7 +134,7 @@ class Claims:
 
 
 def _wait(view: LockView, wish: Intent) -> Wait | None:
-    """What the fence says that `wish` waits for; a person's new order does not wait."""
+    """Return the fence's wait if it concerns what `wish` begins; a person's new order does not wait."""
     fence = view.fence
     if fence is None or fence.wait is None or fence.wait.until <= view.at:
         return None
@@ -148,6 +148,9 @@ def _rest(view: LockView, wait: Wait) -> Skip:
 
 
 def _just_refused(view: LockView, wait: Wait | None) -> bool:
-    """Whether a reservation has just made it wait: for less than the purse asks, so they name different limits."""
+    """Return whether a reservation has just made the item wait.
+
+    Its wait ends before the shortage that the budget check names: the two are about different limits.
+    """
     fence = view.fence
     return wait is not None and fence is not None and (view.at - fence.at).total_seconds() < SHORT_SECONDS

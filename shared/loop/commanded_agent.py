@@ -1,4 +1,4 @@
-"""An agent whose items obey commands: what any kind of agent does about them, around what it does itself."""
+"""An agent whose items obey commands: the part that all kinds of agent share, wrapped around the agent itself."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from shared.scheduling.items import UNTIL_NEWS, Agent, Candidate, Skip, Step
 from shared.workflow import Role
 
 SOON_SECONDS = 0.01
-"""An item that a command has moved is looked at again with the next tick; no lost race, so others may be begun."""
+"""Seconds until an item that a command moved is looked at again: the next tick. Not a lost race: others may begin."""
 
 HELD_SECONDS = 60.0
-"""An item at rest on which a lock still stands, of a holder that may be dead: its thread is looked at again then."""
+"""Seconds until the thread of a resting item is looked at again if its lock is still held, maybe by a dead holder."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandServices:
-    """Where an agent meets people: what it hears, whom it calls, and what it says of a cause."""
+    """An agent's channels to people: commands, calls for help, and diagnoses of failures."""
 
     commands: CommandLoop
     notifier: Notifier
     diagnosis: Diagnosis
     choices: MutableMapping[str, str] = field(default_factory=dict)
-    """Which backend plays for which item, as `RoleRouter` asks for it."""
+    """Backend chosen for each item (`#3`), as `RoleRouter` looks it up."""
     starts: StartSignals | None = None
-    """What begins without a comment, where that is configured."""
+    """Starts without a comment (labels, assignments); None if they are not configured."""
 
 
 class CommandedAgent:
-    """The agent, which also carries out what people order. A thread is read only where somebody may have spoken."""
+    """An agent that also carries out people's commands. Reads a thread only if somebody may have written there."""
 
     def __init__(self, agent: Agent, people: CommandServices, lists: Inbox, port: Port, claimant: Claimant) -> None:
         self._agent = agent
@@ -59,16 +59,16 @@ class CommandedAgent:
 
     @property
     def role(self) -> Role:
-        """The agent's."""
+        """The wrapped agent's role."""
         return self._agent.role
 
     @property
     def repository(self) -> str:
-        """The agent's."""
+        """The wrapped agent's repository, `owner/repo`."""
         return self._agent.repository
 
     async def discover(self) -> Sequence[Candidate]:
-        """What the agent finds, then items at rest in whose threads somebody has spoken, then what is to be begun."""
+        """Return the agent's candidates, then resting items with new comments, then issues with a signal to start."""
         found = await self._agent.discover()
         await self._notifier.watch(self._known)
         if self._starts is not None:
@@ -80,7 +80,7 @@ class CommandedAgent:
         return (*found, *said, *self._starts.candidates(self._known, busy | {one.number for one in said}))
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Carry out what was ordered of an item that nobody holds; the agent's claim when nothing was."""
+        """Carry out the commands on an item that nobody holds; without any, make the agent's own claim."""
         if self._commands.has_news(candidate.number, self._lists.known):
             free = partial(self._free, candidate.number)
             done = await self._commands.attend(candidate.number, self._known, free)
@@ -101,7 +101,7 @@ class CommandedAgent:
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The agent's."""
+        """Hold the lease as the agent does, and use the backend that its fence names."""
         number = lease.fence.key.number
         async with self._agent.hold(lease) as held:
             self._held[number] = held
@@ -115,28 +115,28 @@ class CommandedAgent:
                 self._choices.pop(f"#{number}", None)
 
     async def revoked(self, number: int) -> str | None:
-        """A command, or what the agent sees."""
+        """Return the command that interrupts the work, else the reason that the agent sees to end it."""
         held = self._held.get(number)
         commanded = await self._commands.interruption(held, self._known) if held is not None else None
         return commanded or await self._agent.revoked(number)
 
     async def step(self, held: Held) -> Step:
-        """The agent's; a decision that it comes to wait for is asked of people, and so is what it finds given up."""
+        """Take the agent's step; call people if it waits for their decision or gave the item up."""
         step = await self._agent.step(held)
         await self._notifier.parked(held, step)
         await self._notifier.halted(held, step, self._before.get(held.fence.key.number, ""))
         return step
 
     async def stop(self, held: Held, reason: str) -> None:
-        """The agent's."""
+        """Stop as the agent does."""
         await self._agent.stop(held, reason)
 
     async def wait(self, held: Held, sentence: str) -> None:
-        """The agent's."""
+        """Wait as the agent does."""
         await self._agent.wait(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
-        """The agent's, with a diagnosis where one may help; then somebody is called."""
+        """Fail as the agent does, with a diagnosis if one may help; then call a person."""
         error.diagnosis = error.diagnosis or await self._diagnosis.of(held, error)
         try:
             await self._agent.fail(held, error)

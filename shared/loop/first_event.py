@@ -1,4 +1,4 @@
-"""Waiting for whichever of several events is set first."""
+"""A wait for the first of several events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import anyio
 
 
 async def first_of(*events: anyio.Event) -> None:
-    """Return when one of them is set."""
+    """Wait until one of the events is set."""
     async with anyio.create_task_group() as group:
 
         async def wait(event: anyio.Event) -> None:

@@ -24,23 +24,23 @@ from shared.telemetry.logging import bind_item
 log = structlog.get_logger()
 
 BACKOFF_CAP_SECONDS = 900.0
-"""The longest pause after failures in a row on one item."""
+"""Longest pause in seconds after failures in a row on one item."""
 
 LATE_SECONDS = 5.0
-"""What GitHub does not show yet is looked for again after so long, however seldom one polls."""
+"""Shortest pause in seconds before a look for data that GitHub does not show yet, however long the interval."""
 
 TOLD_SECONDS = 60.0
-"""A wait from this length on is told to people; a shorter one is over before anybody reads it."""
+"""Seconds from which on a wait is told to people; a shorter one is over before anybody reads it."""
 
 REFUSALS = 5
-"""A refused token makes an item wait so often in a row; then a person is told, as soon as anything can be told."""
+"""Refused tokens in a row for which an item waits; then a person is told, as soon as anything can be told."""
 
 STOP_SECONDS = 60.0
-"""How long ending the work on a person's order may take."""
+"""Seconds that the end of the work on a person's order may take."""
 
 
 class ItemTask:
-    """What a loop knows of one held item. Nothing that happens here reaches other items."""
+    """The task of one held item in a loop. No error here reaches other items."""
 
     def __init__(
         self,
@@ -51,13 +51,13 @@ class ItemTask:
         changed: Callable[[], None],
         leaving: Callable[[], str] = lambda: "",
     ) -> None:
-        """`changed` is told when it begins to rest; `leaving` is asked after each step why to let go of the item."""
+        """`changed` is called when a rest begins; `leaving` is asked after each step for a reason to release it."""
         self.number = number
         self.resting: Rest | None = None
         self.broken = False
-        """It ended without a person being told: whoever begins it again should not do so at once."""
+        """True if it ended without a person being told: it should not begin again at once."""
         self.refusal: Unauthorized | None = None
-        """Why it waits for the token to work again."""
+        """The error for which it waits until the token works again."""
         self._agent = agent
         self._clock = clock
         self._interval = interval_seconds
@@ -74,7 +74,7 @@ class ItemTask:
 
     @property
     def due(self) -> float:
-        """When it has to be woken although nobody polls (boot clock); infinite while it waits for the next tick."""
+        """Boot time at which it has to be woken even without a poll; infinite while it waits for the next tick."""
         return self._not_before if self._is_late and self.resting is not None else math.inf
 
     @property
@@ -88,17 +88,17 @@ class ItemTask:
             self._woken.set()
 
     def let_go(self) -> None:
-        """End a wait at once, because `leaving` says so; a step that runs comes to its end."""
+        """End a wait at once, because `leaving` gives a reason; a running step comes to its end."""
         self._woken.set()
 
     def revoke(self, reason: str) -> None:
-        """End it on a person's order; a step that runs is cancelled."""
+        """End the item on a person's order; a running step is cancelled."""
         self._revoked = self._revoked or reason
         self._scope.cancel()
         self._woken.set()
 
     async def run(self, lease: Lease) -> Ended:
-        """Work as the holder until the item has ended; the lease is released in any case."""
+        """Work as the holder until the item has ended; release the lease in any case."""
         ended = Ended(Result.LOST, "the lease was lost")
         with bind_item(repo=self._agent.repository, issue=self.number):
             try:
@@ -145,12 +145,12 @@ class ItemTask:
             await self._abandon(held, error)
 
     async def _abandon(self, held: Held, error: Gone) -> None:
-        """Nobody can be told anything there any more; what was made stays in the fence."""
+        """End the fence of a deleted item, where no comment is possible; the work so far stays in the fence."""
         log.warning("item_gone", outcome="skipped", error=str(error))
         await abandon(held)
 
     async def _guarded(self, held: Held) -> Step:
-        """A step whose errors become decisions: rest and retry, or hand to a person."""
+        """Take a step and turn its errors into decisions: rest and retry, or hand to a person."""
         if self._untold is not None:
             return await self._fail(held, self._untold)
         try:
@@ -176,7 +176,7 @@ class ItemTask:
         return step
 
     async def _stepped(self, held: Held) -> Step:
-        """One step; a paid run that failed becomes a wait that stands in the fence, or a person's."""
+        """Take one step; a failed paid run becomes a wait that the fence records, or is handed to a person."""
         try:
             step = await self._agent.step(held)
         except RunFailed as error:
@@ -202,16 +202,16 @@ class ItemTask:
         return Rest(pause.reason, pause.until, str(error))
 
     def _wait(self, refusal: Unauthorized) -> Rest:
-        """Nothing is lost: the next tick that GitHub answers goes on from here, unless the lease has run out."""
+        """Wait for a token that works: the next tick that GitHub answers goes on from here if the lease still lasts."""
         self.refusal = refusal
         log.warning("step_failed", outcome="retrying", error=str(refusal))
         return Rest("token", sentence=str(refusal))
 
     def _back_off(self, error: Transient) -> Rest:
-        """The first failure is tried again at the next tick, later ones after 2, 4, 8 ... intervals.
+        """Retry the first failure at the next tick, later ones after 2, 4, 8 ... intervals.
 
-        What is only late has shorter intervals, and does not wait for a poll. A limit is tried again at each tick:
-        while it lasts nothing is sent, and whoever paused for longer would find it used up by others again and again.
+        Late data has shorter intervals, and does not wait for a poll. A rate limit is retried at each tick: while it
+        lasts nothing is sent, and with longer pauses an agent would find it used up by others again and again.
         """
         if error.is_limit:
             log.warning("step_failed", outcome="retrying", error=str(error), failures=self._failures)
@@ -226,7 +226,7 @@ class ItemTask:
         return Rest("backoff", sentence=str(error))
 
     async def _fail(self, held: Held, error: Blocked) -> Step:
-        """Hand it to a person; when that fails for now, later, without another step, which might be a paid one."""
+        """Hand it to a person; if that fails for now, retry later, without another step, which might be a paid one."""
         try:
             await self._agent.fail(held, error)
         except Unauthorized as refusal:
@@ -251,5 +251,5 @@ class ItemTask:
 
 
 def own_fault(error: Exception) -> str:
-    """What people are told of a bug: no value of it, because that may be a secret; the log has the traceback."""
+    """Return the text about a bug for people, without values, which may be secret; the log has the traceback."""
     return f"The engine met an error of its own: {type(error).__name__}."

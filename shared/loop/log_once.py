@@ -1,4 +1,4 @@
-"""What only a person can change is said once in the log, not at every tick."""
+"""Logging of errors that only a person can end: once, not at every tick."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ log = structlog.get_logger()
 
 
 class LogOnce:
-    """The standing complaint of one loop."""
+    """The error that one loop has logged and that still lasts."""
 
     def __init__(self) -> None:
         self._standing = ""
 
     def hear(self, error: EngineError) -> None:
-        """A tick failed. A passing failure is logged each time; what was said last, or elsewhere, is not repeated."""
+        """Log a failed tick: a `Transient` one always, others unless they were logged just before or have been told."""
         if isinstance(error, Transient):
             log.warning("tick_failed", outcome="retrying", error=str(error))
             return
@@ -26,5 +26,5 @@ class LogOnce:
             log.error("tick_failed", outcome="retrying", error=str(error))
 
     def settled(self) -> None:
-        """A tick went well: whatever comes next is news."""
+        """Note that a tick went well: the next error is logged again."""
         self._standing = ""

@@ -26,24 +26,24 @@ from shared.scheduling.slots import Slots
 log = structlog.get_logger()
 
 POKED_SECONDS = 3.0
-"""However often somebody knows of news, there is so much time between two ticks."""
+"""Shortest time in seconds between two ticks, however often news is reported."""
 
 AGAIN_SECONDS = 20.0
-"""So long after news there is another look: what told of them may know more than GitHub's replicas do yet."""
+"""Seconds after news until a second look: the source of the news may know more than GitHub's replicas do yet."""
 
 JITTER = 0.1
-"""The part of the interval by which a poll may be late, so that agents do not poll in step.
+"""Fraction of the interval by which a poll may be late, so that agents do not poll in step.
 
-Those that start together would do so for an hour: therefore the first interval is cut short by chance.
+Agents that start together would do so for an hour: therefore the first interval is cut short by chance.
 """
 
 
 Beside = Callable[[Callable[[], str]], Coroutine[Any, Any, None]]
-"""Runs until it is cancelled; it is given what says why nothing new is begun, empty when something may be."""
+"""Task that runs until it is cancelled; its argument returns why nothing new begins, empty if something may."""
 
 
 class Loop:
-    """Drives one agent: wake what rests, stop what is revoked, claim what is free.
+    """Drives one agent: wakes resting items, stops revoked ones, claims free ones.
 
     Used as `async with loop.open():`; `tick` may be called by hand, `run` calls it for ever and
     `once` until one item has ended.
@@ -59,7 +59,7 @@ class Loop:
         cooldown_seconds: float = 0.0,
         admission: Admission | None = None,
     ) -> None:
-        """`cooldown_seconds` pass between the end of an item and the next claim; `admission` says when to hold back."""
+        """`cooldown_seconds` pass between an item's end and the next claim; `admission` may forbid new items."""
         self._agent, self._clock = agent, clock
         self._slots = slots or Slots(1)
         self._slots.join(self)
@@ -77,7 +77,7 @@ class Loop:
 
     @asynccontextmanager
     async def open(self, beside: Sequence[Beside] = ()) -> AsyncIterator[Loop]:
-        """The block in which items live, and `beside` runs; leaving it stops them and releases their leases."""
+        """Open the block in which items and the tasks `beside` run; its end stops them and releases the leases."""
         failure: Exception | None = None
         async with anyio.create_task_group() as group:
             self._group = group
@@ -94,26 +94,26 @@ class Loop:
 
     @property
     def busy(self) -> int:
-        """How many items of this loop are being worked on just now."""
+        """Number of this loop's items that are being worked on just now."""
         return sum(item.resting is None for item in self._items.values())
 
     @property
     def resting(self) -> tuple[Rest, ...]:
-        """What the held items wait for."""
+        """The waits of the held items that rest."""
         return tuple(item.resting for item in self._items.values() if item.resting)
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What is in work or waits, as `owner/repo#3`."""
+        """Held items, in work or waiting, as `owner/repo#3`."""
         return tuple(f"{self._agent.repository}#{number}" for number in self._items)
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Which candidates were not claimed, and why: a sentence for each."""
+        """A sentence for each candidate that was not claimed: its name and the reason."""
         return tuple(f"{self._agent.repository}#{n}: {why}" for n, why in self._queue.skipped.reasons.items())
 
     async def tick(self, *, claims: int | None = None, strict: bool = False) -> int:
-        """One look at everything; returns how many items are in work. Errors of one item stay there.
+        """Look once at everything; return the number of items in work. Errors of one item stay there.
 
         At most `claims` items are begun; None means as many as there are slots. `Unauthorized` is
         raised out of a claim; with `strict`, `NotAllowed` and `Misconfigured` are too.
@@ -127,14 +127,14 @@ class Loop:
         return len(self._items)
 
     async def quiet(self) -> None:
-        """Return when every held item rests or has ended."""
+        """Wait until every held item rests or has ended."""
         while any(item.active for item in self._items.values()):
             await self._changed.wait()
 
     async def run(self, stop: anyio.Event, *, most_ticks: int = 0) -> None:
         """Tick until `stop`, until nothing is held after the admission was shut, or `most_ticks` times.
 
-        A bad tick is logged and the loop goes on.
+        A failed tick is logged and the loop goes on.
         """
         ticks, part = 0, random.random()
         while not self._over(stop) and (not most_ticks or ticks < most_ticks):
@@ -155,7 +155,7 @@ class Loop:
             await self.quiet()  # the last look may have begun what is paid for
 
     async def once(self, stop: anyio.Event, *, wait: bool) -> Ended | Rest | None:
-        """Work on exactly one item; None when there was nothing to do, and `skipped` says why.
+        """Work on exactly one item; None if there was nothing to do, and `skipped` says why.
 
         With `wait` false, or when a person has to act, it returns at the first wait. Errors of the
         process itself are raised: `NotAllowed`, `Unauthorized`, `Misconfigured`, `Transient`.
@@ -182,15 +182,15 @@ class Loop:
 
     @property
     def due(self) -> float:
-        """When an item has to be woken although nobody polls (boot clock); infinite while none has."""
+        """Boot time at which an item has to be woken even without a poll; infinite if there is none."""
         return min((item.due for item in self._items.values()), default=math.inf)
 
     def poke(self) -> None:
-        """There is something to look at: do not wait for the end of the interval."""
+        """Look soon, without waiting for the end of the interval: there is news."""
         self._poked.set()
 
     def hear_of_news(self) -> None:
-        """Somebody outside knows of news: look at once, and again when every replica knows of them too."""
+        """Take a hint from outside that there is news: look at once, and again when every replica of GitHub has it."""
         self._look_again = self._clock.boot() + AGAIN_SECONDS
         self.poke()
 
@@ -209,9 +209,9 @@ class Loop:
         self._poked = anyio.Event()
 
     async def _due_or_told(self, stop: anyio.Event) -> bool:
-        """Whether something has to be looked at although nobody told of it; False as soon as somebody does.
+        """Wait; return True if a look is due although nobody reported news, False as soon as somebody does.
 
-        Never at once: what is due stays so when the look fails.
+        Never returns True at once: what is due stays due if the look fails.
         """
         earliest = self._clock.boot() + POKED_SECONDS
         while not stop.is_set() and not self._poked.is_set():
@@ -225,7 +225,7 @@ class Loop:
         return False
 
     async def _look_after(self, item: ItemTask) -> None:
-        """Stop or wake one item; when GitHub cannot be asked about it, it is woken all the same."""
+        """Stop or wake one item; if GitHub cannot be asked about it, wake it all the same."""
         try:
             reason = await self._agent.revoked(item.number)
         except EngineError as error:
@@ -272,6 +272,6 @@ class Loop:
             self.poke()
 
     def _let_go(self) -> None:
-        """End every wait, without GitHub, which may be away: for what is leaving it has no answer worth waiting for."""
+        """End every wait, without a request to GitHub, which may be down: a leaving process needs no answer of it."""
         for item in self._items.values():
             item.let_go()

@@ -14,13 +14,13 @@ class RealClock:
         self._boot = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
     def now(self) -> float:
-        """Wall clock."""
+        """Return the wall clock in seconds."""
         return time.time()
 
     def boot(self) -> float:
-        """Boot clock."""
+        """Return the boot clock in seconds."""
         return time.clock_gettime(self._boot)
 
     async def sleep(self, seconds: float) -> None:
-        """Let `seconds` pass."""
+        """Wait for `seconds`."""
         await anyio.sleep(seconds)

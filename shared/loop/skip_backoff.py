@@ -1,4 +1,4 @@
-"""What a loop has not claimed: which candidates, at which version, until when, and why."""
+"""The candidates that a loop did not claim: number, version, end of the pause and reason."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from shared.clock import Clock
 from shared.scheduling.items import Candidate, Skip
 
 LOOKS = 30
-"""So many candidates are looked at in one tick: each costs a few requests, and held items wait for the tick's end."""
+"""Candidates looked at in one tick: each costs a few requests, and held items wait for the tick's end."""
 
 LOOK_AGAIN_SECONDS = (1.0, 60.0)
-"""Pauses before the second and the third look at one version of an item: GitHub's times of change have whole seconds,
-within which two changes look like one, and a reading of the single item may be older than the list that named it."""
+"""Pauses in seconds before the second and the third look at one version of an item: GitHub's times of change have whole
+seconds, so that two changes may look like one, and a single item may be read older than the list that named it."""
 
 ANY_VERSION = "*"
-"""In the memory: whatever has changed there."""
+"""Remembered version that stands for every version of an item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class _Memory:
 
 
 class SkipBackoff:
-    """The candidates that are left alone for a while; `candidate in skipped` asks for one."""
+    """The candidates that are left alone for a while; `candidate in skipped` tells whether one is."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -38,12 +38,12 @@ class SkipBackoff:
 
     @property
     def reasons(self) -> Mapping[int, str]:
-        """Why each was not claimed when it was last looked at."""
+        """Reason per item why it was not claimed when it was last looked at."""
         return {number: memory.reason for number, memory in self._known.items()}
 
     @property
     def failure(self) -> str:
-        """The first error that a claim met, or nothing."""
+        """The first error that a claim met; empty if there was none."""
         return next((memory.reason for memory in self._known.values() if memory.failed), "")
 
     def __contains__(self, candidate: Candidate) -> bool:
@@ -53,9 +53,9 @@ class SkipBackoff:
         return self._clock.boot() < memory.until
 
     def due(self, candidates: Sequence[Candidate], held: Container[int]) -> tuple[Candidate, ...]:
-        """Which to look at now, at most `LOOKS`, in their order.
+        """Return the candidates to look at now, at most `LOOKS`, in their order.
 
-        Where there are more, half are the first ones, and half those that were never looked at: so the first ones,
+        If there are more, half are the first ones, and half those that were never looked at: so the first ones,
         coming due again and again, do not keep the last of thousands from being looked at.
         """
         due = [one for one in candidates if one.number not in held and one not in self]
@@ -66,7 +66,7 @@ class SkipBackoff:
         return (*first, *(one for one in others if one in new))
 
     def add(self, candidate: Candidate, skip: Skip) -> None:
-        """Leave it alone, but look twice more soon: the first looks may have been shown an older state of it."""
+        """Leave it alone, but look twice more soon: the first looks may have read an older state of it."""
         memory = self._known.get(candidate.number)
         looks = memory.looks if memory is not None and memory.version == candidate.version else 0
         soon = LOOK_AGAIN_SECONDS[looks] if looks < len(LOOK_AGAIN_SECONDS) else skip.seconds
@@ -74,11 +74,11 @@ class SkipBackoff:
         self._known[candidate.number] = _Memory(candidate.version, until, skip.reason, skip.failed, looks + 1)
 
     def leave(self, number: int, reason: str, seconds: float) -> None:
-        """Leave an item alone for `seconds`, whatever changes there."""
+        """Leave an item alone for `seconds`, even if it changes."""
         self._known[number] = _Memory(ANY_VERSION, self._clock.boot() + seconds, reason, True)
 
     def refuse(self, candidate: Candidate) -> bool:
-        """Note that its claim was refused; whether that is news at this version."""
+        """Note that its claim was refused; return whether that is new for this version."""
         known = self._refused.get(candidate.number)
         self._refused[candidate.number] = candidate.version
         return known != candidate.version
