@@ -1,4 +1,4 @@
-"""The labels' definitions at a start: what was deleted from the repository is made again, or a person is told."""
+"""Definitions of the stage labels at the start of an agent: deleted ones are created again, or a person is told."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from shared.lock.write_permit import OperatorPermit
 log = structlog.get_logger()
 
 START = OperatorPermit("start of an agent")
-"""Whoever starts an agent wants its labels to exist."""
+"""Permit to create labels: whoever starts an agent wants its labels to exist."""
 
 
 async def restore(board: LabelBoard, repository: str) -> None:
-    """Define the labels that `repository` lacks, once; a refusal becomes one instruction in the log, never an error."""
+    """Create the labels that `repository` lacks, once; a refusal becomes one instruction in the log, never an error."""
     try:
         created = await board.create_all(START)
     except NotAllowed as error:

@@ -1,6 +1,6 @@
-"""How the end of a specification is told: its status comment, ticks at what is proved, labels that say no more.
+"""The report of a specification's end: status comment, ticks at proved criteria, removal of stage labels and flags.
 
-Whoever finds the end tells it: the reviewer that merges, the worker that holds the issue, or a sweep over fences that
+Whoever finds the end reports it: the reviewer that merges, the worker that holds the issue, or a sweep over fences that
 nobody holds. Every effect is convergent; a refused one is logged, because nothing that has ended fails any more.
 """
 
@@ -30,15 +30,15 @@ log = structlog.get_logger()
 
 
 Boards = Callable[[Collection[int]], StatusBoard]
-"""The worker's status comments, as far as these accounts have written them."""
+"""Returns the worker's status comments, limited to those written by these accounts (ids)."""
 
 Spent = Callable[[int], Awaitable[float | None]]
-"""US dollars that all runs for an issue have cost; None when nobody knows."""
+"""Returns the cost of all runs for an issue in US dollars; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What an end is told from: keys and accounts by which our own text is known, costs, and the server's time."""
+    """Sources of the report: keys and accounts that identify our own text, costs, and the server's time."""
 
     keys: Keyring
     accounts: Collection[int]
@@ -47,7 +47,7 @@ class Sources:
 
 
 class Closing:
-    """Tells that an issue's pull request is merged, and leaves no label that asks for anything."""
+    """Reports that an issue's pull request is merged, and removes every label that asks for work."""
 
     def __init__(
         self,
@@ -66,9 +66,9 @@ class Closing:
         self._sources = sources
 
     async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None:
-        """Tell it on the issue of the worker's `fence`, tick what a test proves, and take the labels off both.
+        """Report the merge on the issue of the worker's `fence`, tick proved criteria, and take the labels off both.
 
-        The issue's labels come off last: by them an end is found that was not told to its end. Raises `Transient`.
+        The issue's labels come off last: by them an unfinished report is found again. Raises `Transient`.
         """
         number = fence.key.number
         claim = self._claim(pull_request, number)
@@ -112,15 +112,15 @@ class Closing:
             log.warning("end_not_shown", outcome="skipped", numbers=numbers, error=str(error))
 
     def _unlabelled(self, item: Issue | PullRequest, shown: Collection[str] = ()) -> ItemChange:
-        """The item without its stages and flags, and without the labels `shown`."""
+        """Return the change that takes off the item's stages and flags, and the labels `shown`."""
         read = {name.casefold() for name in item.labels}
         unread = (one for one in shown if one.casefold() not in read)
         return ItemChange(item.number, off=(*self._names.ours(item.labels), *unread))
 
     def _ticked(self, issue: Issue, claim: proof_claim.Claim | None) -> str | None:
-        """The issue's text with ticks; None where nothing is ticked.
+        """Return the issue's text with ticks; None if nothing is ticked.
 
-        Nothing else of a person's text changes: one in which the gate would change more keeps its empty boxes.
+        Nothing else of a person's text changes: if the outbound filter would change more, its boxes stay empty.
         """
         if claim is None or issue.is_pull_request:
             return None
@@ -130,7 +130,7 @@ class Closing:
         return body if body_sha256(issue.title, body) == body_sha256(issue.title, issue.body) else None
 
     def _claim(self, pull_request: PullRequest, number: int) -> proof_claim.Claim | None:
-        """What the pull request's own signed line says; None where a person has written there."""
+        """Return the claim in the pull request's own signed line; None if a person has changed it."""
         try:
             claim, authentic = proof_claim.read(pull_request.body, self._sources.keys)
         except proof_claim.NoClaim:
@@ -142,19 +142,19 @@ class Closing:
         return claim.cost_usd if spent is None and claim is not None else spent
 
     def _accounts(self, fence: Fence, thread: Iterable[Comment]) -> frozenset[int]:
-        """The engine's accounts, that of the worker included: only who may push moves a fence to an ACK of its own."""
+        """Return the ids of the engine's accounts and the worker's: only a pusher can name its own ACK in a fence."""
         holder = next((one.author.id for one in thread if one.id == fence.ack_id and read_ack(one)), None)
         return frozenset(self._sources.accounts) | ({holder} if holder is not None else frozenset())
 
 
 def began(thread: Iterable[Comment]) -> datetime | None:
-    """When a worker first took an issue up, by the oldest ACK among the engine's comments in its thread."""
+    """Return when a worker first took the issue up: the time of the oldest worker ACK among these comments."""
     acks = ((one, read_ack(one)) for one in thread)
     return min((one.created_at for one, ack in acks if ack is not None and ack.key.kind is Role.WORKER), default=None)
 
 
 def merged(fence: Fence, pull_request: PullRequest, usd: float | None, taken: timedelta | None) -> Status:
-    """The last word on an issue whose pull request was merged."""
+    """Return the final status of an issue whose pull request was merged."""
     commit = f" as `{pull_request.merge_sha[:7]}`" if pull_request.merge_sha else ""
     facts = [_count(fence.attempt, "attempt")] if fence.attempt else []
     facts += [_count(fence.round, "round") + " of changes"] if fence.round else []
@@ -176,7 +176,7 @@ def merged(fence: Fence, pull_request: PullRequest, usd: float | None, taken: ti
 
 
 def edited_since(fence: Fence, issue: Issue, names: Labels) -> str:
-    """What is said where the issue's text is not the one that was worked on last; empty where it is."""
+    """Return a note if the issue's text is not the one that was worked on last; empty if it is."""
     if fence.body_sha256 in {"", body_sha256(issue.title, issue.body)}:
         return ""
     return (
@@ -190,7 +190,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _duration(taken: timedelta) -> str:
-    """In the unit in which people would say it."""
+    """Return a duration in the unit that people would use."""
     minutes = max(round(taken.total_seconds() / 60), 0)
     if minutes < 1:
         return "less than a minute"

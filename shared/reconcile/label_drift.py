@@ -1,4 +1,4 @@
-"""What the stage labels of an item say beside its fence: agreement, our own lag, or a person's order (pure)."""
+"""Comparison of an item's stage labels with its fence: agreement, our own lag, or a person's order (pure)."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from shared.workflow.labels import Labels
 
 
 class Sign(StrEnum):
-    """How the stage labels of an item stand to the stage that its fence records."""
+    """Relation of an item's stage labels to the stage that its fence records."""
 
     AGREES = "agrees"
-    """It is the only one."""
+    """The recorded stage is the only one shown."""
     LAGS = "lags"
-    """It is among several, or the one before it is there: a move of ours that is not finished. To be repaired."""
+    """The recorded stage is among several, or the one before it is shown: an unfinished move of ours, to repair."""
     MOVED = "moved"
-    """Only others are there: a person's order."""
+    """Only other stages are shown: a person's order."""
     BARE = "bare"
-    """None is there: a person took it off, or it was lost with its definition."""
+    """No stage is shown: a person took the label off, or it was lost with its definition."""
 
 
 ORDERS = frozenset({Sign.MOVED, Sign.BARE})
-"""What ends the work on an item, unless a bare one lost its label with the label's definition."""
+"""Signs that end the work on an item, unless a bare one lost its label with the label's definition."""
 
 
 def sign(shown: frozenset[Stage], recorded: Stage, before: frozenset[Stage]) -> Sign:
-    """What `shown` says beside the `recorded` stage; `before` are the stages that an agent moves from to it."""
+    """Compare the stages `shown` with the `recorded` one; `before` are the stages from which an agent moves to it."""
     if not shown:
         return Sign.BARE
     if shown == {recorded}:
@@ -39,7 +39,7 @@ def sign(shown: frozenset[Stage], recorded: Stage, before: frozenset[Stage]) -> 
 def before(
     recorded: Stage, *, tracks: Collection[Track], movers: Collection[Role], events: Collection[Event] = ()
 ) -> frozenset[Stage]:
-    """The stages from which one of `movers`, or one of `events`, leads to `recorded` on these tracks."""
+    """Return the stages from which one of `movers`, or one of `events`, leads to `recorded` on these tracks."""
     return frozenset(
         stage
         for (track, stage, event), there in TRANSITIONS.items()
@@ -48,7 +48,7 @@ def before(
 
 
 def was_taken_off(events: Sequence[LabelEvent], label: str) -> bool:
-    """Whether the last that happened to a label, oldest first, was its removal, or nothing ever happened to it.
+    """Return whether the last event of a label, oldest first, is its removal, or it has no event at all.
 
     A deleted definition takes its label off every item without an event.
     """
@@ -57,9 +57,9 @@ def was_taken_off(events: Sequence[LabelEvent], label: str) -> bool:
 
 
 def is_half_a_move(events: Sequence[LabelEvent], old: Collection[str], ours: Collection[int]) -> bool:
-    """Whether the last that happened to a stage label, oldest first, was that one of `ours` took off an `old` one.
+    """Return whether the last event of a stage label, oldest first, is the removal of an `old` one by one of `ours`.
 
-    An engine takes off the label of the stage before last, so none is left only when an earlier write of its own
+    The engine takes off the label of the stage before last, so none is left only if an earlier write of its own
     came late, or the later one never did. `events` are of stage labels alone.
     """
     if not events or events[-1].added or events[-1].actor.id not in ours:
@@ -68,7 +68,7 @@ def is_half_a_move(events: Sequence[LabelEvent], old: Collection[str], ours: Col
 
 
 def unknown(names: Labels, labels: Iterable[str]) -> frozenset[str]:
-    """The labels that look like a stage and are none; nothing is ever done about them."""
+    """Return the labels that look like a stage and are none; nothing is ever done about them."""
     prefix = names.status_prefix.casefold()
     known = {names.of(stage).casefold() for stage in Stage if stage not in UNLABELLED}
     return frozenset(

@@ -1,4 +1,4 @@
-"""Labels that vanished with their definition, or by a late write of ours: nobody ordered anything."""
+"""Detection of lost labels: they vanished with their definition, or by a late write of ours; nobody ordered it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Item = TypeVar("Item", Issue, PullRequest)
 log = structlog.get_logger()
 
 QUIET = timedelta(seconds=60)
-"""GitHub's lists of events lag behind its items: an item that changed later than this may hide a removal."""
+"""Time by which GitHub's lists of events may lag behind its items: a later change of an item may hide a removal."""
 
 
 class LostLabels:
-    """Tells a stage label that was lost from one that a person took off; a doubt counts for the person.
+    """Distinguishes a lost stage label from one that a person took off; a doubt counts for the person.
 
     `ours` are the ids of the engine's accounts, `before` the stages from which an agent of this kind moves to one.
     """
@@ -45,7 +45,7 @@ class LostLabels:
         self._before = before
 
     async def restored(self, item: Item, recorded: Stage | None, now: datetime) -> Item:
-        """`item`, with the label of the `recorded` stage if that was lost; `now` is server time.
+        """Return `item`, with the label of the `recorded` stage if that was lost; `now` is server time.
 
         Nothing is written. Asks GitHub only about an item without any stage label. Raises `Transient`.
         """

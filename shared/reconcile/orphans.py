@@ -1,4 +1,4 @@
-"""What becomes of items whose fence says that there is work, but that no list shows (pure)."""
+"""Decisions about items whose fence says that there is work, but that no list shows (pure)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from shared.workflow import HALTED, TERMINAL, Role, Stage
 from shared.workflow.labels import Flag, Labels
 
 KEPT = timedelta(days=30)
-"""How long the fence of a closed item is kept, by GitHub's clock."""
+"""Time for which the fence of a closed item is kept, by GitHub's clock."""
 
 
 TIDYING = OperatorPermit("tidy up what has ended")
-"""Whoever runs agents wants that; nobody holds what has ended, and every effect of it is convergent."""
+"""Permit to tidy up: whoever runs agents wants it; nobody holds ended items, and every effect on them is convergent."""
 
 
 class ItemEnd(Enum):
-    """How an item that is closed has ended."""
+    """The outcome of a closed item."""
 
     DONE = "done"
     DROPPED = "dropped"
@@ -32,7 +32,7 @@ class ItemEnd(Enum):
 
     @classmethod
     def of(cls, pull_request: PullRequest) -> ItemEnd:
-        """By the pull request that an item is about: a merge closes it, so no older answer shows it closed."""
+        """Return the outcome by the item's pull request: a merge closes it, so no older answer shows it closed."""
         if pull_request.merged:
             return cls.DONE
         return cls.UNCLEAR if pull_request.open else cls.DROPPED
@@ -40,17 +40,17 @@ class ItemEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReconcileRules:
-    """What the reconciler has to know of one kind of agent.
+    """The reconciler's rules for one kind of agent.
 
     `owned_stages`: the stages in which labels that disagree with a resting fence are a person's order; in any
     other stage somebody else may have moved them. `unlabelled`: stages that a crash may leave without a
     label; `ended_when_bare`: stages that are not the agent's alone, and that end where a person has taken every stage
     label off. `finish_by_claim`: stages from which what has ended is finished by a claim, because more than the fence
-    is to be done. `outcome` asks how an item that is closed ended, `needs_followup` whether anything follows
-    from a listed item being gone, beside those that are still listed, `belongs` which items are followed because of
-    listed ones, whatever labels they have. `told` makes the status comment of an item
-    that is withdrawn, from its fence as it is then and the reason. `closed` shows that what is closed has ended:
-    it is told if nothing else will, and its labels come off.
+    is to be done. `outcome` asks how an item that is closed ended; `needs_followup(item, listed)` is true if the
+    disappearance of a listed item requires work, given those still listed; `belongs(item, known)` is true for an item
+    that is followed because of listed ones, whatever its labels. `told` makes the status comment of an item
+    that is withdrawn, from its fence as it is then and the reason. `closed` shows that a closed item has ended:
+    reports the end if nothing else will, and takes its labels off.
     """
 
     role: Role
@@ -68,13 +68,13 @@ class ReconcileRules:
     belongs: Callable[[Issue, Mapping[int, Issue]], bool] = lambda issue, known: False
 
     def sign(self, item: Issue, fence: Fence) -> Sign:
-        """What the stage labels of `item` say beside its fence."""
+        """Compare the stage labels of `item` with its fence."""
         recorded, shown = self.projected(fence), self.names.read(item.labels).stages
         return Sign.AGREES if recorded is None else sign(shown, recorded, self.before(recorded))
 
 
 class OrphanDecision(StrEnum):
-    """What is done about one fence."""
+    """The action for one fence."""
 
     LEAVE = "leave"
     CONTINUE = "continue"
@@ -86,7 +86,7 @@ class OrphanDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SuspectFence:
-    """One fence and its item, read singly. `item` None: it is gone. `lost`: its label went with the definition."""
+    """One fence and its item, read singly. `item` is None if it is gone. `lost`: its label went with the definition."""
 
     fence: Fence
     item: Issue | None
@@ -97,7 +97,7 @@ class SuspectFence:
 def suspects(
     fences: Iterable[Fence], known: Mapping[int, Issue], rules: ReconcileRules, now: datetime
 ) -> tuple[Fence, ...]:
-    """The fences that need a closer look; `known` is what lists show as open."""
+    """Return the fences that need a closer look, by number; `known` are the items that lists show as open."""
     found = []
     for fence in fences:
         if fence.stage in TERMINAL:
@@ -112,7 +112,7 @@ def suspects(
 
 
 def judge(found: SuspectFence, rules: ReconcileRules, now: datetime) -> OrphanDecision:
-    """What is done about a suspect."""
+    """Decide what is done about a suspect."""
     item, stage = found.item, found.fence.stage
     if stage in TERMINAL:
         return OrphanDecision.PRUNE if _is_long_closed(found, now) else OrphanDecision.LEAVE
@@ -128,7 +128,7 @@ def judge(found: SuspectFence, rules: ReconcileRules, now: datetime) -> OrphanDe
 
 
 def is_unclear(verdict: OrphanDecision, age: timedelta, doubt: timedelta) -> bool:
-    """Whether a second look decides, `doubt` later; `age` is the fence's.
+    """Return whether only a second look, `doubt` later, decides; `age` is the fence's.
 
     Labels that disagree with a fence that has moved just now may be older than its move.
     """
@@ -154,7 +154,7 @@ def _by_labels(found: SuspectFence, item: Issue, rules: ReconcileRules) -> Orpha
 
 
 def reason(item: Issue) -> str:
-    """Why an item was withdrawn, as a part of a sentence."""
+    """Return the reason why an item was withdrawn, as a part of a sentence."""
     if not item.open:
         return "it was closed while no agent worked on it"
     if item.locked:
@@ -163,7 +163,7 @@ def reason(item: Issue) -> str:
 
 
 def _is_long_closed(found: SuspectFence, now: datetime) -> bool:
-    """Of what is gone, nobody says when it ended: the fence's own time counts."""
+    """Return whether an item closed long ago; if it is gone, the fence's own time counts: nobody knows a better one."""
     if found.item is None:
         return now - found.fence.at >= KEPT
     closed_at = found.item.closed_at

@@ -1,4 +1,4 @@
-"""The first label of a start: the reply to it says whether what asked for the start is still there."""
+"""The first label of a start: the reply to it shows if the order to start is still there."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class _Begun:
-    """The stages whose labels this lease has set, each once: item and label."""
+    """The labels that this lease has set, once each, as pairs of item number and label."""
 
     labels: set[tuple[int, str]] = field(default_factory=set)
 
 
 class StartLabel:
-    """Between the reading that led to a start and its first label, a person may have taken the order back.
+    """Sets the first label of a start unless a person took the order back after it was read.
 
     Costs no request of its own: the label is set in any case, and GitHub answers with all that are there. The stage
     that asked for the start goes with the same request where GraphQL can be had.
@@ -37,9 +37,9 @@ class StartLabel:
         self._names = names
 
     async def label(self, held: Held, item: Item, asked: str, stage: Stage) -> Item | None:
-        """Set `stage` beside the label `asked`; the item as it is then, or None when `asked` was taken off meanwhile.
+        """Set `stage` beside the label `asked`; return the item as it is then, or None if `asked` was taken off.
 
-        Then our label is gone again. An item that was read without `asked` or with the stage, or that this
+        If None, our label is gone again. An item that was read without `asked` or with the stage, or that this
         lease has begun before, comes back as it is. Raises `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), _folded(item.labels)
@@ -55,14 +55,14 @@ class StartLabel:
         return replace(item, labels=left)
 
     async def _exchanged(self, number: int, ours: str, asked: str, held: Held) -> tuple[frozenset[str], frozenset[str]]:
-        """All labels when ours was set, and what is left: a stage that asked for the start goes, a story stays one."""
+        """Return all labels after ours was set, and those left: an asking stage label goes, a story label stays."""
         if self._names.read([asked]).stages:
             return await self._board.exchange(number, ours, asked, held)
         labels = await self._board.add(number, [ours], held)
         return labels, labels
 
     async def was_us(self, held: Held, number: int, asked: str, *, since: datetime | None = None) -> bool:
-        """Whether the removal is our own, from before this epoch: a stale reading had not shown it. Or `since` then.
+        """Return whether we removed the label ourselves: before this epoch, unseen by a stale read, or from `since` on.
 
         The account alone does not tell, because its owner may share it. A list of events that shows no
         removal yet is a doubt, which counts for the person.

@@ -1,4 +1,4 @@
-"""The sweep for orphans: one fetch of all fences every ten minutes, each suspect read singly, then dealt with."""
+"""The sweep for orphans: one fetch of all fences every ten minutes; each suspect is read singly, then dealt with."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from shared.workflow import TERMINAL, Stage
 log = structlog.get_logger()
 
 SWEEP_SECONDS = 600.0
-"""How often all fences are fetched."""
+"""Seconds between two fetches of all fences."""
 
 RETRY_SECONDS = 60.0
-"""When it is tried again after a failure."""
+"""Seconds until the retry after a failure."""
 
 LEFT_SECONDS = 3600.0
-"""How long a suspect that was left as it is stays unasked while its fence does not move."""
+"""Seconds without another look at a suspect that was left as it is, while its fence does not move."""
 
 DOUBT_SECONDS = 120.0
-"""So long after the first look the second one decides: replicas learn of a merge or a label some time after it."""
+"""Seconds between the first look and the deciding one: replicas learn of a merge or a label some time after it."""
 
 MOST_LOOKS = 20
-"""So many suspects are read in one go; the rest waits for the next poll."""
+"""Suspects that are read in one go; the rest waits for the next poll."""
 
 PRUNING = OperatorPermit("forget what was closed long ago")
-"""Whoever runs agents wants that; nobody can hold what is closed, and the removal is a compare-and-swap."""
+"""Permit to prune: whoever runs agents wants it; nobody can hold a closed item, and it is a compare-and-swap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the sweep reads and tells, and the server's time."""
+    """Ports of the sweep: fences, threads, lost labels, status comments and the server's time."""
 
     fences: FenceList
     issues: Issues
@@ -59,7 +59,7 @@ class Sources:
 
 
 class Sweep:
-    """Finds the items of one kind of agent that the lists lack. Ends by itself what needs nothing but its fence."""
+    """Finds the items of one kind of agent that the lists lack. Ends those itself that need only their fence."""
 
     def __init__(self, rules: ReconcileRules, sources: Sources, port: Port, claimant: Claimant, clock: Clock) -> None:
         self._rules = rules
@@ -76,15 +76,15 @@ class Sweep:
 
     @property
     def orphans(self) -> Mapping[int, Issue]:
-        """The items that a claim continues or finishes, as they were read; kept until the next sweep."""
+        """Items that a claim continues or finishes, as they were read; kept until the next sweep."""
         return self._orphans
 
     def dismiss(self, number: int) -> None:
-        """An item has ended: it is no orphan any more."""
+        """Forget an orphan, because it has ended."""
         self._orphans.pop(number, None)
 
     async def look(self, known: Mapping[int, Issue]) -> None:
-        """Fetch and judge when it is time. A failure is logged and tried again: nothing else waits for a sweep."""
+        """Fetch and judge fences when it is time. Failures are logged and retried: nothing else waits for a sweep."""
         if self._clock.boot() >= self._next:
             self._next = self._clock.boot() + RETRY_SECONDS
             try:
@@ -118,7 +118,7 @@ class Sweep:
         self._orphans = {}
 
     def _tell_of_newer(self, foreign: Mapping[str, str]) -> None:
-        """Items that only a newer agent can look after are named in the log, each once."""
+        """Log the items that only a newer agent can look after, each once."""
         for ref in sorted(ref for ref, oid in foreign.items() if self._foreign.get(ref) != oid):
             step = "upgrade this agent, or delete the ref if no newer one is at work"
             log.warning("fence_cannot_be_read", outcome="skipped", lock=ref, commit=foreign[ref], next_step=step)
@@ -132,11 +132,11 @@ class Sweep:
         return self._doubted.get(fence.key.number, (None, 0.0))[0] == fence
 
     def _is_due(self, fence: Fence) -> bool:
-        """It was in doubt long enough ago that the next look decides."""
+        """Return whether a doubted fence has waited long enough, so that the next look decides."""
         return self._doubts(fence) and self._clock.boot() >= self._doubted[fence.key.number][1] + DOUBT_SECONDS
 
     def _decided(self, fence: Fence, verdict: OrphanDecision, now: datetime) -> OrphanDecision:
-        """What is unclear for the first time is looked at again; what then is as unclear as it was is withdrawn."""
+        """Return the decision: look again at an unclear fence; withdraw one that is still unclear after the wait."""
         unclear, was_due = is_unclear(verdict, now - fence.at, timedelta(seconds=DOUBT_SECONDS)), self._is_due(fence)
         if was_due or not unclear:
             self._doubted.pop(fence.key.number, None)
@@ -173,7 +173,7 @@ class Sweep:
         log.info("orphan_found", outcome="completed" if done else "skipped", lock=fence.key.ref, verdict=str(verdict))
 
     async def _end(self, fence: Fence, found: SuspectFence, stage: Stage) -> bool:
-        """The labels of what is closed come off before its fence ends, after which nobody looks again."""
+        """End a fence; the labels of a closed item come off before, because nobody looks at it afterwards."""
         if found.item is not None and not found.item.open:
             item = found.item
             return await write_tombstone(
@@ -182,12 +182,12 @@ class Sweep:
         return await write_tombstone(self._port, self._claimant, fence, stage)
 
     async def _tell(self, fence: Fence, item: Issue) -> None:
-        """A status comment that says that somebody works there says so no more; where there is none, none is posted."""
+        """Revise a status comment that says that somebody works there; posts none where there is none."""
         told = await self._rules.told(replace(fence, stage=Stage.WITHDRAWN), reason(item))
         await self._sources.status.revise(item.number, told, Notice(item.number, "withdrawn"))
 
     async def _found(self, fence: Fence, now: datetime) -> SuspectFence:
-        """The item itself: what lists and fences said may be old."""
+        """Read the item itself: lists and fences may be out of date."""
         rules = self._rules
         try:
             item = await self._sources.issues.issue(fence.key.number)

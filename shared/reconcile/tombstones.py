@@ -1,4 +1,4 @@
-"""Ending a fence: by the holder of an item that is gone, or in passing when nobody holds it. Writes nothing else."""
+"""The end of a fence: by the holder of a deleted item, or in passing if nobody holds it. Writes nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shared.workflow import TERMINAL, Stage
 
 
 async def abandon(held: Held) -> None:
-    """The item is deleted, transferred or converted: the fence remembers it, the patch stays in it.
+    """End the fence of an item that is deleted, transferred or converted; its patch stays in the fence.
 
     Raises `Lost` and `Transient`, as `advance` does.
     """
@@ -34,10 +34,10 @@ async def write_tombstone(
     *,
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> bool:
-    """Put a tombstone on a fence that is still as it was `seen` and that nobody holds; whether it stands now.
+    """Put a tombstone on a fence that is still as it was `seen` and that nobody holds; return whether it stands now.
 
-    A compare-and-swap: should an agent begin a new epoch at this moment, one of the two is refused. `before` is what
-    has to be done first, once it is known that nobody holds it. Raises `Transient`.
+    A compare-and-swap: should an agent begin a new epoch at this moment, one of the two is refused. `before` runs
+    first, once it is known that nobody holds the fence. Raises `Transient`.
     """
     at = await _free(port, claimant, seen)
     if at is None:
@@ -49,9 +49,9 @@ async def write_tombstone(
 
 
 async def _free(port: Port, claimant: Claimant, seen: Fence) -> datetime | None:
-    """The server's time when the fence was found unmoved and without a live holder; else None.
+    """Return the server's time if the fence was found unmoved and without a live holder; else None.
 
-    The thread of an item that is gone cannot be read: then its holder has had the time after which it is surely dead.
+    The thread of a deleted item cannot be read: then its holder counts as dead after `terms.certain` seconds.
     """
     try:
         view = await observe(port, seen.key, claimant)

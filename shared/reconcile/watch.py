@@ -1,4 +1,4 @@
-"""What an agent finds work by: the lists of its inbox and, beside them, the orphans that lists lack."""
+"""An agent's sources of work: the lists of its inbox and the orphans that lists lack."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from shared.workflow.labels import Labels
 log = structlog.get_logger()
 
 Beside = Callable[[Mapping[int, Issue]], Awaitable[object]]
-"""Another look, which is given the listed items."""
+"""An additional look, which receives the listed items."""
 
 MOST_HINTS = 1000
-"""So many hints are remembered, so that each is given once."""
+"""Hints that are remembered, so that each is given once."""
 
 
 class Watch:
@@ -33,7 +33,7 @@ class Watch:
         self._beside: list[tuple[str, Beside]] = []
 
     def beside(self, name: str, look: Beside) -> Watch:
-        """The same, with another look at the end of each; what goes wrong with that keeps nobody from work."""
+        """Add a look to the end of each `look`; its errors keep nobody from work. Returns itself."""
         self._beside.append((name, look))
         return self
 
@@ -44,7 +44,7 @@ class Watch:
 
     @property
     def gone(self) -> Mapping[int, Issue]:
-        """The listed items that the last look found closed; told once."""
+        """Listed items that the last look found closed; told once."""
         return self._lists.gone
 
     @property
@@ -53,15 +53,15 @@ class Watch:
         return self._sweep.orphans
 
     def version(self, number: int) -> datetime | None:
-        """When an open item last changed; None when the change list does not reach to it."""
+        """Return when an open item last changed; None if the change list does not reach to it."""
         return self._lists.version(number)
 
     def follow(self, listed: Issue) -> None:
-        """Know an item that a list has shown, whatever its labels, until it is closed."""
+        """Follow an item that a list has shown, whatever its labels, until it is closed."""
         self._lists.follow(listed)
 
     def dismiss(self, number: int) -> None:
-        """An item has ended by our own hand: nobody has to look at it any more."""
+        """Forget an item that we ended ourselves: nobody has to look at it any more."""
         self._lists.dismiss(number)
         self._sweep.dismiss(number)
 
@@ -78,14 +78,14 @@ class Watch:
 
 
 class Hints:
-    """Says once what a person may have meant by a label that looks like a stage and is none."""
+    """Log messages, one for each label that looks like a stage and is none: a person may have meant one."""
 
     def __init__(self, names: Labels) -> None:
         self._names = names
         self._given: set[tuple[int, str]] = set()
 
     def give(self, issues: Iterable[Issue]) -> None:
-        """Look through listed items; unknown stage labels are left alone."""
+        """Log the unknown stage labels of listed items, each once; the labels are left alone."""
         for issue in issues:
             for label in sorted(unknown(self._names, issue.labels)):
                 if (issue.number, label) not in self._given and len(self._given) < MOST_HINTS:
