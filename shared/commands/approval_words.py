@@ -1,4 +1,4 @@
-"""Words by which people approve without the command: they are pointed to it, and nothing is done upon them (pure)."""
+"""Words by which people approve without the command: they are pointed to it, and nothing else happens (pure)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from shared.commands.command import spoken_text
 
 MOST_CHARS = 120
-"""What is longer says something else as well."""
+"""Most characters of an approval; a longer comment says something else as well."""
 
 _APPROVES = re.compile(
     r"\b(?:lgtm|ship it|go ahead|looks? good|sounds? good|approved?|perfect|do it|please proceed|proceed|\+1"
@@ -21,6 +21,6 @@ _DOUBTS = re.compile(
 
 
 def consents(body: str) -> bool:
-    """Whether a comment approves and says nothing else: quotes and code apart."""
+    """Return whether a comment approves and says nothing else; quotes and code do not count."""
     said = spoken_text(body)
     return len(said) <= MOST_CHARS and _APPROVES.search(said) is not None and _DOUBTS.search(said) is None

@@ -1,4 +1,4 @@
-"""Commands that people give in comments: read, and bound to who may give them (pure)."""
+"""Commands that people give in comments, parsed together with their author (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.text.markdown import lines
 
 
 class Verb(StrEnum):
-    """What can be ordered."""
+    """The commands that people can give."""
 
     START = "start"
     APPROVE = "approve"
@@ -35,14 +35,14 @@ ALIASES = {"mark-for-spec-review": Verb.SPEC_REVIEW}
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One order: which comment gave it, who, and the text behind the verb."""
+    """One command: its comment, its author, and the text behind the verb."""
 
     comment_id: int
     author: Account
     verb: Verb
     text: str
     at: datetime | None = field(default=None, compare=False)
-    """When it was given, by server time."""
+    """Server time at which the command was given."""
 
     def __str__(self) -> str:
         return f"/{self.verb} by {self.author.login} in comment {self.comment_id}"
@@ -50,7 +50,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What looks like a command and is none of ours."""
+    """A text that looks like a command and is none of ours."""
 
     comment_id: int
     author: Account
@@ -59,48 +59,48 @@ class Unknown:
 
 _LINE = re.compile(r"/([a-z-]+)(?:\s+(.*))?", re.DOTALL)
 _LOOKS = re.compile(r"/([a-z][a-z-]{2,30})(?: [^\n/]{0,80})?", re.IGNORECASE)
-"""One line and nothing else: what a person would hardly write by chance."""
+"""One line and nothing else: a form that a person would hardly write by chance."""
 _NEARLY = re.compile(rf"/((?:{'|'.join(Verb)})[.,:;!?]?)(?!\S)", re.IGNORECASE)
-"""A command as a telephone writes it, or with a full stop, whatever follows: it is none, and is not left in silence."""
+"""A nearly correct command at the start, with capitals or punctuation as telephones write: answered, not obeyed."""
 
 
 def commands(comments: Iterable[Comment], *, after: int = 0, ours: Collection[int] = ()) -> tuple[Command, ...]:
-    """The commands in comments with an id above `after`, oldest first.
+    """Return the commands in comments with an id above `after`, oldest first.
 
     A command is the first line that is neither quoted nor in a code block; what follows it in the
-    comment is its text. Comments by the engine's own accounts count only when a person wrote them,
-    which the caller tells by leaving out of `comments` what carries the engine's mark (D18).
+    comment is its text. Comments by the engine's own accounts (`ours`) count only if a person wrote them:
+    the caller leaves comments that carry the engine's mark out of `comments` (D18).
     """
     found = (_command(comment) for comment in comments if comment.id > after and comment.author.id not in ours)
     return tuple(command for command in found if command is not None)
 
 
 def unknown(comments: Iterable[Comment]) -> tuple[Unknown, ...]:
-    """The comments that are one line with a word after a slash, if that word is no command; or begin almost as one."""
+    """Return the comments that are one line with a word after a slash that is no command, or begin almost as one."""
     return tuple(_unknown(comments))
 
 
 def mentions(body: str, login: str) -> bool:
-    """Whether a comment calls `login`, outside of quotes and code."""
+    """Return whether a comment mentions `login`, outside of quotes and code."""
     called = re.compile(rf"(?<![\w`/])@{re.escape(login)}(?![\w-])", re.IGNORECASE)
     return called.search(spoken_text(body)) is not None
 
 
 def asks_for_work(comment: Comment, login: str) -> bool:
-    """Whether a comment that was never edited calls `login` and holds no question."""
+    """Return whether a comment that was never edited mentions `login` and holds no question."""
     edited = comment.updated_at > comment.created_at
     return bool(login) and not edited and mentions(comment.body, login) and "?" not in spoken_text(comment.body)
 
 
 def asks_a_question(comment: Comment, login: str) -> bool:
-    """Whether a comment that was never edited calls `login` with a question, and gives no command."""
+    """Return whether a comment that was never edited mentions `login` with a question, and gives no command."""
     edited = comment.updated_at > comment.created_at
     called = bool(login) and not edited and mentions(comment.body, login)
     return called and "?" in spoken_text(comment.body) and _command(comment) is None
 
 
 def spoken_text(body: str) -> str:
-    """What a person said themselves: no quotes, no code blocks."""
+    """Return the part of a comment that its author wrote: no quotes, no code blocks."""
     return "\n".join(_lines(body)).strip()
 
 

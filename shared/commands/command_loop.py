@@ -1,4 +1,4 @@
-"""Where people's commands are taken: heard, ruled upon, carried out, and recorded in the status comment."""
+"""The processing of people's commands: read, judged, carried out, and recorded in the status comment."""
 
 from __future__ import annotations
 
@@ -35,42 +35,42 @@ from shared.workflow.labels import Flag
 log = structlog.get_logger()
 
 SAID = "said "
-"""Begins the version of a candidate that is only looked at because somebody has spoken there."""
+"""Prefix of the version of a candidate that is only looked at because somebody has commented there."""
 
 APPROVE = "To approve this plan, please comment `/approve` on a line of its own. Nothing has been started yet."
 
 LATE = "it arrived after the coder had finished"
-"""Why something that was said is not heeded yet."""
+"""Reason why a comment is not taken into account yet."""
 
 LOGIN_CHARS = 60
 
 UNREVIEWED = "it came after the approving review"
-"""Why something that was said of an approved pull request is not heeded yet."""
+"""Reason why a comment on an approved pull request is not taken into account yet."""
 
 _CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class CommandProfile:
-    """Whose desk it is, what it knows of edits, which backends `/retry` can name there, and how it is called."""
+    """The settings of one kind of agent: its role, its check for edited texts, the backends that `/retry` may name."""
 
     role: Role
     unedited: TextUnchanged
     backends: frozenset[str] = frozenset()
     login: str = ""
-    """By which it is mentioned; empty where its account is a person's, who is mentioned for other reasons."""
+    """Login by which people mention the engine; empty if its account is a person's, mentioned for other reasons."""
     unavailable: frozenset[Verb] = frozenset()
     """Commands that the configuration leaves to people."""
     starts_by_mention: bool = False
-    """Whether a mention that asks nothing is `/start` on an issue that was never begun."""
+    """True if a mention that asks nothing counts as `/start` on an issue that was never begun."""
     triage: bool = False
-    """Whether planners propose what issues without a label are."""
+    """True if planners propose what to do with issues without a label."""
     answers: bool = False
-    """Whether planners answer questions, so that whoever asks one is pointed to no command."""
+    """True if planners answer questions, so that no question is answered with a list of commands."""
 
 
 class CommandLoop:
-    """The desk of one kind of agent in one repository."""
+    """The commands for one kind of agent in one repository."""
 
     def __init__(
         self,
@@ -95,14 +95,14 @@ class CommandLoop:
         self._names = recovery.names
 
     def candidates(self, known: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
-        """Items at rest with comments that nobody has read; their version is how many there are."""
+        """Yield resting items with unread comments; the version holds the number of comments."""
         for item in known.values():
             number = self._number_of(item)
             if number not in busy and self._rests(item) and self._reader.has_news(item):
                 yield Candidate(number, f"{SAID}{item.comments} in #{item.number} at {item.updated_at.isoformat()}")
 
     def _number_of(self, item: Issue) -> int:
-        """The number under which this kind of agent locks what the thread is about."""
+        """Return the number of the item that this kind of agent locks for a thread."""
         named = _issue_named_by(item.body) if self._role is Role.WORKER and item.is_pull_request else None
         return named or item.number
 
@@ -116,13 +116,13 @@ class CommandLoop:
         return not labels.story and (bool(labels.stages & resting) or Flag.PAUSED in labels.flags or not labels.stages)
 
     def has_news(self, number: int, known: Mapping[int, Issue]) -> bool:
-        """Whether somebody may have given a command about an item; asks nobody."""
+        """Return whether somebody may have given a command about an item; sends no request."""
         return any(self._number_of(one) == number and self._reader.has_news(one) for one in known.values())
 
     async def attend(self, number: int, known: Mapping[int, Issue], free: Callable[[], Awaitable[bool]]) -> str:
-        """Carry out what was ordered in the item's own thread, and for a worker in that of its pull request.
+        """Carry out the commands in the item's own thread, and for a worker in that of its pull request.
 
-        What was done, or nothing; `free` tells whether nobody holds the item. Raises `Transient`, `Blocked`.
+        Returns what was done, or nothing; `free` tells whether nobody holds the item. Raises `Transient`, `Blocked`.
         """
         done: list[str] = []
         for item in tuple(known.values()):
@@ -167,7 +167,7 @@ class CommandLoop:
         return done + await self._answer(heard, target)
 
     def _calls_to_start(self, talk: Sequence[Comment], target: CommandTarget) -> tuple[Command, ...]:
-        """The first mention by somebody who may write that asks for work rather than a question."""
+        """Return the first mention by a person with write access that asks for work, not a question, as `/start`."""
         if not self._starts_by_mention or target.track is not Track.SPECIFICATION or target.stage is not Stage.NEW:
             return ()
         found = (one for one in talk if asks_for_work(one, self._login))
@@ -182,7 +182,7 @@ class CommandLoop:
         return bool(self._names.read(target.case.thread.labels).stages & HALTED)
 
     async def _answer(self, heard: NewCommands, target: CommandTarget) -> list[str]:
-        """Carry out each order in turn; after one that moved something the rest is looked at anew."""
+        """Carry out each command in turn; after one that moved something the item is read again."""
         number, told, done = target.case.thread.number, refusals(heard), list[str]()
         for order in heard.orders:
             outcome, moved = await self._carry_out(order, target)
@@ -197,7 +197,7 @@ class CommandLoop:
         return done
 
     def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
-        """What an order leads to here, by the configuration as well."""
+        """Return the ruling on a command here; the configuration counts as well."""
         ruled = ruling(order.verb, track, stage, edited=edited, triage=self._triage)
         here = order.verb in self._unavailable and ruled is Effect.DECIDE
         return BY_CONFIGURATION[order.verb] if here else ruled
@@ -211,7 +211,7 @@ class CommandLoop:
         return self._role is Role.PLANNER and stage in {Stage.PLANNING, Stage.AWAITING_APPROVAL}
 
     async def _late(self, talk: Sequence[Comment], target: CommandTarget) -> list[dict[str, Any]]:
-        """What was said of a specification that no call follows by itself, and how one comes about."""
+        """Return record entries for comments that no coder run will read by itself, with the way to get one."""
         fence = target.case.fence
         if fence is not None and target.stage is Stage.APPROVED and target.case.issue is not None:
             why = f"{UNREVIEWED}: set `{self._names.of(Stage.CHANGES_REQUESTED)}` to have it worked on"
@@ -230,7 +230,7 @@ class CommandLoop:
         return [{"id": one.id, "why": f"{LATE}: {why}"} for one in await self._reader.by_writers(new)]
 
     async def _carry_out(self, order: Command, target: CommandTarget) -> tuple[str, bool]:
-        """What became of it, and whether anything was moved; no words for what its agent reads itself."""
+        """Return the outcome of a command and whether it moved anything; no outcome if its agent reads it itself."""
         ruled = self._ruled(order, target.track, target.stage, edited=target.edited)
         if isinstance(ruled, CommandRefused):
             return ruled.sentence, False
@@ -255,7 +255,7 @@ class CommandLoop:
         return outcome, True
 
     async def interruption(self, held: Held, known: Mapping[int, Issue]) -> str | None:
-        """`/pause` and `/stop` reach work under way; anything else is refused in one sentence."""
+        """Return the `/pause` or `/stop` that ends work under way; other commands are refused in one sentence."""
         numbers = {held.fence.key.number, held.fence.pr} if self._role is Role.WORKER else {held.fence.key.number}
         for number in sorted(numbers - {0}):
             listed = known.get(number)
@@ -302,7 +302,7 @@ class CommandLoop:
             await self._status.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
 
     async def _explain(self, number: int, heard: NewCommands, track: Track, stage: Stage) -> None:
-        """Point whoever means a command to it, once. What is said of a plan may be an answer, whoever it calls."""
+        """Point people who meant a command to it, once. A comment on a plan may be an answer even with a mention."""
         fits = offered(track, stage, without=self._unavailable) or "No command works here now."
         if heard.unknown:
             word = one_line(heard.unknown[0].word, 30)
@@ -314,7 +314,7 @@ class CommandLoop:
             await self._replies.once(number, "mentioned", f"{told} {fits}")
 
     async def _hint(self, number: int, heard: NewCommands, stage: Stage) -> None:
-        """Words that approve a plan do not approve it: whoever gives them is told what does."""
+        """Tell people whose words approve a plan, which has no effect, how to approve it."""
         ordered = any(order.verb in {Verb.APPROVE, Verb.REJECT, Verb.EDIT} for order in heard.orders)
         if stage is not Stage.AWAITING_APPROVAL or ordered:
             return
@@ -324,12 +324,12 @@ class CommandLoop:
 
 
 def refusals(heard: NewCommands) -> list[dict[str, Any]]:
-    """The entries of commands that were given by editing a comment."""
+    """Return the record entries of commands that were given by editing a comment."""
     return [entry(order, EDITED) | {"id": name} for order, name in heard.edited]
 
 
 def _leads_on(target: CommandTarget) -> Stage:
-    """What has it go on by its label, which every agent finds, whenever it was started."""
+    """Return the stage whose label makes stopped work go on: every agent finds it, whenever the agent was started."""
     if target.track is Track.STORY:
         return Stage.PLANNING
     reviewed = target.track is Track.PULL_REQUEST or target.case.under_way is not None
@@ -337,13 +337,13 @@ def _leads_on(target: CommandTarget) -> Stage:
 
 
 def stopped(login: str, label: str) -> Status:
-    """What was stopped at rest: whatever its status comment said before, it waits for that no more."""
+    """Return the status of an item stopped at rest; it replaces whatever the item was said to wait for."""
     told = f"Stopped by {one_line(login, LOGIN_CHARS)}. To have it go on, set `{label}` here."
     return Status(told, data={"stage": Stage.WITHDRAWN, "waiting": {"why": "stopped by command"}})
 
 
 def entry(order: Command, outcome: str) -> dict[str, Any]:
-    """How a command stands in the record."""
+    """Return a command's entry in the record."""
     return {"id": order.comment_id, "by": order.author.login, "command": f"/{order.verb}", "outcome": outcome}
 
 

@@ -1,4 +1,4 @@
-"""What people say to the engine in a thread: whose commands count, which are news, and what was ignored and why."""
+"""The reader of commands in a thread: those of people with write access, those that are new, and those ignored."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from shared.lock.record import Fence
 from shared.models import Comment, Issue
 
 INTERRUPTIONS = frozenset({Verb.PAUSE, Verb.RESUME, Verb.STOP})
-"""What counts through the next epoch too until it is answered; anything else is about the stage it was given at."""
+"""Commands that stay valid through the next epoch until answered; others concern the stage at which they were given."""
 
 LATER_SECONDS = 600.0
-"""How long a thread may go unread whose item has changed in other ways as well."""
+"""Longest time in seconds without reading a thread whose item has changed in other ways as well."""
 
 LATE_SECONDS = 120.0
-"""So long a thread that shows fewer comments than its item counts is read again: a replica may not have them yet."""
+"""Seconds for which a thread with fewer comments than its item counts is read again: a replica may lack some."""
 
 SAME_MOMENT = timedelta(seconds=1)
-"""GitHub counts whole seconds, and an item may be marked as changed a moment after its comment."""
+"""Tolerance in comparing times: GitHub counts whole seconds, and may mark an item as changed just after its comment."""
 
 EDITED = "edited comments are not obeyed: post the command as a new comment"
 
 
 @dataclass(frozen=True, slots=True)
 class NewCommands:
-    """What a thread says that nobody has dealt with yet. `ignored` are commands' comments and why."""
+    """The unanswered part of a thread. `ignored` are ids of comments with commands, and the reasons."""
 
     orders: tuple[Command, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     ignored: tuple[tuple[int, str], ...] = ()
     edited: tuple[tuple[Command, int | str], ...] = ()
-    """Orders that stand in comments which were edited, and how those are named in the record: they are refused."""
+    """Commands in comments that were edited, with the names of these in the record: they are refused."""
     talk: tuple[Comment, ...] = ()
-    """What was said beside commands since they were last read, by whomever: see `CommandReader.by_writers`."""
+    """Comments without a command since the last reading, by anybody: see `CommandReader.by_writers`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Baseline:
-    """An item as it was listed when its thread was heard, and which versions of comments were read then.
+    """An item as it was listed when its thread was read, and the versions of the comments that were read then.
 
     `short_since` is when the thread was first found to lack some of the comments that are counted; else infinite.
     """
@@ -57,11 +57,11 @@ class _Baseline:
 
 
 class CommandReader:
-    """Reads threads only where what GitHub lists shows that somebody may have said something that nobody has read.
+    """Reads threads only if GitHub's lists show that somebody may have written something that nobody has read.
 
-    A new comment shows in the count. That one was edited, or deleted and another written, shows in nothing but the
-    time of the item's last change: then a thread is read once, at once where nothing else explains that time, and
-    after `LATER_SECONDS` where labels, the text or comments of ours have changed as well.
+    A new comment shows in the count. An edited comment, or a deleted one with a new one in its place, shows only in the
+    time of the item's last change: then a thread is read once, at once if nothing else explains that time, and
+    after `LATER_SECONDS` if labels, the text or comments of ours have changed as well.
     """
 
     def __init__(self, comments: Comments, people: People, status: StatusBoard, boot: Callable[[], float]) -> None:
@@ -73,7 +73,7 @@ class CommandReader:
         self._heard: dict[int, _Baseline] = {}
 
     def has_news(self, listed: Issue) -> bool:
-        """Whether somebody else than the engine may have spoken there since they were last read; asks nobody."""
+        """Return whether somebody else than the engine may have written there since the last reading; no request."""
         number = listed.number
         heard, known = self._heard.get(number), self._comments.known(number)
         if heard is None:
@@ -93,7 +93,7 @@ class CommandReader:
         return self._is_doubtful(listed, heard, known or ())
 
     def _is_doubtful(self, listed: Issue, heard: _Baseline, known: Iterable[Comment]) -> bool:
-        """Whether a comment may have been edited, or taken another's place, since they were last read."""
+        """Return whether a comment may have been edited, or have replaced another, since the last reading."""
         before = heard.listed
         if listed.updated_at <= before.updated_at:
             return False
@@ -103,12 +103,12 @@ class CommandReader:
         return not otherwise and not _is_explained(listed, known)
 
     def skip(self, listed: Issue) -> None:
-        """What stands there now is not for us."""
+        """Count the thread as read: its comments are not for this agent."""
         known = self._comments.known(listed.number)
         self._note(listed, known or (), short=known is not None and len(known) < listed.comments)
 
     async def hear(self, listed: Issue, fence: Fence | None, *, held: bool = False) -> NewCommands:
-        """What is new in a thread; `fence` is that of its stage. Raises `Transient`; then it is heard again."""
+        """Read a thread and return what is new; `fence` is that of its stage. On `Transient` it stays unread."""
         number = listed.number
         thread = await self._read(listed)
         said, before = spoken(thread), self._heard.get(number)
@@ -142,22 +142,22 @@ class CommandReader:
         return NewCommands(tuple(orders), tuple(words), tuple(ignored), tuple(edited), tuple(talk))
 
     def _note(self, listed: Issue, thread: Iterable[Comment], *, short: bool) -> None:
-        """It was heard as far as it was shown; what is lacking may be late, or was deleted after the list was made."""
+        """Note the comments read so far; missing ones may come late, or were deleted after the list was made."""
         before, now = self._heard.get(listed.number), self._boot()
         since = min(before.short_since, now) if before is not None else now
         comments = {one.id: one.updated_at for one in thread}
         self._heard[listed.number] = _Baseline(listed, comments, now, since if short else math.inf)
 
     async def by_writers(self, talk: Iterable[Comment]) -> tuple[Comment, ...]:
-        """What of this was said by people with write access. Raises `Transient`."""
+        """Return the comments by people with write access. Raises `Transient`."""
         return tuple([one for one in talk if await self._may_write(one.author.login)])
 
     def forget(self, number: int) -> None:
-        """Something that was heard could not be carried out: hear it again."""
+        """Forget the last reading, so that the thread is read again: a command could not be carried out."""
         self._heard.pop(number, None)
 
     async def _read(self, listed: Issue) -> tuple[Comment, ...]:
-        """What is known already, where nothing can be missing in it; else the thread."""
+        """Return the comments known already if none can be missing among them; else read the thread."""
         known, heard = self._comments.known(listed.number), self._heard.get(listed.number)
         if known is None or len(known) < listed.comments:
             return await self._comments.thread(listed.number)
@@ -167,16 +167,16 @@ class CommandReader:
         return await self._comments.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
 
     async def _is_over(self, comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
-        """`is_stale`, but what nobody answered since the last holder began still has to be.
+        """Return whether a command is stale; an interruption unanswered since the previous holder began never is.
 
-        It was written when that holder was dead, or while the next one was claiming: too late for either to hear.
+        It was written when that holder was dead, or while the next one was claiming: too late for either to read it.
         """
         if fence is None or not is_stale(comment, verb, fence, held=held):
             return False
         return verb not in INTERRUPTIONS or comment.id <= await self._position_before(fence)
 
     async def _position_before(self, fence: Fence) -> int:
-        """The highest comment id that was there before the last holder but one; an older engine's ACK names it."""
+        """Return the highest comment id from before the previous epoch; with older engines, the ACK names it."""
         if (known_before := fence.position_before) is not None:
             return known_before
         number = fence.key.number
@@ -190,14 +190,14 @@ class CommandReader:
 
 
 def version(comment: Comment) -> int | str:
-    """How a comment stands in the record: by its id, and once it was edited by when."""
+    """Return a comment's name in the record: its id, followed by the time of its edit if it was edited."""
     if comment.updated_at <= comment.created_at:
         return comment.id
     return f"{comment.id}@{comment.updated_at:%Y-%m-%dT%H:%M:%S}"
 
 
 def is_stale(comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
-    """Whether a command was given about what is over. One that was edited is not obeyed in any case."""
+    """Return whether a command is about something that is over. An edited command is not obeyed in any case."""
     if fence is None:
         return False
     if held or verb in INTERRUPTIONS:
@@ -206,5 +206,5 @@ def is_stale(comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -
 
 
 def _is_explained(listed: Issue, known: Iterable[Comment]) -> bool:
-    """Whether a comment that was read, or written by us, is the last change of an item."""
+    """Return whether the last change of an item is a comment that was read, or written by us."""
     return any(abs(one.updated_at - listed.updated_at) <= SAME_MOMENT for one in known)

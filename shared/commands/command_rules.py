@@ -1,4 +1,4 @@
-"""What a command means where it is given: the table (command, track, stage) -> effect or refusal (pure)."""
+"""The meaning of a command: the table (command, track, stage) -> effect or refusal (pure)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from shared.workflow import HALTED, TERMINAL, Stage, Track
 
 
 class Effect(StrEnum):
-    """What is done about a command."""
+    """The effect of a command."""
 
     DECIDE = "decide"
-    """The agent that asked for the decision reads it itself."""
+    """No effect here: the agent that asked for the decision reads the command itself."""
     START = "start"
     PAUSE = "pause"
     RESUME = "resume"
@@ -27,7 +27,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandRefused:
-    """Why a command means nothing there, in one sentence."""
+    """Reason why a command has no effect there, as one sentence."""
 
     sentence: str
 
@@ -44,10 +44,10 @@ _THING = {
 
 
 def ruling(verb: Verb, track: Track, stage: Stage, *, edited: bool = False, triage: bool = False) -> Ruling:
-    """What `verb` leads to at `stage` of `track`; defined for every combination.
+    """Return the effect of `verb` at `stage` of `track`, or the refusal; defined for every combination.
 
-    `edited` says that the text is not the one that was approved: only then does `/approve` answer a failure. With
-    `triage` what has not begun may have a planner's proposal, which `/approve` and `/reject` decide.
+    `edited` is true if the text is not the one that was approved: only then does `/approve` answer a failure. With
+    `triage`, an item that has not begun may have a planner's proposal, which `/approve` and `/reject` decide.
     """
     if triage and verb in {Verb.APPROVE, Verb.REJECT} and (track, stage) == (Track.SPECIFICATION, Stage.NEW):
         return Effect.DECIDE
@@ -56,10 +56,10 @@ def ruling(verb: Verb, track: Track, stage: Stage, *, edited: bool = False, tria
 
 
 def fitting(track: Track, stage: Stage, *, paused: bool = False, without: Collection[Verb] = ()) -> tuple[Verb, ...]:
-    """The commands that are offered at `stage`, in their order; `without` those that do nothing here.
+    """Return the commands that are offered at `stage`, in their order; `without` are those that have no effect here.
 
-    Of those that only pause, `/pause` is offered for what is in work, `/resume` for what is paused. `/approve` is
-    never offered for what has failed, although it is taken there once the text was edited: `/retry` does the same.
+    `/pause` is offered only for what is in work, `/resume` only for what is paused. `/approve` is
+    never offered after a failure, although it is taken there once the text was edited: `/retry` does the same.
     """
     return tuple(
         verb
@@ -88,7 +88,7 @@ _SAYS = {
 
 
 def offered(track: Track, stage: Stage, *, without: Collection[Verb] = ()) -> str:
-    """The sentence that lists exactly the commands that fit at `stage`; empty when none does."""
+    """Return the sentence that lists exactly the commands that fit at `stage`; empty if none does."""
     told = "; ".join(f"`/{verb}` {_SAYS[verb]}" for verb in fitting(track, stage, without=without))
     return f"**Commands:** {told}." if told else ""
 

@@ -1,4 +1,4 @@
-"""Which item a command is about: the thread's track and stage, whose fence says so, and what hangs on it."""
+"""The item that a command is about: the thread's track and stage, the fence that decides the stage, related items."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from shared.workflow import HALTED, Role, Stage, Track
 from shared.workflow.labels import Labels
 
 _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
-"""Stages of the worker's fence at which a pull request is its business."""
+"""Stages of the worker's fence at which a pull request is the worker's concern."""
 
 _OF_THE_ISSUE = frozenset({Effect.SPEC_REVIEW, Effect.CLOSE_AND_RESET})
-"""What a command on a pull request does to its issue."""
+"""Effects of a command on a pull request that concern its issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandTarget:
-    """A thread as commands see it. `owner` is the kind of agent whose fence, if there is one, says the stage."""
+    """A thread as commands see it. `owner` is the kind of agent whose fence, if there is one, decides the stage."""
 
     case: Case
     track: Track
     stage: Stage
     owner: Role
     of_issue: Fence | None = None
-    """The worker's fence, where the thread is a pull request."""
+    """The worker's fence, if the thread is a pull request."""
 
     @property
     def edited(self) -> bool:
-        """Whether the text of an issue is not the one that its fence is bound to."""
+        """True if the text of an issue is not the one that its fence is bound to."""
         fence, issue = self.case.fence, self.case.issue
         if fence is None or issue is None or self.track is not Track.SPECIFICATION:
             return False
         return fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
 
     def case_for(self, effect: Effect) -> Case | None:
-        """What the effect is carried out on; None when a command on a pull request needs an issue and it has none."""
+        """Return the case that `effect` concerns; None if it needs the issue of a pull request and there is none."""
         if self.track is not Track.PULL_REQUEST or effect not in _OF_THE_ISSUE:
             return self.case
         return None if self.case.issue is None else replace(self.case, fence=self.of_issue)
 
 
 class CommandTargets:
-    """Reads what a command is about."""
+    """Reads the item that a command is about."""
 
     def __init__(self, issues: Issues, pulls: Pulls, port: Port, names: Labels, attempts: int = 0) -> None:
         self._issues = issues
@@ -61,7 +61,7 @@ class CommandTargets:
         self._attempts = attempts
 
     async def target(self, number: int) -> CommandTarget:
-        """The thread `number` as it is now; raises `Transient`, and `Gone` for what does not exist."""
+        """Return the thread `number` as it is now; raises `Transient`, and `Gone` if it does not exist."""
         thread = await self._issues.issue(number)
         return await (self._of_pull_request if thread.is_pull_request else self._of_issue)(thread)
 
@@ -90,7 +90,7 @@ class CommandTargets:
         return CommandTarget(case, Track.PULL_REQUEST, self._stage(thread, fence), owner, working)
 
     def _stage(self, thread: Issue, fence: Fence | None) -> Stage:
-        """The fence's word; without one the label's."""
+        """Return the fence's stage; without a fence that of the label, or `NEW`."""
         shown = self._names.read(thread.labels).stage
         return fence.stage if fence is not None else shown or Stage.NEW
 

@@ -1,4 +1,4 @@
-"""What people with write access have said on an issue: handed to the coder beside its text, and to nobody else's harm.
+"""Comments of people with write access on an issue, which the coder gets beside the issue's text.
 
 A comment of anybody else never gets here. Who edits a comment on GitHub has written it or may write in the repository,
 so the words of a trusted author are trusted as they stand; a hash of what was handed over stands in the fence.
@@ -19,17 +19,17 @@ from shared.models import Account, Comment, Issue
 from shared.text import clean
 
 READ = "Comments"
-"""The fence's trailer: the newest comment that a coder was given, and the hash of all of them."""
+"""Name of the fence's trailer with the newest comment that a coder was given, and the hash of all of them."""
 
 MOST = 30
-"""Comments, the newest, that a coder is given."""
+"""Most comments, the newest, that a coder is given."""
 
 MOST_CHARS = 12_000
-"""Of all of them together; the oldest are left out first."""
+"""Most characters of all of them together; the oldest are left out first."""
 
 
 class Ears(Protocol):
-    """Whose words count."""
+    """The filter of trusted authors: returns why an account's comments do not count; empty if they do."""
 
     async def why_not(self, account: Account) -> str: ...
 
@@ -43,14 +43,14 @@ class Discussion:
 
     @property
     def digest(self) -> str:
-        """What the fence records of it; empty when nothing was said."""
+        """Digest for the fence: the newest comment's id and a hash of all; empty without comments."""
         if not self.said:
             return ""
         text = "\0".join(f"{one.id} {one.author.id} {one.body}" for one in self.said)
         return f"{self.said[-1].id}@{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
     def text(self) -> str:
-        """A section to stand below the issue's own text in a prompt; empty when nothing was said."""
+        """Return the section below the issue's own text in a prompt; empty without comments."""
         if not self.said:
             return ""
         older = [f"({self.left_out} older comments are left out.)"] if self.left_out else []
@@ -69,27 +69,27 @@ class Listening:
         self._ears = trust_filter
 
     async def of(self, issue: Issue) -> Discussion:
-        """Everything said so far. A thread that is known to its last comment is not read again. Raises `Transient`."""
+        """Return the discussion so far. A completely known thread is not read again. Raises `Transient`."""
         known = self._comments.known(issue.number)
         thread = known if known is not None and len(known) >= issue.comments else None
         return await self.among(await self._comments.thread(issue.number) if thread is None else thread)
 
     async def among(self, thread: Iterable[Comment]) -> Discussion:
-        """The same, of a thread that was just read."""
+        """Return the discussion in a thread that was just read."""
         talk = talked(thread)
         deaf = {one.author.id: await self._ears.why_not(one.author) for one in talk}
         return bounded([one for one in talk if not deaf[one.author.id]])
 
 
 def talked(thread: Iterable[Comment]) -> tuple[Comment, ...]:
-    """People's own words that are no command and say something."""
+    """Return people's own comments that are no command and not empty."""
     words = spoken(thread)
     ordered = {order.comment_id for order in commands(words)}
     return tuple(one for one in words if one.id not in ordered and clean(one.body).strip())
 
 
 def bounded(said: Sequence[Comment]) -> Discussion:
-    """The newest of these, as many as a prompt has room for."""
+    """Return the newest of these comments, up to the limits of a prompt."""
     kept: list[Comment] = []
     room = MOST_CHARS
     for one in reversed(said):
@@ -101,12 +101,12 @@ def bounded(said: Sequence[Comment]) -> Discussion:
 
 
 def read_until(fence: Fence) -> int:
-    """The id of the newest comment that a coder was given; 0 when none was."""
+    """Return the id of the newest comment that a coder was given; 0 if none was."""
     number = dict(fence.more).get(READ, "").partition("@")[0]
     return int(number) if number.isdecimal() else 0
 
 
 def recorded(fence: Fence, discussion: Discussion) -> tuple[tuple[str, str], ...]:
-    """The fence's own trailers, with what a coder is about to be given."""
+    """Return the fence's own trailers, with the digest of what a coder is about to be given."""
     more = {name: value for name, value in fence.more if name != READ}
     return tuple((more | ({READ: discussion.digest} if discussion.digest else {})).items())

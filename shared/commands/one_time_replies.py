@@ -21,9 +21,9 @@ class Replies:
         self._keys = keys
 
     async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
-        """Whether it was posted now; `purpose` has no spaces. The gate lets through the mentions that it knows of.
+        """Post the reply unless it was given; return whether it was posted now. `purpose` has no spaces.
 
-        Raises `Transient`, `Blocked`.
+        The outbound filter lets only known mentions through. Raises `Transient`, `Blocked`.
         """
         if await self.given(number, purpose):
             return False
@@ -34,7 +34,7 @@ class Replies:
         return True
 
     async def given(self, number: int, purpose: str) -> bool:
-        """Whether the thread has one of this purpose. Raises `Transient`."""
+        """Return whether the thread has a reply for this purpose. Raises `Transient`."""
         thread = await self._comments.thread(number)
         return any(one.author.id in self._accounts and self._is(number, purpose, one.body) for one in thread)
 
@@ -46,7 +46,7 @@ class Replies:
 
 
 def untrusted_label(label: str, login: str) -> tuple[str, str]:
-    """The purpose and the sentence of the reply to a label by somebody whose labels ask for nothing."""
+    """Return purpose and sentence of the reply to a label by somebody without write access, who cannot ask for work."""
     told = f"`{one_line(label, 60)}` was set by {one_line(login, 60)}, who has no write access: it starts nothing here."
     return "untrusted-label", f"{told} Somebody with write access has to remove it and set it again to start the work."
 

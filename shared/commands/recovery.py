@@ -1,7 +1,7 @@
-"""What people's commands do to an item that nobody works on: its fence, its labels, its pull request, its branch.
+"""The effects of people's commands on an item that nobody works on: fence, labels, pull request, branch.
 
-The fence moves first and the labels follow it, so that a crash in between is finished by `Recovery.show`; where
-the order is to stop it moves last, so that the order itself finishes it.
+The fence moves first and the labels follow it, so that a crash in between is finished by `Recovery.show`; with
+a stop it moves last, so that the order itself finishes it.
 The same for a comment and for `workflow-engine recover`; the next claim by any agent goes on from there.
 """
 
@@ -27,21 +27,21 @@ from shared.workflow import HALTED, TERMINAL, UNLABELLED, Role, Stage
 from shared.workflow.labels import Flag, Labels, overcome
 
 ANSWERS = frozenset({"feedback", "text", "answer", "rounds"})
-"""The worker's phases that answer what was said of a pull request; from every other one CI is read anew."""
+"""The worker's phases that answer comments on a pull request; from every other one CI is read anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a command is about. `fence` is that of the agent whose stage it is; `thread` is where it was given."""
+    """The item of a command. `fence` is that of the agent whose stage it is; the command was given in `thread`."""
 
     thread: Issue
     fence: Fence | None
     issue: Issue | None = None
     pull_request: PullRequest | None = None
     attempts: int = 0
-    """How many implementations may be tried."""
+    """Number of implementations that may be tried; 0 where there are none, as in a review."""
     backend: str = ""
-    """The coder of the next tries; empty for the configured one."""
+    """The coder of the next attempts; empty for the configured one."""
 
     @property
     def under_way(self) -> PullRequest | None:
@@ -49,12 +49,12 @@ class Case:
         return self.pull_request if self.pull_request is not None and self.pull_request.open else None
 
     def without_fence(self) -> Case:
-        """The same for effects that leave the fence to whoever holds it."""
+        """Return the same case for effects that leave the fence to its holder."""
         return replace(self, fence=None)
 
 
 class Recovery:
-    """Carries out what was ordered. Every effect is convergent; nothing is done to what an agent holds."""
+    """Carries out commands. Every effect is convergent; nothing is done to an item that an agent holds."""
 
     def __init__(self, labels: LabelBoard, pulls: Pulls, branches: Mirror, port: Port, names: Labels) -> None:
         self._labels = labels
@@ -65,11 +65,11 @@ class Recovery:
 
     @property
     def names(self) -> Labels:
-        """How the labels are spelled."""
+        """The names of the labels."""
         return self._names
 
     async def carry_out(self, effect: Effect, case: Case, permit: OperatorPermit) -> str:
-        """Do it; the sentence that says what was done. Raises `Transient`, `Blocked`."""
+        """Carry out `effect`; return a sentence that says what was done. Raises `Transient`, `Blocked`."""
         match effect:
             case Effect.START:
                 return await self._unbegun(case, permit)
@@ -90,7 +90,7 @@ class Recovery:
                 return "read by the agent that asked for it"
 
     async def show(self, case: Case, permit: OperatorPermit) -> None:
-        """Let the labels follow a fence that a command has moved."""
+        """Set the labels by a fence that a command has moved."""
         fence = case.fence
         if fence is None or fence.stage in UNLABELLED:
             return
@@ -106,14 +106,14 @@ class Recovery:
     async def _label(
         self, item: Issue | PullRequest, stage: Stage, permit: OperatorPermit, issue: Issue | None = None
     ) -> None:
-        """Show a stage, without the flags of what a command has go on; `issue` is the one that is worked on."""
+        """Show a stage, and take off the flags that its command overcomes; `issue` is the one that is worked on."""
         known = self._names.read(item.labels).flags
         ended = overcome(self._names.read(issue.labels).flags if issue is not None else frozenset())
         gone = tuple(flag for flag in (*ended, Flag.PAUSED) if flag in known)
         await self._labels.show(item.number, stage, permit, known=item.labels, flags_off=gone)
 
     async def _resume(self, case: Case, permit: OperatorPermit) -> str:
-        """The flag may stand on the issue or on its pull request."""
+        """Take off the pause flag, which may stand on the issue or on its pull request."""
         paused, taken = self._names.of(Flag.PAUSED), False
         for item in _each(case.thread, case.issue, case.pull_request):
             for label in sorted(item.labels):
@@ -123,7 +123,7 @@ class Recovery:
         return "it goes on" if taken else "it was not paused"
 
     async def _stop(self, case: Case, permit: OperatorPermit) -> str:
-        """The labels go first: once the fence says that it has ended, the order would be refused when repeated."""
+        """Take off the labels first: once the fence says that it has ended, a repeated order would be refused."""
         for stage in sorted(self._names.read(case.thread.labels).stages):
             await self._labels.remove(case.thread.number, self._names.of(stage), permit)
         if case.fence is not None and case.fence.stage not in TERMINAL:
@@ -148,7 +148,7 @@ class Recovery:
         return f"it goes on{rounds}{left}{f' and {case.backend}' if case.backend else ''}"
 
     async def _unbegun(self, case: Case, permit: OperatorPermit) -> str:
-        """Nothing was recorded of it: it can only begin."""
+        """Set the first label: nothing was recorded of the item, so it can only begin."""
         stage = Stage.REVIEWING if case.thread.is_pull_request else Stage.READY
         await self._label(case.thread, stage, permit)
         return f"it begins: `{self._names.of(stage)}` is set"
@@ -168,7 +168,7 @@ class Recovery:
         return f"{closed}it waits until its text is corrected; then `/close-and-reset` starts over"
 
     async def _reset(self, case: Case, permit: OperatorPermit) -> str:
-        """From the current base, as if it had never been begun; what was made stays under another name."""
+        """Start over from the current base, as if never begun; the old branch is kept under another name."""
         fence, kept = case.fence, ""
         closed = await self._close(case, permit)
         if fence is not None:
@@ -187,7 +187,7 @@ class Recovery:
         return f"#{case.under_way.number} is closed, "
 
     async def _set_aside(self, fence: Fence) -> tuple[str, tuple[RefUpdate, ...]]:
-        """What moves the work branch out of the way, together with the fence; nothing where there is none."""
+        """Return a note and the ref updates that move the work branch aside with the fence; empty without a branch."""
         branch = fence.branch or work_branch(fence.key.number)
         tip = await self._branches.refresh(f"refs/heads/{branch}")
         if tip is None:
@@ -196,7 +196,7 @@ class Recovery:
         return f"its branch is kept as `{kept}`, ", updates
 
     async def _move(self, fence: Fence, change: FenceChange, updates: tuple[RefUpdate, ...] = ()) -> Fence:
-        """Compare-and-swap from the fence as it was seen; raises `Transient` when somebody else has moved it."""
+        """Compare-and-swap from the fence as it was seen; raises `Transient` if somebody else has moved it."""
         reply = await self._port.request(ReadFence(fence.key))
         moved = None
         if reply.value is not None and reply.value.oid == fence.oid:
@@ -208,7 +208,7 @@ class Recovery:
 
 
 def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> FenceChange:
-    """How a fence changes from which its agent is to go on where it stopped."""
+    """Return the change of a fence whose agent is to go on where it stopped."""
     change = replace(_cleared(case, permit), attempt=attempt)
     match fence.key.kind:
         case Role.PLANNER:
@@ -222,7 +222,7 @@ def _renewed(case: Case, fence: Fence, attempt: int, permit: OperatorPermit) -> 
 
 
 def _cleared(case: Case, permit: OperatorPermit) -> FenceChange:
-    """It goes on with the text that was read for it, of which `Unedited` says whether the command was about it."""
+    """Return the change to go on with the text just read; `TextUnchanged` checks that the command was about it."""
     text = "" if case.issue is None else body_sha256(case.issue.title, case.issue.body)
     return FenceChange(
         stage=Stage.READY,
@@ -237,5 +237,5 @@ def _cleared(case: Case, permit: OperatorPermit) -> FenceChange:
 
 
 def _each(*items: Issue | PullRequest | None) -> Iterable[Issue | PullRequest]:
-    """Each item once."""
+    """Return each item once."""
     return {item.number: item for item in items if item is not None}.values()

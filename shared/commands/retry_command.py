@@ -1,4 +1,4 @@
-"""What `/retry` may be told, and what it tells a reviewer (pure)."""
+"""The argument of `/retry`, and its effect on reviews (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WANTED = re.compile(r"backend=(\S+)")
 
 
 def wanted(verb: Verb, text: str, backends: Collection[str]) -> str | CommandRefused:
-    """The backend that a command asks for, empty for the usual one; `backends` are those that are configured."""
+    """Return the backend that a command asks for, empty for the usual one; `backends` are the configured ones."""
     if verb is not Verb.RETRY or not text:
         return ""
     found = _WANTED.fullmatch(text)
@@ -23,7 +23,7 @@ def wanted(verb: Verb, text: str, backends: Collection[str]) -> str | CommandRef
 
 
 def named(backend: str, backends: Collection[str]) -> str | CommandRefused:
-    """`backend`, if it is one of those that are configured."""
+    """Return `backend` if it is one of the configured ones, else a refusal."""
     if backend in backends:
         return backend
     known = ", ".join(sorted(backends))
@@ -31,7 +31,7 @@ def named(backend: str, backends: Collection[str]) -> str | CommandRefused:
 
 
 def reviewed_again(head: str) -> str:
-    """The phase of a review's fence once a person had it go on: the review of this very `head` is not the last word."""
+    """Return the phase of a reviewer's fence after a person's retry: this very `head` is to be reviewed again."""
     return f"again-{head[:12]}"
 
 

@@ -1,7 +1,7 @@
 """Orders on issues that no agent follows yet: a comment there, an assignment to the engine, a start label.
 
-A comment is found by the repository's newest ones, and is left to the command loop. The others are read as `/start`
-by whoever gave them, and count once: a signal that is older than the last time that `status:ready` was set or removed,
+Comments are found among the repository's newest ones, and are left to the command loop. The others are read as `/start`
+by the person who gave them, and count once: a signal older than the last time that `status:ready` was set or removed,
 or than the last move of the fence, has been answered.
 """
 
@@ -33,7 +33,7 @@ from shared.workflow.labels import Flag, Labels
 log = structlog.get_logger()
 
 ASKED = "asked "
-"""Begins the version of a candidate that is only looked at because of a signal."""
+"""Prefix of the version of a candidate that is only looked at because of a signal."""
 
 EDITED_SINCE = (
     "The text of this issue may have been edited after the work was asked for: read it, then comment `/start` to begin."
@@ -50,28 +50,28 @@ class NewIssues:
         self._read: dict[int, int] = {}
 
     def note(self, listed: Iterable[Issue]) -> None:
-        """What the list shows; the items that it showed before are forgotten."""
+        """Keep the items that the list shows; forget the items that it showed before."""
         self._listed = {one.number: one for one in listed if one.comments and one.open}
         self._read = {number: count for number, count in self._read.items() if number in self._listed}
 
     @property
     def commented(self) -> Mapping[int, Issue]:
-        """Open items with comments, whatever their stage, as the list showed them last."""
+        """Open items with comments, at any stage, as the list showed them last."""
         return self._listed
 
     def unread(self, names: Labels) -> Mapping[int, Issue]:
-        """Those whose newest comments nobody has looked at."""
+        """Return those whose newest comments were not looked at."""
         new = {number: one for number, one in self._listed.items() if one.comments > self._read.get(number, 0)}
         return {number: one for number, one in new.items() if _is_new(names, one)}
 
     def were_read(self, issues: Mapping[int, Issue]) -> None:
-        """The comments that these issues count have been looked at."""
+        """Note that the comments counted in these issues have been looked at."""
         self._read |= {number: one.comments for number, one in issues.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class StartSources:
-    """Where orders are read."""
+    """Sources of the signals: events, comments, people's permissions and lists."""
 
     issues: Issues
     comments: Comments
@@ -79,22 +79,22 @@ class StartSources:
     new_issues: NewIssues
     lists: Inbox
     role: Role = Role.WORKER
-    """Whose: the reviewer's are pull requests, the worker's are issues."""
+    """Kind of agent: the reviewer's items are pull requests, the worker's are issues."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartRules:
-    """What asks for work beside `status:ready`. Labels in any case; `assignee` is the engine's account, or nobody."""
+    """Signals for work besides `status:ready`. Labels in any case; `assignee` is the engine's account, or None."""
 
     labels: frozenset[str] = frozenset()
     assignee: Account | None = None
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset()
     login: str = ""
-    """By which the engine is mentioned; empty where its account is a person's."""
+    """Login by which people mention the engine; empty if its account is a person's."""
 
     def shown(self, item: Issue, names: Labels) -> bool:
-        """Whether an open issue that is at no stage shows a signal; who gave it, and when, is not known yet."""
+        """Return whether an open issue without a stage shows a signal; its author and time are not known yet."""
         read = names.read(item.labels)
         if item.is_pull_request or not item.open or item.locked or read.stages or read.story:
             return False
@@ -106,13 +106,13 @@ class StartRules:
         return bool(carried & _folded(self.labels)) or any(map(self.is_ours, item.assignees))
 
     def is_ours(self, account: Account) -> bool:
-        """Whether an assignment to this account begins the work."""
+        """Return whether an assignment to this account begins the work."""
         return self.assignee is not None and account.id == self.assignee.id
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Who asked for the work, when (server time), and by which label; empty for an assignment."""
+    """A request for work: who asked, when (server time), and by which label; empty for an assignment."""
 
     actor: Account
     at: datetime
@@ -126,7 +126,7 @@ class Signal:
 def newest(
     rules: StartRules, labels: Iterable[LabelEvent], assignments: Iterable[Assignment], ready: str
 ) -> Signal | None:
-    """The newest signal, unless the label `ready` was set or removed since."""
+    """Return the newest signal, unless the label `ready` was set or removed since."""
     wanted, labels = _folded(rules.labels), tuple(labels)
     found = [Signal(one.actor, one.at, one.label) for one in labels if one.added and one.label.casefold() in wanted]
     found += [Signal(one.actor, one.at) for one in assignments if rules.is_ours(one.assignee)]
@@ -156,7 +156,7 @@ class StartSignals:
         self._ready = recovery.names.of(Stage.READY)
 
     async def look(self) -> None:
-        """Follow the issues on which somebody who may write has spoken to the engine. Raises `Transient`."""
+        """Follow the issues on which somebody with write access has addressed the engine. Raises `Transient`."""
         unread = {n: one for n, one in self._new_issues.unread(self._recovery.names).items() if self._concerns(one)}
         if not unread:
             return
@@ -176,13 +176,13 @@ class StartSignals:
         return called or any(one.verb is Verb.START for one in commands([comment]))
 
     def candidates(self, known: Mapping[int, Issue], busy: Collection[int]) -> Iterator[Candidate]:
-        """Issues that show a signal; each is looked at once for each of its changes."""
+        """Yield issues that show a signal; each is looked at once for each of its changes."""
         for item in known.values():
             if item.number not in busy and self._rules.shown(item, self._recovery.names):
                 yield Candidate(item.number, f"{ASKED}{item.updated_at.isoformat()}")
 
     async def attend(self, number: int, free: Callable[[], Awaitable[bool]]) -> str:
-        """What a signal began; empty when nothing new asks for it. Raises `Transient`, `Blocked`."""
+        """Begin the work that a new signal asks for; return what was done or nothing. Raises `Transient`, `Blocked`."""
         try:
             target = await self._targets.target(number)
         except Gone:
@@ -214,7 +214,7 @@ class StartSignals:
 
 
 def _effect(target: CommandTarget) -> Effect | None:
-    """What a signal does to an issue without a stage; None for one whose labels lag behind its fence."""
+    """Return the effect of a signal on an issue without a stage; None if its labels lag behind its fence."""
     fence = target.case.fence
     if fence is None:
         return Effect.START

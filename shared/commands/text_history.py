@@ -1,7 +1,7 @@
-"""Whether a text is still what stood there when somebody asked for it.
+"""The versions of issue texts, to decide if a text is still the one that stood there when somebody asked for work.
 
-GitHub's REST interface tells of no edit and by whom it was: only when an item changed last. So a text counts as it was
-at the moment of a label if nothing has happened to the item since, or if a list has shown it in just that version.
+GitHub's REST interface reports no edits and no editors, only when an item changed last. So a text counts as unchanged
+since a label was set if nothing has happened to the item since, or if a list has shown it in just that version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_VERSIONS = 32
 """Versions of one item that are kept, the newest."""
 
 SAME_MOMENT = timedelta(seconds=1)
-"""GitHub counts whole seconds, and a label's own change may be counted with the next one."""
+"""Tolerance in comparing times: GitHub counts whole seconds, and may count a label's change with the next one."""
 
 
 class Texts:
@@ -32,7 +32,7 @@ class Texts:
         self._seen: OrderedDict[int, dict[datetime, str]] = OrderedDict()
 
     def note(self, listed: Iterable[Issue]) -> None:
-        """What a list shows, each issue as `listing.brief` keeps it."""
+        """Keep the versions that a list shows, each issue as `listing.brief` keeps it."""
         for issue in listed:
             versions = self._seen.setdefault(issue.number, {})
             self._seen.move_to_end(issue.number)
@@ -43,7 +43,7 @@ class Texts:
                 self._seen.popitem(last=False)
 
     def stood(self, issue: Issue, at: datetime) -> bool:
-        """Whether `issue`, as it was read whole just now, is known to have said the same at `at` (server time)."""
+        """Return whether `issue`, just read in full, is known to have had the same text at `at` (server time)."""
         if issue.updated_at <= at + SAME_MOMENT:
             return True
         then = [said for version, said in self._seen.get(issue.number, {}).items() if at <= version <= at + SAME_MOMENT]
@@ -51,6 +51,6 @@ class Texts:
 
 
 def _digest(issue: Issue) -> str:
-    """The title without the engine's counter, and the hash of the body with which `brief` ends it."""
+    """Return a hash of the title without the engine's counter and of the body's hash, with which `brief` ends it."""
     said = f"{plain_title(issue.title)}\0{issue.body.rpartition(chr(10))[2]}"
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Whether a command that binds the work to a text was given on the text that stands there when it is carried out."""
+"""The refusal of commands that bind the work to a text if the text may have been edited after the command."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from shared.specification import body_sha256
 from shared.workflow import HALTED, TERMINAL, Role
 
 RENEWING = frozenset({Effect.START, Effect.RETRY, Effect.RESET_ATTEMPTS, Effect.CLOSE_AND_RESET})
-"""What binds the work to the issue's text as it is read then."""
+"""Effects that bind the work to the issue's text as it is read then."""
 
 MAY_BE_EDITED = "the text may have been edited after your command; read it and give it again"
 
 
 class TextUnchanged:
-    """Looks after texts of people without write access; whoever may write needs nobody's approval for an edit."""
+    """Guards texts of people without write access; people with write access need nobody's approval for an edit."""
 
     def __init__(self, texts: Texts, people: People) -> None:
         self._texts = texts
         self._people = people
 
     async def doubt(self, order: Command, effect: Effect, case: Case) -> str:
-        """Why `effect` is not carried out on the text in `case`; empty when nothing is in doubt. Raises `Transient`."""
+        """Return why `effect` is not carried out on the text in `case`; empty without a doubt. Raises `Transient`."""
         issue = case.issue
         if issue is None or not _binds(effect, case):
             return ""
@@ -36,7 +36,7 @@ class TextUnchanged:
 
 
 def _binds(effect: Effect, case: Case) -> bool:
-    """A reviewer asks the worker's fence for the text; work that only waits keeps the text that it has."""
+    """Return whether `effect` binds to a new text; reviews take the worker's text, and waiting work keeps its own."""
     if effect not in RENEWING:
         return False
     if case.fence is None or effect is Effect.CLOSE_AND_RESET:

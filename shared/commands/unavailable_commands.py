@@ -1,4 +1,4 @@
-"""Why a command leads to nothing here, beside the stage: the configuration, or what keeps a merge back (pure)."""
+"""Reasons, besides the stage, why a command has no effect: the configuration, or what blocks a merge (pure)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BY_CONFIGURATION: Mapping[Verb, CommandRefused] = {
     Verb.MERGE: CommandRefused("Maintainers merge here (`merge: never` is configured): use the merge button."),
     Verb.APPROVE: CommandRefused("Plans are approved at a terminal here: run `planner-agent` for this repository."),
 }
-"""Of a command that the configuration leaves to people."""
+"""Refusals of commands that the configuration leaves to people."""
 
 NOT_CLEARED: Mapping[str, str] = {
     "flagged": "a flag asks for a maintainer; remove it first",
@@ -36,11 +36,11 @@ NOT_CLEARED: Mapping[str, str] = {
     "blocked": "its issue is blocked by another open issue",
     "head_moved": "commits were pushed that nobody has reviewed",
 }
-"""What a person's word does not clear, by the reason in the status comment of an approved pull request."""
+"""Obstacles that a person's `/merge` does not clear, by the reason in an approved pull request's status comment."""
 
 
 def not_merged(data: Mapping[str, Any]) -> str:
-    """The sentence about a `/merge` that does nothing now, from what the status comment says to programs; or empty."""
+    """Return why a `/merge` has no effect now, from the status comment's machine-readable data; or empty."""
     waiting = data.get("waiting")
     why = NOT_CLEARED.get(str(waiting.get("why", ""))) if isinstance(waiting, Mapping) else None
     return f"not merged yet: {why}" if why else ""

@@ -1,4 +1,4 @@
-"""Comments of people without write access: which they are, for the status comment that says so once."""
+"""Comments of people without write access, for the status comment that reports each once."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ log = structlog.get_logger()
 NO_WRITE = "its author has no write access"
 
 MOST_PEOPLE = 20
-"""So many authors of one thread are asked about, those of the newest comments."""
+"""Authors of one thread whose access is asked for, those of the newest comments."""
 
 
 class UntrustedComments:
-    """Tells strangers' comments from others; GitHub is asked about each person once in five minutes."""
+    """Finds comments of people without write access; GitHub is asked about each person once in five minutes."""
 
     def __init__(self, people: People, accounts: Collection[int]) -> None:
-        """`accounts` are the engine's own."""
+        """`accounts` are the ids of the engine's own accounts."""
         self._people = people
         self._accounts = accounts
 
     async def ignored(self, thread: Iterable[Comment]) -> Sequence[Mapping[str, Any]]:
-        """Entries for the record, oldest first; none while GitHub does not say who is a stranger."""
+        """Return entries for the record, oldest first; none while GitHub does not tell who has write access."""
         said = [one for one in spoken(thread) if one.author.id not in self._accounts]
         newest = list(dict.fromkeys(one.author.login for one in reversed(said)))[:MOST_PEOPLE]
         try:
@@ -42,7 +42,7 @@ class UntrustedComments:
 
 
 def spoken(thread: Iterable[Comment]) -> tuple[Comment, ...]:
-    """The comments that are people's own words; with one account, what carries no mark is its owner's."""
+    """Return people's own comments; if the engine shares an account, comments without its mark are the owner's."""
     return tuple(
         one for one in thread if read_ack(one) is None and comment_signatures.find(one.body.partition("\n")[0]) is None
     )
