@@ -1,6 +1,7 @@
-"""Showing a new epoch on its thread: in the one comment of its kind, which is posted where there is none.
+"""The announcement of a new epoch on its thread: in the one comment of its kind, which is posted if there is none.
 
-A comment that is posted is recorded in the fence before anything is paid for; what cannot be recorded is let go of.
+A posted comment is recorded in the fence before anything is paid for; an epoch whose comment cannot be recorded is
+released.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from shared.lock.view import LockView
 from shared.models import Comment
 
 TRIES = 3
-"""So often it is tried to show an epoch in its comment; after that the fence alone is the sign of life."""
+"""Attempts to show an epoch in its comment; after that the fence alone is the sign of life."""
 
 YOUNG_SECONDS = 120.0
-"""So long after a fence was moved its comment is asked for once more before another one is posted."""
+"""Seconds after a fence's last stamp in which its comment is looked for once more before another one is posted."""
 
 MOST_POSTS = 2
-"""After so many comments were asked for and none could be recorded, none is asked for any more."""
+"""Posts without a recorded comment after which no more are sent."""
 
 
 class Announcement:
-    """One epoch that has just begun, on its way to its comment."""
+    """The way of one new epoch to its comment."""
 
     def __init__(self, port: Port, view: LockView, lease: Lease, claimant: Claimant) -> None:
         self._port, self._view, self._claimant = port, view, claimant
@@ -40,7 +41,7 @@ class Announcement:
         self._refused = False
 
     async def made(self) -> Lease:
-        """The lease as its comment shows it. Raises `Lost` when it is over; any other failure lets go of it first."""
+        """Return the lease as its comment shows it. Raises `Lost` if it is over; releases it before any other error."""
         try:
             await self._announce()
         except Lost:
@@ -70,19 +71,19 @@ class Announcement:
             await self._post()
 
     def _is_young(self, named: int) -> bool:
-        """Whether the fence that names the comment was moved so lately that GitHub may not show the comment yet."""
+        """Return whether the fence that names the comment moved so lately that GitHub may not show the comment yet."""
         fence = self._view.fence
         return bool(named) and fence is not None and (self._view.at - fence.stamped).total_seconds() < YOUNG_SECONDS
 
     async def _is_shown_late(self, named: int) -> bool:
-        """Whether it is there after all: who is started right after a kill asks before every replica knows of it."""
+        """Return whether the comment is there after a pause: right after a kill, not every replica has it yet."""
         if self._refused:
             return False
         await self._port.sleep(self._claimant.terms.settle)
         return await self._show_in(named)
 
     async def _show_in(self, id: int) -> bool:
-        """Whether the comment that the fence names is there, and may be edited by us."""
+        """Return whether the comment that the fence names is there, and may be edited by us; true also if unread."""
         for _ in range(TRIES):
             try:
                 old = (await self._port.request(ReadComment(id))).value
@@ -93,7 +94,7 @@ class Announcement:
         return True
 
     async def _write_over(self, id: int, old: Comment | None) -> bool:
-        """Whether the epoch is shown in this comment, or may be: a lost reply is not the end of it."""
+        """Show the epoch in this comment; return whether it is, or may be: a lost reply does not count as a failure."""
         key, claimant, nothing = self._view.key, self._claimant, Shown(None, NO_WORDS, 0)
         before = nothing if old is None else carried(old, key, claimant.accounts, claimant.keys)
         self._keep(id, replace(before.words, doing=claimant.doing(self._lease.fence)), before.revision + 1)
@@ -112,7 +113,7 @@ class Announcement:
         return True
 
     async def _post(self) -> None:
-        """One new comment, asked for once; none where too many were asked for already."""
+        """Post one new comment, without repetition; none after too many posts."""
         before = self._view.fence.posted if self._view.fence else 0
         if before >= MOST_POSTS:
             self._keep(0, NO_WORDS, 0)
@@ -131,7 +132,7 @@ class Announcement:
         await self._record()
 
     async def _posted_unanswered(self) -> int:
-        """The id of a comment whose reply was lost. Raises `Transient` when it is not to be seen."""
+        """Return the id of a comment whose reply was lost. Raises `Transient` if GitHub does not show it."""
         await self._port.sleep(self._claimant.terms.settle)
         thread = (await self._port.request(ReadComments(self._view.key.number))).value
         found = (trusted(one, self._claimant.accounts, self._claimant.keys) for one in thread)
@@ -141,7 +142,7 @@ class Announcement:
         return id
 
     async def _record(self) -> None:
-        """The comment's id, in the fence."""
+        """Record the comment's id in the fence."""
         await self._move(replace(self._lease.fence, ack_id=self._lease.ack.id, posted=0, oid=""))
 
     async def _move(self, fence: Fence) -> None:
@@ -151,7 +152,7 @@ class Announcement:
         self._lease = replace(self._lease, fence=moved)
 
     async def _let_go(self) -> None:
-        """Release it, and tell so. What cannot be released runs out by itself, or the next claim goes on with it."""
+        """Release the lease and tell people. If that fails, the fence times out, or the next claim continues it."""
         fence, ack = self._lease.fence, self._lease.ack
         with suppress(EngineError):
             if await swap(self._port, AdvanceFence(replace(fence, released=fence.nonce, oid=""), fence.oid)):
@@ -165,19 +166,19 @@ class Announcement:
         self._lease = replace(self._lease, ack=replace(self._lease.ack, id=id, heartbeat=revision), words=words)
 
     def _check(self) -> None:
-        """A pause after the fence was moved may have been so long that another has taken over."""
+        """Raise `Lost` if so long a pause followed the fence's move that another agent may have taken over."""
         if self._port.boot() >= self._lease.boot + self._claimant.terms.self_fence:
             raise Lost("no heartbeat succeeded in time")
 
 
 def adoptable(thread: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tuple[Comment, ...]:
-    """The comments in which a lock may be shown, the best first: the lowest of this layout, then older engines'."""
+    """Return the comments that may show a lock, the best first: the lowest id of this layout, then older engines'."""
     ours = ((_rank(one, key, claimant), one.id, one) for one in thread if one.author.id in claimant.accounts)
     return tuple(one for _, _, one in sorted(found for found in ours if found[0]))
 
 
 def _rank(comment: Comment, key: ItemKey, claimant: Claimant) -> int:
-    """1: of this layout, 2: an older engine's status comment, 3: its ACK; 0: none of this kind's."""
+    """Return 1 for a comment of this layout, 2 for an older engine's status comment, 3 for its ACK; 0 for any other."""
     if shown(comment, key.kind, claimant.accounts, claimant.keys) is not None:
         return 1
     if is_told(comment, key, claimant.accounts, claimant.keys):
@@ -187,7 +188,7 @@ def _rank(comment: Comment, key: ItemKey, claimant: Claimant) -> int:
 
 
 async def tidy(port: Port, thread: Iterable[Comment], kept: int, key: ItemKey, claimant: Claimant) -> None:
-    """No other ACK of this kind goes on saying that somebody is at work; that it cannot be edited harms nobody."""
+    """End every other ACK of this kind that says that somebody is at work; refused edits are harmless and ignored."""
     for comment in thread:
         ack = trusted(comment, claimant.accounts, claimant.keys)
         if ack is None or ack.key != key or ack.id == kept or ack.opaque or ack.state is not AckState.ACTIVE:

@@ -1,4 +1,4 @@
-"""Claiming an item: the fence is moved first, by compare-and-swap; whoever loses that has written nothing.
+"""The claim of an item: the fence is moved first, by compare-and-swap; an agent that loses has written nothing.
 
 Only then the one comment of this kind is edited, or posted where there is none and recorded in the fence before
 anything is paid for.
@@ -25,18 +25,18 @@ IN_DOUBT = (
     "GitHub's time is in doubt: its answers do not agree with each other, or with the clock of this machine. "
     "Nothing is claimed until they do, or have agreed with each other for 10 minutes."
 )
-"""Why nothing is claimed just now."""
+"""Reason why nothing is claimed while the server's time is in doubt."""
 
 OLD_SECONDS = 120.0
-"""What was read so long ago is read again before a claim: where a person has deleted the ref in the meantime, the
-server finds none, as it was then, and the new chain would not count on from the epochs that came and went."""
+"""Age in seconds from which a lock is read again before a claim: if it had no ref, and others created one that a person
+deleted meanwhile, the server would find none, as before, and the new chain would not count on from their epochs."""
 
 OLD = "What was read of the lock is {:.0f} s old, because this machine stood still; it is read again."
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a claim wants to begin: the new epoch's stage and the facts it is bound to."""
+    """The plan of a claim: the new epoch's stage and the facts that it is bound to."""
 
     stage: Stage
     phase: str = ""
@@ -50,11 +50,11 @@ class Intent:
 
 
 async def claim(port: Port, view: LockView, claimant: Claimant, intent: Intent) -> Lease | None:
-    """Try to begin a new epoch from what `view` showed; None when somebody else has it or won.
+    """Try to begin a new epoch from what `view` showed; None if another agent holds the item or won.
 
-    What this agent holds already is gone on with, under a fresh nonce: an earlier life of it finds itself lost. Raises
-    `Transient` when nothing was decided, the server's time is in doubt (the stamps of a wrong one make a live holder
-    look dead), or the git server refuses fences just now; `Blocked` when it or GitHub refuses for good.
+    An epoch that this agent holds already is continued under a fresh nonce: an earlier process of it is then lost.
+    Raises `Transient` if nothing was decided, the server's time is in doubt (a wrong one makes a live holder look
+    dead), or the git server refuses fences just now; `Blocked` if it or GitHub refuses for good.
     """
     if view.standing is LockStanding.HELD:
         return None
@@ -84,7 +84,7 @@ async def claim(port: Port, view: LockView, claimant: Claimant, intent: Intent) 
 
 
 async def _admitted(port: Port, claimant: Claimant) -> None:
-    """Return when the git server may be expected to take fences; else raise `Transient`, or what it says."""
+    """Return if the git server may be expected to take fences; else raise `Transient`, or the server's error."""
     breaker = claimant.breaker
     left = breaker.left(port.boot())
     if left:
@@ -113,7 +113,7 @@ def _ack(fence: Fence, claimant: Claimant) -> Ack:
 
 
 def _epoch(view: LockView, claimant: Claimant, intent: Intent, at: datetime) -> Fence:
-    """The first fence of the new epoch: what the old one knew, under a new nonce and a higher number."""
+    """Return the first fence of the new epoch: the facts of the old one, under a new nonce and a higher number."""
     old = view.fence or Fence(view.key, 0, "", "", intent.stage, view.at)
     names = ("attempt", "round", "pr", "base", "work_head")
     given = {name: value for name in names if (value := getattr(intent, name)) is not None}
@@ -146,9 +146,9 @@ def _epoch(view: LockView, claimant: Claimant, intent: Intent, at: datetime) -> 
 
 
 def _asks_at_once(view: LockView, claimant: Claimant) -> bool:
-    """Whether a comment will be asked for without moving the fence again: it is known that there is none to edit.
+    """Return whether a comment will be posted without another move of the fence: it is known that none can be edited.
 
-    Not before a fence was moved by this process: a server that takes new refs may refuse to move them.
+    Not before this process has moved a fence: a server that takes new refs may refuse to move them.
     """
     named = view.fence is not None and (view.fence.ack_id or view.fence.format == 1)
     if named or view.thread is None or not claimant.breaker.proven:
@@ -157,9 +157,9 @@ def _asks_at_once(view: LockView, claimant: Claimant) -> bool:
 
 
 def _goes_on(old: Fence, intent: Intent) -> bool:
-    """Whether what a person has approved is what the new epoch does: the same text, and nothing that begins anew.
+    """Return whether a person's approval covers the new epoch: the same text, and no new attempt or round.
 
-    A command is for what is begun next: it has moved the fence to `ready`.
+    A command approves the work that begins next: it has moved the fence to `ready`.
     """
     if old.stage is Stage.READY:
         return True

@@ -1,4 +1,4 @@
-"""Who claims: one agent of one repository, and the times that it keeps."""
+"""The claimant: one agent of one repository, and the times that it keeps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.text.comment_signatures import Keyring
 
 @dataclass(frozen=True, slots=True)
 class LockTimes:
-    """How long things last, in seconds; the defaults are the protocol's."""
+    """Durations of the lock in seconds; the defaults are the protocol's."""
 
     timeout: float = 1800
     self_fence: float = 1500
@@ -24,17 +24,17 @@ class LockTimes:
 
     @property
     def certain(self) -> float:
-        """So long after its last stamp an epoch is dead, whatever its comment says: a live holder stamps before."""
+        """Seconds after the last stamp until an epoch is dead, whatever its comment: a live holder stamps before."""
         return 1.5 * self.timeout
 
     @property
     def stamp(self) -> float:
-        """A stamp of this age is renewed: with a heartbeat and a self-fence more it is still short of `certain`."""
+        """Age in seconds at which a stamp is renewed: a heartbeat and a self-fence later it is short of `certain`."""
         return self.certain - self.self_fence - self.heartbeat - self.timeout / 30
 
     @property
     def look_again(self) -> float:
-        """Between the first look that finds an epoch dead and the one that counts."""
+        """Seconds between the first look that finds an epoch dead and the one that counts."""
         return self.timeout / 30 + 1
 
 
@@ -42,42 +42,42 @@ class Nonces(Protocol):
     """The nonces of this agent's own ACKs; they survive a restart."""
 
     def fresh(self) -> str:
-        """A new nonce (32 hex digits), remembered before it is returned."""
+        """Return a new nonce (32 hex digits), stored before it is returned."""
         ...
 
     def mine(self, nonce: str) -> bool:
-        """Whether `fresh` made it, in this life or an earlier one of the same agent id."""
+        """Return whether `fresh` made it, in this process or an earlier one of the same agent id."""
         ...
 
     def forget(self, nonce: str) -> None:
-        """The ACK that carried it is finished."""
+        """Forget the nonce of a finished ACK."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Why work that costs money cannot begin, and when it can; `until` None: when a person makes room."""
+    """Reason why paid work cannot begin, and the time from which it can; `until` None: when a person makes room."""
 
     sentence: str
     until: datetime | None
 
 
 class BudgetCheck(Protocol):
-    """Whether there is money for a run."""
+    """Check of the money for a run."""
 
     async def shortage(self, number: int) -> Shortage | None:
-        """Why no run for this item could be paid for now; None when one could."""
+        """Return why no run for this item could be paid for now; None if one could."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
+    """The claimant: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
 
-    `accounts` are the engine's, of which other agents sign in with `siblings`. `delay` says in how many seconds the
-    account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
-    `read_up_to` which comment of a thread is the highest that this process has read. `suspects` are epochs that one
-    look found dead: the commit of the fence, and the boot time of that look. `holding` is what it holds just now.
+    `accounts` are the engine's ids, of which other agents use `siblings`. `delay` returns the seconds until the account
+    may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
+    `read_up_to` returns the highest comment id of a thread that this process has read. `suspects` are epochs that one
+    look found dead: the commit of the fence, and the boot time of that look. `holding` are the items held just now.
     By ref, `ended` is the nonce of an epoch whose end this process has told in its comment, `told` that of one whose
     comment no late edit can change any more.
     """
@@ -100,5 +100,5 @@ class Claimant:
 
 
 def is_mine(agent: str, nonce: str, claimant: Claimant) -> bool:
-    """Whether this agent made an epoch or an ACK, in this life or an earlier one."""
+    """Return whether this agent made an epoch or an ACK, in this process or an earlier one."""
     return agent == claimant.agent and claimant.nonces.mine(nonce)

@@ -17,17 +17,17 @@ from shared.text.comment_signatures import CommentSignatures, Keyring
 from shared.workflow import AGENTS, Role
 
 FENCE_NAMESPACE = "refs/ack"
-"""Where fences live unless the server refuses custom namespaces (then `refs/heads/ack`)."""
+"""Namespace of the fences unless the server refuses custom namespaces (then `refs/heads/ack`)."""
 
 REMEMBERED = 64
-"""So many ACKs are not read again: the same ones are looked at over and over, and reading is pure."""
+"""Size of the cache of judged comments: the same ones are looked at over and over, and reading is pure."""
 
 _UNWRITTEN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemKey:
-    """What is locked: an issue or pull request number, for one kind of agent."""
+    """The locked item: an issue or pull request number, for one kind of agent."""
 
     kind: Role
     number: int
@@ -43,7 +43,7 @@ class ItemKey:
 
 
 class AckState(StrEnum):
-    """What the writer of an ACK says of it."""
+    """The state of an ACK by its writer's word."""
 
     ACTIVE = "active"
     RELEASED = "released"
@@ -52,7 +52,7 @@ class AckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """One ACK. `id`, `updated_at` come from the server; `opaque`: not to be checked (unknown key, other format).
+    """One ACK. `id`, `updated_at` come from the server; `opaque`: it cannot be verified (unknown key, other format).
 
     `shared`: it stands in the one comment of its kind, in which `heartbeat` counts the edits; older ones have a
     comment of their own, name the ACK that they succeed (`prev`), and know no epoch.
@@ -73,7 +73,7 @@ class Ack:
     shared: bool = True
 
     def live(self, at: datetime) -> bool:
-        """Whether it still holds at server time `at`."""
+        """Return whether it still holds at server time `at`."""
         return self.state is AckState.ACTIVE and at - self.updated_at < timedelta(seconds=self.ttl_seconds)
 
 
@@ -87,7 +87,7 @@ class Shown:
 
 
 def write_ack(ack: Ack, keys: Keyring, words: Words = NO_WORDS) -> str:
-    """The body of the comment that shows a lock and what its agent tells; `ValueError` for one nobody could read."""
+    """Return the body of the comment with a lock and its agent's words; `ValueError` if nobody could read it back."""
     line = TrailerFields(ack.epoch, ack.nonce, ack.state, ack.ttl_seconds)
     first = first_line(ack.key.kind, ack.agent, ack.millis)
     made = Layout(ack.key.kind, ack.key.number, ack.heartbeat, words, first, line, _lead(ack, words))
@@ -95,7 +95,7 @@ def write_ack(ack: Ack, keys: Keyring, words: Words = NO_WORDS) -> str:
 
 
 def write_words(key: ItemKey, revision: int, words: Words, keys: Keyring) -> str:
-    """The body of the same comment before the first claim."""
+    """Return the body of the same comment before the first claim."""
     return _signed(Layout(key.kind, key.number, revision, words), keys)
 
 
@@ -105,7 +105,7 @@ def _signed(made: Layout, keys: Keyring) -> str:
 
 
 def _lead(ack: Ack, words: Words) -> str:
-    """What the lock itself tells people, which the agent's own words follow."""
+    """Return the lock's own sentence for people, which the agent's words follow."""
     if ack.state is AckState.ACTIVE:
         since = datetime.fromtimestamp(ack.millis // 1000, UTC)
         doing = f": {words.doing}" if words.doing else ""
@@ -130,7 +130,7 @@ def _purpose(kind: str) -> str:
 
 
 def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack | None:
-    """The ACK that `comment` is, or None when it does not exist for the protocol.
+    """Return the ACK that `comment` is, or None if the protocol ignores the comment.
 
     It must be written by one of our account ids, spell an ACK of one of the two layouts, and carry a valid MAC. Three
     are `opaque`, live holders until their timeout (at most `OPAQUE_SECONDS`) because another engine may be at work: a
@@ -140,7 +140,7 @@ def trusted(comment: Comment, accounts: Collection[int], keys: Keyring) -> Ack |
 
 
 def shown(comment: Comment, kind: Role, accounts: Collection[int], keys: Keyring) -> Shown | None:
-    """The comment of a kind of agent, authentic and as it was written; None for any other text."""
+    """Return the comment of a kind of agent if it is authentic and as it was written; None for any other text."""
     if comment.author.id not in accounts:
         return None
     made = layout.parse(comment.body)
@@ -153,9 +153,9 @@ def shown(comment: Comment, kind: Role, accounts: Collection[int], keys: Keyring
 
 
 def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> Shown:
-    """What a comment of this kind tells, for whoever goes on in it: also an older engine's status comment, as a whole.
+    """Return a comment's words for the epoch that goes on in it; an older engine's status comment counts as a whole.
 
-    Nothing, as of revision 0, where it is neither, or was edited.
+    Returns no words and revision 0 if it is neither, or was edited.
     """
     found = shown(comment, key.kind, accounts, keys)
     if found is not None:
@@ -171,7 +171,7 @@ def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Key
 
 
 def is_told(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> bool:
-    """Whether a comment is what an agent of this kind told, authentic and as it was written, with a lock or without."""
+    """Return whether an agent of this kind wrote the comment, authentic and unedited, with a lock or without."""
     return carried(comment, key, accounts, keys) != Shown(None, NO_WORDS, 0)
 
 
@@ -190,7 +190,7 @@ def _judged(comment: Comment, keys: Keyring) -> Ack | None:
 
 
 def read_ack(comment: Comment) -> Ack | None:
-    """The ACK that a body spells, whoever wrote it; None when it spells none."""
+    """Return the ACK that a body spells, whoever wrote it; None if it spells none."""
     made = layout.parse(comment.body)
     if made is not None:
         return _of_layout(comment, made)

@@ -25,10 +25,10 @@ from shared.lock.trailer import TrailerFields, parse_line, spell_line
 MARK, VERSION = "engine-status", 2
 
 MOST_CHARACTERS = 60_000
-"""GitHub refuses comments of more than 65,536 characters; what would be longer is said without its folded part."""
+"""Characters of the longest comment (GitHub refuses more than 65,536); a longer one loses its folded part."""
 
 SAID_CHARACTERS = 20_000
-"""So much of what people read first stays where the whole is too long."""
+"""Characters of the visible part that are kept if the whole is too long."""
 
 _OPEN, _CLOSE = "<details><summary>Details</summary><!-- folded -->", "</details>"
 _BEFORE_FOLDED, _BEFORE_LOCK = f"\n\n{_OPEN}\n\n", "\n\n<!-- lock -->\n"
@@ -46,7 +46,7 @@ _LOCK = re.compile(rf"{_FIRST_LINE.pattern}\n(<!-- ack/[^\n]* -->)\n\n{_CLOSE}")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What an agent tells besides the lock's own sentence: for everybody, and what only who unfolds it reads.
+    """An agent's text besides the lock's own sentence: a part for everybody, and a part that readers have to unfold.
 
     `doing` ends the lock's own sentence ("writing the tests, attempt 1 of 3") until something else is told.
     """
@@ -57,7 +57,7 @@ class Words:
 
 
 NO_WORDS = Words()
-"""Nothing is told besides the lock."""
+"""No text besides the lock's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Layout:
 
 
 def first_line(kind: str, agent: str, millis: int) -> str:
-    """The `ACK:` line; raises `ValueError` for one that nobody could read back."""
+    """Return the `ACK:` line; raises `ValueError` for one that nobody could read back."""
     text = f"ACK:{kind}:{agent}:{millis:013d}"
     if not _FIRST_LINE.fullmatch(text):
         raise ValueError(f"no ACK can begin with {text!r}")
@@ -85,13 +85,13 @@ def first_line(kind: str, agent: str, millis: int) -> str:
 
 
 def read_first_line(text: str) -> tuple[str, str, int] | None:
-    """Kind, agent and milliseconds of an `ACK:` line; None when it is none."""
+    """Return kind, agent and milliseconds of an `ACK:` line; None for any other line."""
     found = _FIRST_LINE.fullmatch(text)
     return None if found is None else (found[1], found[2], int(found[3]))
 
 
 def spell(layout: Layout) -> str:
-    """The body without its sum and its MAC; what would be too long comes without its folded part."""
+    """Return the body without its sum and its MAC; if it would be too long, without its folded part."""
     body = _spell(layout, layout.words)
     if len(body) > MOST_CHARACTERS:
         body = _spell(layout, Words(layout.words.said[:SAID_CHARACTERS]))
@@ -108,27 +108,27 @@ def _spell(layout: Layout, words: Words) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without what divides the comment; also without what appears when something was taken out of it."""
+    """Remove the dividers of the comment from a text, also those that appear when another one was removed."""
     while _OPEN in text or _BEFORE_LOCK in text:
         text = text.replace(_OPEN, "").replace(_BEFORE_LOCK, "\n\n")
     return text.strip("\n")
 
 
 def summed(body: str) -> str:
-    """`body`, normalised, with the sum of all that follows its first line: without a key it alone shows an edit."""
+    """Return `body`, normalised, with the sum of all after its first line: without a key only the sum shows an edit."""
     text = normal(body)
     head, _, rest = text.partition("\n")
     return f"{head.replace(' sum= ', f' sum={_sum(rest)} ', 1)}\n{rest}"
 
 
 def normal(body: str) -> str:
-    """A body as GitHub and a MAC see it."""
+    """Return a body in the form in which GitHub and a MAC see it."""
     lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
 def parse(body: str) -> Layout | None:
-    """The comment that a body spells; None when it spells none, or was edited."""
+    """Return the comment that a body spells; None if it spells none, or was edited."""
     text = normal(body)
     head, _, rest = text.partition("\n")
     found = _HEAD.fullmatch(head)
@@ -148,7 +148,7 @@ def parse(body: str) -> Layout | None:
 
 
 def said(body: str, kind: str) -> str | None:
-    """What an agent of a kind says in a body besides the lock's own sentence, whoever wrote it; None in any other."""
+    """Return an agent's text in a body, without the lock's own sentence, whoever wrote it; None in any other body."""
     made = parse(body)
     if made is None or made.kind != kind:
         return None
@@ -158,13 +158,13 @@ def said(body: str, kind: str) -> str | None:
 
 
 def is_newer(body: str) -> bool:
-    """Whether it is the comment of a newer engine, of which nothing else is known."""
+    """Return whether it is the comment of a newer engine, of which nothing else is known."""
     found = _NEWER.fullmatch(normal(body).partition("\n")[0])
     return found is not None and int(found[1]) > VERSION
 
 
 def locks_of_newer(body: str) -> tuple[str, str] | None:
-    """The `ACK:` line and the one below it in the comment of a newer engine."""
+    """Return the `ACK:` line and the one below it in the comment of a newer engine."""
     lines = normal(body).split("\n")
     pairs = (pair for pair in pairwise(lines) if _FIRST_LINE.fullmatch(pair[0]))
     return next((pair for pair in pairs if pair[1].startswith("<!-- ack/")), None)

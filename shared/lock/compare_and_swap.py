@@ -1,4 +1,4 @@
-"""Compare-and-swap of a fence: the one way in which any of them moves."""
+"""Compare-and-swap of a fence: the only way in which a fence moves."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from shared.lock.record import Fence, read_fence, write_fence
 
 
 async def swap(port: Port, asked: AdvanceFence, breaker: Breaker | None = None) -> Fence | None:
-    """The fence as it is now, or None when it was refused; after a lost reply the fence itself says what happened.
+    """Move a fence; return it as it is now, or None if refused. After a lost reply the fence is read to find out.
 
-    Raises `UnknownOutcome` when it did not happen so far: the lost write may still arrive. `breaker` hears of a refusal
-    and, where the fence was there before, of a success.
+    Raises `UnknownOutcome` if it has not moved so far: the lost write may still arrive. `breaker` is told of a refusal
+    and, if the fence existed before, of a success.
     """
     try:
         moved = await _swap(port, asked)

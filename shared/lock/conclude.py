@@ -1,4 +1,4 @@
-"""What a reader concludes from a fence and, where that is not enough, from the comment it names: one pure table.
+"""A reader's conclusion from a fence and, if that is not enough, from the comment that it names: one pure table.
 
 | fence | comment | conclusion |
 |---|---|---|
@@ -29,7 +29,7 @@ from shared.lock.record import Fence
 
 
 class LockStanding(StrEnum):
-    """Where an item's lock stands for one reader."""
+    """The state of an item's lock for one reader."""
 
     FREE = "free"
     OURS = "ours"
@@ -38,7 +38,7 @@ class LockStanding(StrEnum):
 
 
 class Question(Enum):
-    """What has to be read before anything can be concluded."""
+    """The next thing to read before anything can be concluded."""
 
     COMMENT = "the comment that the fence names"
     THREAD = "the thread"
@@ -46,7 +46,7 @@ class Question(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """`agent` holds or held it, until `until` at the latest if nothing is heard of it; `epoch` is the highest known."""
+    """`agent` holds or held it, until `until` at the latest without a sign of life; `epoch` is the highest known."""
 
     standing: LockStanding
     agent: str = ""
@@ -56,7 +56,7 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The comment that a fence names: when it was last edited, and its ACK if that is authentic."""
+    """The comment that a fence names: the time of its last edit, and its ACK if that is authentic."""
 
     updated_at: datetime
     ack: Ack | None
@@ -64,9 +64,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was read so far, at server time `at`. `text` is None for a 404, and `acks` are those of one kind.
+    """The data read so far, at server time `at`. `text` is None for a 404, and `acks` are those of one kind.
 
-    `mine` tells of agent and nonce whether this agent made them, `deleted` are ids that are gone for certain.
+    `mine` tells of agent and nonce if this agent made them, `deleted` are ids that are gone for certain.
     """
 
     fence: Fence | None
@@ -80,7 +80,7 @@ class Evidence:
 
 
 def conclude(known: Evidence, terms: LockTimes) -> Conclusion | Question:
-    """The table above."""
+    """Apply the table above; return the conclusion or what has to be read first."""
     fence = known.fence
     if fence is None:
         return _without_fence(known) if known.asked_thread else Question.THREAD
@@ -94,7 +94,7 @@ def conclude(known: Evidence, terms: LockTimes) -> Conclusion | Question:
 
 
 def _by_times(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion | Question:
-    """By the last stamp, and where that is too old, by the last edit of the comment."""
+    """Conclude by the last stamp and, if that is too old, by the last edit of the comment."""
     fresh, certain = fence.stamped + _seconds(terms.timeout), fence.stamped + _seconds(terms.certain)
     if known.at < fresh:
         return Conclusion(LockStanding.HELD, fence.agent, fresh, fence.epoch)
@@ -122,7 +122,7 @@ def _by_text(known: Evidence, fence: Fence, text: Text, terms: LockTimes) -> Con
 
 
 def _without_fence(known: Evidence) -> Conclusion:
-    """A comment that is live shows that a ref was deleted; what older engines left is read as they do."""
+    """Conclude without a fence: a live comment shows that a ref was deleted; older ACKs count as older engines do."""
     highest = max((ack.epoch for ack in known.acks), default=0)
     shared = [ack for ack in known.acks if ack.shared]
     older = [ack for ack in known.acks if not ack.shared]
@@ -137,7 +137,7 @@ def _without_fence(known: Evidence) -> Conclusion:
 
 
 def _of_format_1(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion:
-    """By the fence's own ACK and by whoever succeeds it among the comments.
+    """Conclude by the fence's own ACK and by its successor among the comments.
 
     The own one counts even when a later one names it: the fence has refused that claimant, or was not asked yet. Where
     it carries another nonce than the fence, its text is of another life: its state frees nobody.

@@ -1,4 +1,4 @@
-"""One edit of the comment that shows a lock; what GitHub finds too long is said by the lock's lines alone."""
+"""One edit of the comment that shows a lock; if GitHub finds the text too long, the lock's lines alone are written."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from shared.text.comment_signatures import Keyring
 async def edit(
     port: Port, id: int, ack: Ack, keys: Keyring, words: Words, check: Callable[[], None] = lambda: None
 ) -> Comment | None:
-    """The comment as it is now; None when it does not exist. Errors as of the port.
+    """Edit the comment; return it as it is now, None if it does not exist. Errors as of the port.
 
-    `check` raises when the lease no longer holds: this machine may have stood still before the second try.
+    `check` raises if the lease no longer holds: this machine may have stood still before the second try.
     """
     try:
         return (await port.request(EditComment(id, write_ack(ack, keys, words)))).value

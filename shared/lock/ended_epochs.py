@@ -1,6 +1,6 @@
-"""Epochs that are over and do not say so, in their fence or in the comment for people: told by whoever comes by.
+"""The report of epochs that ended without saying so in their fence or their comment: any agent that finds one makes it.
 
-Who held one says both as a rule. This is for what a crash, a lost request or a late edit has left behind.
+A holder says both as a rule. This is for the remains of a crash, a lost request or a late edit.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from shared.models import Comment
 from shared.workflow import TERMINAL
 
 YOUNG = timedelta(seconds=60)
-"""An agent that has just released its fence tells it itself."""
+"""Age below which a released fence is left to its agent, which tells people itself."""
 
 OLD = timedelta(hours=6)
-"""What ended so long ago was looked at by somebody."""
+"""Age from which an ended epoch counts as looked at already."""
 
 MOST = 10
-"""So many are looked at in one go."""
+"""Most fences that are looked at in one go."""
 
 
 async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now: datetime) -> int:
-    """Look at every fence whose epoch may have ended lately; how many comments were told so.
+    """Look at every fence whose epoch may have ended lately; return how many comments were changed to say so.
 
-    Each is looked at again until no late edit can undo it. Nobody waits for it; what GitHub does not let us read or
-    write now is looked at again.
+    Each is looked at again until no late edit can undo it. Nobody waits for it; if GitHub refuses a read or a
+    write now, the fence is looked at again.
     """
     told = 0
     due = [fence for fence in fences if _is_due(fence, claimant, now)]
@@ -52,9 +52,9 @@ async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now
 
 
 def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:
-    """Released a while ago, or without a sign of life for so long that its holder is dead for certain.
+    """Return whether it was released a while ago, or shows no sign of life for so long that its holder is surely dead.
 
-    What this process has told itself is looked at once, when no late edit can come any more.
+    An end that this process has told itself is looked at once, when no late edit can come any more.
     """
     ref, nonce = fence.key.ref, fence.nonce
     if fence.format == 1 or claimant.told.get(ref) == nonce or now - fence.stamped >= OLD:
@@ -68,10 +68,10 @@ def _is_certain(fence: Fence, claimant: Claimant, now: datetime) -> bool:
 
 
 async def settle(port: Port, fence: Fence, claimant: Claimant) -> int | None:
-    """Let the fence be free and its comments say so, if its epoch is over: how many had to be told.
+    """Free the fence and make its comments say so, if its epoch is over; return how many comments had to change.
 
-    None while somebody holds it, or has not been found dead twice, or may be at work although an older value of the ref
-    was put back. Convergent: the comment of an epoch that begins at
+    None while somebody holds it, or it has not been found dead twice, or its holder may be at work although an older
+    value of the ref was put back. Convergent: the comment of an epoch that begins at
     this moment is set right again by its holder. Raises what the port raises.
     """
     freed = fence if fence.free else await _freed(port, fence, claimant)
@@ -79,9 +79,9 @@ async def settle(port: Port, fence: Fence, claimant: Claimant) -> int | None:
 
 
 async def _freed(port: Port, fence: Fence, claimant: Claimant) -> Fence | None:
-    """The fence without its holder, who is dead; None when nobody can be sure of that, or it has moved.
+    """Return the fence freed of its dead holder; None if nobody can be sure of the death, or the fence has moved.
 
-    An earlier life of this agent is dead as any other, once it is certain that no copy of it can be alive.
+    An earlier process of this agent is dead as any other, once it is certain that no copy of it can be alive.
     """
     view = await observe(port, fence.key, claimant)
     if view.fence is None or view.fence.oid != fence.oid or fence.key in claimant.holding:
@@ -93,7 +93,7 @@ async def _freed(port: Port, fence: Fence, claimant: Claimant) -> Fence | None:
 
 
 async def _tell(port: Port, fence: Fence, claimant: Claimant) -> int | None:
-    """No ACK of this kind goes on saying that somebody is at work; what another account may alone edit stays.
+    """End every ACK of this kind that says that somebody is at work; another account's that we may not edit stays.
 
     None while one of a higher epoch has been renewed lately: the ref was put back, which its holder may not know yet.
     """
@@ -115,7 +115,7 @@ async def _tell(port: Port, fence: Fence, claimant: Claimant) -> int | None:
 
 
 def _active(comment: Comment, fence: Fence, claimant: Claimant) -> Ack | None:
-    """The ACK of a comment that says what is over, be it of an older engine; None for any other."""
+    """Return the ACK of a comment that still says active for this fence, also an older engine's; None for any other."""
     ack = trusted(comment, claimant.accounts, claimant.keys)
     if ack is None or ack.opaque or ack.key != fence.key:
         return None

@@ -1,4 +1,4 @@
-"""The fence: a git ref advanced by compare-and-swap. What is pushed moves with it or not at all."""
+"""The fence: a git ref advanced by compare-and-swap. Refs pushed with it move together with it or not at all."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from shared.workflow import TERMINAL, Stage
 async def advance(held: Held, change: FenceChange, *, updates: tuple[RefUpdate, ...] = ()) -> Fence:
     """Record a change of the fence and move `updates` with it, as the holder.
 
-    What ends the item lets go of it in the same push. Raises `Lost` when the fence has been taken by another epoch,
-    `Transient` when the outcome is unknown or a late write of our own moved it: look again next tick.
+    A change that ends the item releases it in the same push. Raises `Lost` if another epoch has taken the fence,
+    `Transient` if the outcome is unknown or a late write of our own moved it: look again next tick.
     """
     async with turn(held, held.moves):
         held.check()
@@ -34,7 +34,7 @@ async def advance(held: Held, change: FenceChange, *, updates: tuple[RefUpdate, 
 
 
 def _ended(fence: Fence) -> Fence:
-    """A fence that says that its item has ended frees it too."""
+    """Return the fence, released if its stage says that its item has ended."""
     return replace(fence, released=fence.nonce) if fence.stage in TERMINAL else fence
 
 
@@ -43,8 +43,8 @@ async def conclude(
 ) -> bool:
     """End the item as done, and with it `other`, the fence of another kind as it was read, and move `updates`.
 
-    `approved_by`, where it is given, is whose word has led to this end.
-    All or nothing: False when one of them had another value, so that they are to be done one by one.
+    `approved_by`, if given, names the approval that has led to this end.
+    All or nothing: False if one of them had another value, so that they are to be done one by one.
     Raises `Lost`, and what the push raises.
     """
     async with turn(held, held.moves):
@@ -61,8 +61,8 @@ async def conclude(
 async def write_tombstone(held: Held, key: ItemKey, stage: Stage, updates: tuple[RefUpdate, ...] = ()) -> bool:
     """Put a tombstone on another kind's fence whose item has ended with ours, and move `updates` with it.
 
-    Only while it still rests at `stage`: its agent has let go of it, and should one begin a new epoch at this moment,
-    the server refuses ours. Returns whether it was written; what was refused has moved nothing.
+    Only while it still rests at `stage`: its agent has released it, and should one begin a new epoch at this moment,
+    the server refuses our push. Returns whether it was written; a refused push has moved nothing.
     """
     fence = (await held.port.request(ReadFence(key))).value
     if fence is None or fence.stage is not stage:

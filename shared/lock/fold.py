@@ -1,4 +1,4 @@
-"""Who holds: a pure function of the trusted ACKs of one kind on one thread."""
+"""The holder by the ACKs of the first format: a pure function of the trusted ones of one kind on one thread."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from shared.lock.trailer import UNKNOWN_PREV
 
 
 def fold(acks: Iterable[Ack], anchor: int = 0, *, deleted: Collection[int] = ()) -> int:
-    """The comment id of the holder, starting from `anchor` (the fence's Ack-Id, or 0).
+    """Return the comment id of the holder, starting from `anchor` (the fence's Ack-Id, or 0).
 
-    The lowest id that names the current holder is its only successor; whatever names an older
+    The lowest id that names the current holder is its only successor; an ACK that names an older
     holder is dead for ever. An ACK whose predecessor came between the holder and itself and has been
     deleted (`deleted`: ids for which the server answered 404) counts as naming the holder; so does one of a newer
     version whose predecessor cannot be read.

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class CommentStore(Protocol):
-    """What the lock needs of a repository's comments."""
+    """A repository's comments, as far as the lock needs them."""
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
@@ -44,7 +44,7 @@ class CommentStore(Protocol):
 
 
 class FenceStore(Protocol):
-    """What the lock needs of the git server."""
+    """The git server's refs, as far as the lock needs them."""
 
     async def read(self, ref: str) -> tuple[str, str] | None: ...
 
@@ -69,9 +69,9 @@ class Gateway:
         named: Callable[[Fence], None] = lambda fence: None,
         sure: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`named` hears each fence that was read or moved: what it names is known to exist.
+        """`named` receives each fence that was read or moved: what it names is known to exist.
 
-        `sure` says whether nothing speaks against the server's time.
+        `sure` returns whether nothing speaks against the server's time.
         """
         self._comments = comments
         self._fences = fences
@@ -81,22 +81,22 @@ class Gateway:
         self._sure = sure
 
     async def request(self, operation: Operation[T]) -> Reply[T]:
-        """Carry out one operation; errors are those of the two stores."""
+        """Carry out one operation; raises the errors of the two stores."""
         sent: list[float] = []
         notice = Notice(0, ACK, lambda: sent.append(self._clock.boot()))
         value = await self._answer(operation, notice)
         return Reply(cast("T", value), self._server_time(), sent[-1] if sent else None, self._sure())
 
     async def sleep(self, seconds: float) -> None:
-        """Let `seconds` pass."""
+        """Wait for `seconds`."""
         await self._clock.sleep(seconds)
 
     def now(self) -> float:
-        """Local wall clock in seconds."""
+        """Return the local wall clock in seconds."""
         return self._clock.now()
 
     def boot(self) -> float:
-        """Seconds since boot."""
+        """Return the seconds since boot."""
         return self._clock.boot()
 
     async def _answer(self, operation: Operation[Any], notice: Notice) -> object:

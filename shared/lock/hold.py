@@ -1,4 +1,4 @@
-"""Holding a lease: the proof that writes need, its heartbeat, what its agent tells, and how it ends."""
+"""Holding a lease: the proof that writes need, its heartbeat, its agent's words in the comment, and its end."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from shared.workflow import TERMINAL, Stage, works_at
 _SEAL = object()
 
 RETRY_SHARE = 10
-"""A failed heartbeat is tried again after this part of the heartbeat interval."""
+"""Divisor: a failed heartbeat is retried after the heartbeat interval divided by this."""
 
 RELEASED = "the lease was released"
-"""Why nothing more may be done after `release`: no loss, but no proof either."""
+"""Reason why nothing may be done after `release`: no loss, but no proof either."""
 
 TAKEN = "another agent has taken over"
 DELETED = "the comment of the lock was deleted"
 EDITED = "the comment of the lock was edited"
 ORDERS = frozenset({DELETED, EDITED})
-"""A person's order to stop. The fence is released only when the work has ended: whoever is waiting begins at once."""
+"""Persons' orders to stop. The fence is released only when the work has ended: a waiting agent begins at once."""
 
 NEW_SECONDS = 120.0
-"""A comment that was posted so lately may not be shown yet; never longer than the lock leaves between two holders."""
+"""Seconds in which a posted comment may not be shown yet; never longer than the lock leaves between two holders."""
 
 JUST_WRITTEN_SECONDS = 10.0
-"""So long after an edit of ours the comment is taken to be as we left it; such an edit renews no deadline."""
+"""Seconds after an edit of ours in which the comment is taken to be as we left it; such an edit renews no deadline."""
 
 LATE_SECONDS = 30.0
-"""An answer that took longer may have waited here: its time is not taken for the present."""
+"""Seconds from which an answer may have waited here: its time is not taken for the present."""
 
 TURN_SECONDS = 0.2
-"""Who wants to write into a comment that is being written looks so often whether it is its turn."""
+"""Seconds between two looks of a waiting writer, whether it is its turn."""
 
 
 @dataclass(slots=True)
 class Held:
     """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect.
 
-    `words` are what its comment is to tell people, `told` what it certainly does, and `leads_to` the stage that they
-    name, which the fence may reach only after it has been told. `sent` is what it has made or may
-    have made, by the names that the fence has for it. `edits` and `moves` are the queues of who writes the comment, and
-    who moves the fence; `memory` is what its agent keeps about the item.
+    `words` are the text that its comment is to have, `told` the one that it certainly has, and `leads_to` the stage
+    that they name, which the fence may reach only after they have been told. `sent` are the things that it has made or
+    may have made, by the fence's names for them. `edits` and `moves` are the queues of the writers of the comment and
+    of the fence; `memory` is what its agent keeps about the item.
     """
 
     port: Port
@@ -87,13 +87,13 @@ class Held:
         check(self)
 
     def server_now(self) -> datetime:
-        """The server's time: its last `Date`, carried on by the boot clock, whole seconds."""
+        """Return the server's time: its last `Date`, carried on by the boot clock, whole seconds."""
         at, boot = self.server
         return (at + timedelta(seconds=self.port.boot() - boot)).replace(microsecond=0)
 
 
 def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
-    """The proof for a lease that `claim` has just won."""
+    """Return the proof for a lease that `claim` has just won."""
     for known in (claimant.ended, claimant.told):
         known.pop(lease.fence.key.ref, None)
     texts = [write_ack(lease.ack, claimant.keys, lease.words)] + ([] if lease.replaced is None else [lease.replaced])
@@ -116,7 +116,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
 
 
 def check(held: Held) -> None:
-    """Raise `Lost` when the lease was lost or its self-fence deadline (boot clock) has passed."""
+    """Raise `Lost` if the lease was lost or its self-fence deadline (boot clock) has passed."""
     if not held.lost and held.port.boot() >= held.deadline:
         held.lost = "no heartbeat succeeded in time"
     if held.lost:
@@ -126,7 +126,7 @@ def check(held: Held) -> None:
 async def keep(held: Held) -> None:
     """Beat until the lease is lost; always ends by raising `Lost`.
 
-    Whatever else has been told in the comment meanwhile was a heartbeat too. A refused token is tried again until the
+    Any other edit of the comment meanwhile counts as a heartbeat too. A refused token is tried again until the
     deadline; any other refusal is for good.
     """
     interval = held.claimant.terms.heartbeat
@@ -149,10 +149,10 @@ async def keep(held: Held) -> None:
 
 
 async def beat(held: Held, words: Words | None = None) -> None:
-    """One heartbeat, which may tell something else: the comment must be as an epoch wrote it, and the fence be ours.
+    """Send one heartbeat, maybe with new words: the comment must be as an epoch wrote it, and the fence must be ours.
 
-    The comment is read before it is written: a blind edit would restore what a person changed. What an older epoch
-    wrote into it late is written over. Raises `Lost` or `Transient`.
+    The comment is read before it is written: a blind edit would restore what a person changed. A late text of an
+    older epoch is written over. Raises `Lost` or `Transient`.
     """
     async with turn(held, held.edits):
         sent = held.port.boot()
@@ -172,7 +172,7 @@ async def beat(held: Held, words: Words | None = None) -> None:
 
 
 async def tell(held: Held, words: Words, leads_to: Stage | None = None) -> None:
-    """Let the comment say something else. What this lease wrote into it a moment ago is not read again before.
+    """Change the words in the comment. It is not read before if this lease wrote it a moment ago.
 
     `leads_to` is the stage that the words name: an end that is told needs no second edit when the lock is released.
     """
@@ -187,7 +187,7 @@ async def tell(held: Held, words: Words, leads_to: Stage | None = None) -> None:
 
 
 async def _renew(held: Held, words: Words | None) -> bool:
-    """Read the comment, and write it again if it is as we or an older epoch left it; whether it is there."""
+    """Read the comment, and write it again if it is as we or an older epoch left it; return whether it is there."""
     found = (await held.port.request(ReadComment(held.ack.id))).value
     if found is not None:
         await _look(held, found)
@@ -198,7 +198,7 @@ async def _renew(held: Held, words: Words | None) -> bool:
 
 
 async def _write(held: Held) -> bool:
-    """Write it again. A reading that does not show it may be an old one; an edit of what is deleted is refused."""
+    """Write it again. A reading that does not show it may be an old one; only a refused edit shows a deletion."""
     there = await _rewrite(held)
     if not there and not _is_new(held):
         raise _stopped(held, DELETED)
@@ -206,14 +206,14 @@ async def _write(held: Held) -> bool:
 
 
 def _is_new(held: Held) -> bool:
-    """Whether the comment was posted so lately that a 404 means nothing yet."""
+    """Return whether the comment was posted so lately that a 404 means nothing yet."""
     terms = held.claimant.terms
     patience = min(NEW_SECONDS, terms.timeout - terms.self_fence)
     return held.posted is not None and held.port.boot() - held.posted < patience
 
 
 async def _look(held: Held, found: Comment) -> None:
-    """Raise `Lost` where a newer epoch or a person wrote it; keep what others of our epoch told in it."""
+    """Raise `Lost` if a newer epoch or a person wrote it; keep the words that our own epoch has put in it."""
     stale = held.edited_at is not None and found.updated_at < held.edited_at
     if stale or _digest(found.body) in held.written:
         return
@@ -232,20 +232,20 @@ async def _look(held: Held, found: Comment) -> None:
 
 
 def _stopped(held: Held, why: str) -> Lost:
-    """A person's order to stop, given in the comment. `release` frees the fence, once the work has ended."""
+    """Return the loss by a person's order in the comment. `release` frees the fence once the work has ended."""
     held.claimant.nonces.forget(held.ack.nonce)  # our next claim must not go on with this epoch
     return _lose(held, why)
 
 
 async def _stamp(held: Held) -> None:
-    """A sign of life in the fence itself, which counts where the comment cannot be read."""
+    """Put a sign of life into the fence itself, which counts if the comment cannot be read."""
     async with turn(held, held.moves):
         if not await _moved(held):
             raise _lose(held, TAKEN)
 
 
 async def _moved(held: Held, released: str = "") -> bool:
-    """Whether the fence is stamped, and released if so asked, from what it is: a late write of ours may have moved it.
+    """Stamp the fence, release it if so asked, and return whether that worked: a late write of ours may have moved it.
 
     What such a write has released stays so.
     """
@@ -264,10 +264,10 @@ async def _moved(held: Held, released: str = "") -> bool:
 
 
 async def release(held: Held, state: AckState | None = None) -> bool:
-    """Give the lease up after the last effect; False when the fence could not be moved (it runs out).
+    """Give the lease up after the last effect; False if the fence could not be moved (then it times out).
 
-    The fence frees it, and the comment tells people; where a person's edit ended the work, it is left as it is. The
-    first call decides: a lost or released lease is left as it is.
+    The fence frees the item, and the comment tells people; if a person's edit ended the work, the comment stays as it
+    is. The first call decides: a lost or released lease is left as it is.
     """
     ordered = held.lost in ORDERS
     if held.lost and not ordered:
@@ -288,7 +288,7 @@ async def release(held: Held, state: AckState | None = None) -> bool:
 
 
 async def _tell_end(held: Held, state: AckState | None) -> None:
-    """Tell people, unless what was told last says so already: it was told after the item had been handed over."""
+    """Tell people of the end, unless the last words say so already: they were told after the item was handed over."""
     ended = state or _over(held)
     is_told = held.told == held.words and held.ack.state is ended
     if is_told or (held.ack.id and await _rewrite(held, ended)):
@@ -296,18 +296,18 @@ async def _tell_end(held: Held, state: AckState | None) -> None:
 
 
 def _over(held: Held) -> AckState:
-    """What the comment says of a lock that is over, or about to be because its item has been handed over."""
+    """Return the state in the comment for a lock that is over, or about to be because its item has been handed over."""
     return AckState.DONE if TERMINAL & {held.fence.stage, held.leads_to} else AckState.RELEASED
 
 
 def _at_work(held: Held) -> bool:
-    """Whether an agent of this kind may have more to do, at the stage of the fence and at the one that was told."""
+    """Return whether an agent of this kind may have more to do, at the stage of the fence and at the told one."""
     stages = (held.fence.stage, held.leads_to or held.fence.stage)
     return all(works_at(held.fence.key.kind, stage) for stage in stages)
 
 
 async def _rewrite(held: Held, state: AckState | None = None) -> bool:
-    """Whether the comment is there. Another account's, that we may not edit, stays as it is: stamps are enough."""
+    """Write the comment; return whether it exists. One that we may not edit stays as it is: stamps are enough."""
     # Each text of this lease stays known: a lost reply leaves two candidates, a stale read shows an old one.
     held.ack = replace(held.ack, heartbeat=held.ack.heartbeat + 1)  # also when this fails: every edit has to be one
     ack = replace(held.ack, state=state or (AckState.ACTIVE if _at_work(held) else _over(held)))
@@ -325,12 +325,12 @@ async def _rewrite(held: Held, state: AckState | None = None) -> bool:
 
 
 def _nothing() -> None:
-    """An end may be told at any time: it says of this epoch alone that it is over."""
+    """Allow an edit after the loss: an end says of this epoch alone that it is over, so it may be told at any time."""
 
 
 @asynccontextmanager
 async def turn(held: Held, queue: list[object]) -> AsyncIterator[None]:
-    """One after the other, in the order in which they came: heartbeats and the work write one comment and one fence."""
+    """Wait for the turn, in the order of arrival: heartbeats and the work write one comment and one fence."""
     ticket = object()
     queue.append(ticket)
     try:

@@ -1,4 +1,4 @@
-"""A lease: a claim that was won, and what its agent keeps about the item as long as it lasts."""
+"""A lease: a claim that was won, and what its agent keeps about the item while it lasts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Lease:
 
     `at` and `boot` are times right before the fence was moved, `posted` the boot time at which the comment was made,
     `edited_at` the server's time of its last edit, where these are known; `before` is the nonce of the epoch before.
-    `replaced` is the text that was written over: it is still there where that edit was lost, and no person's edit.
+    `replaced` is the text that was written over: it is still there if that edit was lost, and is no person's edit.
     """
 
     ack: Ack
@@ -34,22 +34,22 @@ class Lease:
 
 
 class LeaseMemory:
-    """What an agent keeps about an item while it works: the last value of each type. Nothing of it is forgotten."""
+    """An agent's memory of an item while it works: the last value of each type. Nothing of it is forgotten."""
 
     def __init__(self) -> None:
         self._kept: dict[Any, Any] = {}
 
     def keep(self, value: T) -> T:
-        """Remember a value, in place of an earlier one of its type."""
+        """Keep a value, in place of an earlier one of its type."""
         self._kept[type(value)] = value
         return value
 
     def get(self, kind: type[T]) -> T | None:
-        """The value of a type; None where none was kept."""
+        """Return the value of a type; None if none was kept."""
         kept: T | None = self._kept.get(kind)
         return kept
 
     def take(self, kind: type[T]) -> T | None:
-        """The value of a type, which is used up with that."""
+        """Return and forget the value of a type; None if none was kept."""
         kept: T | None = self._kept.pop(kind, None)
         return kept

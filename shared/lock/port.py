@@ -1,4 +1,4 @@
-"""What the lock asks of the world: the only things its coroutines ever await.
+"""The lock's port to the world: the only things that its coroutines ever await.
 
 In production `gateway.Gateway` answers with GitHub and git; a simulator answers by hand, in
 virtual time. `Transient` means that a read failed or that a write was certainly not carried out;
@@ -36,7 +36,7 @@ class Operation(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ReadFence(Operation[Fence | None]):
-    """The fence of an item as the git server has it now (linearizable); None when there is none.
+    """The fence of an item as the git server has it now (linearizable); None if there is none.
 
     Raises `ForeignFence` for one that cannot be read: as if absent, it would be taken over.
     """
@@ -48,8 +48,8 @@ class ReadFence(Operation[Fence | None]):
 class ReadComments(Operation[tuple[Comment, ...]]):
     """The thread in ascending id order: all, or those updated at or after `since`. May be stale.
 
-    With `opening` nothing is known of it yet, and as a rule nobody has said anything: more than was
-    asked for may come.
+    With `opening` nothing is known of the thread yet, and as a rule nobody has commented: the answer may hold more than
+    was asked for.
     """
 
     number: int
@@ -59,14 +59,14 @@ class ReadComments(Operation[tuple[Comment, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class ReadComment(Operation[Comment | None]):
-    """One comment; None only when the server says that it does not exist (404)."""
+    """One comment; None only if the server says that it does not exist (404)."""
 
     id: int
 
 
 @dataclass(frozen=True, slots=True)
 class PostComment(Operation[Comment]):
-    """Add a comment. Never repeated by anyone below this port."""
+    """Add a comment. Never repeated below this port."""
 
     number: int
     body: str
@@ -74,7 +74,7 @@ class PostComment(Operation[Comment]):
 
 @dataclass(frozen=True, slots=True)
 class EditComment(Operation[Comment | None]):
-    """Replace a comment's body; None when it no longer exists."""
+    """Replace a comment's body; None if it no longer exists."""
 
     id: int
     body: str
@@ -82,7 +82,7 @@ class EditComment(Operation[Comment | None]):
 
 @dataclass(frozen=True, slots=True)
 class RefUpdate:
-    """One more ref that moves together with the fence; `expected` None: it must not exist; `new` empty: it goes."""
+    """One more ref that moves with the fence; `expected` None: it must not exist; `new` empty: it is deleted."""
 
     ref: str
     expected: str | None
@@ -94,9 +94,9 @@ class AdvanceFence(Operation[str | None]):
     """Compare-and-swap the fence, and with it `updates`, all or nothing.
 
     `expected` is the 40-hex value that the ref must have (None: it must not exist). `carries` is a
-    commit that becomes a parent of the fence, so that it travels although no branch has it yet.
-    `other` is what another item's fence becomes at the same moment; its `oid` is the value that it
-    must have. The answer is the new commit id, or None when the server refused because a value differed.
+    commit that becomes a parent of the fence, so that it is pushed although no branch has it yet.
+    `other` is the new value of another item's fence at the same moment; its `oid` is the value that it
+    must have. The answer is the new commit id, or None if the server refused because a value differed.
     """
 
     fence: Fence
@@ -108,14 +108,14 @@ class AdvanceFence(Operation[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class ProbeRefs(Operation[None]):
-    """Create, move and delete a scratch ref beside the fences. Raises what the git server says against it."""
+    """Create, move and delete a scratch ref beside the fences. Raises the git server's refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
     """An answer and the server's time (`Date`) when it was given.
 
-    `sent` is the boot time right before a comment was sent, where that is known: it may have waited for its turn.
+    `sent` is the boot time right before a comment was sent, if that is known: it may have waited for its turn.
     `sure`: nothing speaks against that time. Without it no epoch is taken over.
     """
 
@@ -133,13 +133,13 @@ class Port(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Let `seconds` pass."""
+        """Wait for `seconds`."""
         ...
 
     def now(self) -> float:
-        """Local wall clock, seconds since the epoch; only for the printed milliseconds."""
+        """Return the local wall clock, seconds since the epoch; only for the printed milliseconds."""
         ...
 
     def boot(self) -> float:
-        """Seconds since boot, suspend included."""
+        """Return the seconds since boot, suspend included."""
         ...

@@ -1,4 +1,4 @@
-"""What a fence records: the state of one epoch as a commit message, read and written (pure)."""
+"""The record in a fence: the state of one epoch as a commit message, read and written (pure)."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from shared.lock.codec import FENCE_NAMESPACE, ItemKey
 from shared.workflow import Role, Stage
 
 REMEMBERED = 64
-"""So many records are not read again: the same fences are looked at over and over, and reading is pure."""
+"""Size of the cache of parsed records: the same fences are looked at over and over, and reading is pure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why an item rests, and until which server time at the latest it is looked at again."""
+    """Reason why an item rests, and the server time at which it is looked at again at the latest."""
 
     reason: str
     until: datetime
 
 
 SAME: Final = Wait("as before", datetime.max.replace(tzinfo=UTC))
-"""The wait of a `FenceChange` that does not change it."""
+"""The wait of a `FenceChange` that leaves the fence's wait as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since something was last achieved.
+    """One epoch's state. `oid` is its commit; `runs` were begun, `failures` met since the last progress.
 
     An epoch is known by its `nonce`; `epoch` grows by one with each claim, and shows when an older value of the ref was
     put back. `ack_id` is the comment that shows the lock (0: none was recorded yet), of `format` 1 the epoch's own
-    ACK. `released`: the nonce that was let go of. `seen` is the highest comment id that was read before this epoch
+    ACK. `released`: the nonce of the released epoch. `seen` is the highest comment id that was read before this epoch
     began, `seen_before` before the one before it. `posted`: comments asked for since one was last recorded.
     `at` is when it last came to another state, `alive` a later sign of life of its holder.
-    `branch` is the work branch, where it has not the usual name; `backend` the coder that a person has asked for;
-    `more` are trailers of one agent's own, or of a newer version; who does not know them only carries them on.
+    `branch` is the work branch, if it has not the usual name; `backend` the coder that a person has asked for;
+    `more` are trailers of one agent's own, or of a newer version; agents that do not know them only carry them on.
     """
 
     key: ItemKey
@@ -73,33 +73,33 @@ class Fence:
 
     @property
     def free(self) -> bool:
-        """Whether its holder has let go of it. A release of another nonce frees nobody."""
+        """True if its holder has released it. A release of another nonce frees nobody."""
         return self.format > 1 and self.released == self.nonce
 
     @property
     def stamped(self) -> datetime:
-        """When its holder has last shown in the fence itself that it lives."""
+        """Time of its holder's last sign of life in the fence itself."""
         return self.at if self.alive is None else max(self.at, self.alive)
 
     @property
     def run(self) -> str:
-        """The name of the epoch in logs, events and commits."""
+        """Name of the epoch in logs, events and commits."""
         return self.nonce[:12]
 
     @property
     def position(self) -> int:
-        """Comments up to this id were there to be read before the epoch began."""
+        """Highest comment id that was there to be read before the epoch began."""
         return self.seen if self.format > 1 else self.ack_id
 
     @property
     def position_before(self) -> int | None:
-        """The same of the epoch before; None where the fence does not tell."""
+        """Highest comment id from before the previous epoch; None if the fence does not tell."""
         return self.seen_before if self.format > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class FenceChange:
-    """What a step records in its fence: a field that is None stays as it is, and so does `wait` when it is `SAME`."""
+    """A step's change of its fence: a field that is None stays as it is, and so does `wait` if it is `SAME`."""
 
     stage: Stage | None = None
     phase: str | None = None
@@ -120,18 +120,18 @@ class FenceChange:
 
     @property
     def progress(self) -> bool:
-        """Whether something was achieved: runs and failures are counted anew, a wait is over."""
+        """True if something was achieved: runs and failures are counted anew, a wait is over."""
         return any(one is not None for one in (self.stage, self.phase, self.work_head, self.attempt))
 
     def of(self, fence: Fence) -> Fence:
-        """What `fence` becomes."""
+        """Return `fence` with this change."""
         said: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__ if name != "wait"}
         wait = fence.wait if self.wait is SAME else self.wait
         return replace(fence, wait=wait, **{name: value for name, value in said.items() if value is not None})
 
 
 def write_fence(fence: Fence) -> str:
-    """The commit message of a fence."""
+    """Return the commit message of a fence."""
     wait = f"{fence.wait.reason}; until={_time(fence.wait.until)}" if fence.wait else ""
     trailers = {
         "Engine-Fence": str(fence.format),
@@ -161,7 +161,7 @@ def write_fence(fence: Fence) -> str:
 
 
 def _of_lock(fence: Fence) -> dict[str, str]:
-    """What format 2 has of its own."""
+    """Return the trailers that only format 2 has."""
     return {
         "Epoch": str(fence.epoch),
         "Ack-Id": str(fence.ack_id or ""),
@@ -174,7 +174,7 @@ def _of_lock(fence: Fence) -> dict[str, str]:
 
 
 FORMATS = frozenset({"1", "2"})
-"""What can be read. Format 1 is that of engines whose every claim had a comment of its own, which was its epoch."""
+"""Readable formats. Format 1 is that of engines whose every claim had a comment of its own, which was its epoch."""
 
 _TEXTS = (
     "phase",
@@ -199,9 +199,9 @@ _NAME = re.compile(r"[A-Z][A-Za-z0-9-]{0,63}")
 
 
 def read_fences(kind: Role, refs: Mapping[str, tuple[str, str]]) -> list[Fence]:
-    """Those of one kind of agent among refs with their commits and messages; what this version cannot read is left out.
+    """Return the fences of one kind of agent among refs with commits and messages, without those of newer versions.
 
-    Whoever claims such an item is refused.
+    A claim of an item whose fence this version cannot read is refused.
     """
     prefix, fences = f"{FENCE_NAMESPACE}/{kind}/", []
     for ref, (oid, message) in refs.items():
@@ -214,7 +214,7 @@ def read_fences(kind: Role, refs: Mapping[str, tuple[str, str]]) -> list[Fence]:
 
 @lru_cache(maxsize=REMEMBERED)
 def read_fence(key: ItemKey, oid: str, message: str) -> Fence | None:
-    """The fence that a commit message spells; None when it is not one of ours."""
+    """Return the fence that a commit message spells; None if it is not one of ours."""
     lines = (line.partition(": ") for line in message.splitlines())
     trailers = {name: value.strip() for name, _, value in lines if value}
     if trailers.get("Engine-Fence") not in FORMATS:

@@ -1,4 +1,4 @@
-"""A lease as a block: the heartbeat runs beside the work and cancels it when the lease is lost."""
+"""A lease as a block: the heartbeat runs beside the work and cancels it if the lease is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.lock.lease import Lease
 from shared.lock.port import Port
 
 RELEASE_SECONDS = 10.0
-"""How long leaving the block may take to tell GitHub that the lease is free."""
+"""Seconds that the end of the block may take to tell GitHub that the lease is free."""
 
 
 @asynccontextmanager
@@ -23,8 +23,8 @@ async def hold(
 ) -> AsyncIterator[Held]:
     """Run the block as the holder and release at its end, however it ends.
 
-    Raises `Lost` out of the block when the lease was lost while it ran; what the block itself
-    raises comes out unchanged. A block that has itself called `release` ends quietly.
+    Raises `Lost` out of the block if the lease was lost while it ran; errors of the block itself
+    come out unchanged. A block that has itself called `release` ends quietly.
     """
     held = begin(port, lease, claimant)
     claimant.holding.add(lease.fence.key)

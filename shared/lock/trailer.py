@@ -1,4 +1,4 @@
-"""The line below an ACK's first: what programs read in it, whichever version of the engine wrote it (pure).
+"""The line below an ACK's first: the part for programs, of any version of the engine (pure).
 
 `ack/2` stands in comments of their own, of engines whose fences have format 1; `ack/3` in the one comment of a kind.
 """
@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 
 UNKNOWN_PREV = -1
-"""The predecessor of an ACK that does not say it in our words: it counts as naming whoever held then."""
+"""The predecessor of an ACK that does not name it in a known form: it counts as naming the holder at that time."""
 
 OPAQUE_SECONDS = 7200
-"""The longest timeout that is believed of an ACK that cannot be checked."""
+"""Longest timeout in seconds that is believed of an ACK that cannot be checked."""
 
 _VERSION = 2
 
@@ -23,7 +23,7 @@ _OURS = re.compile(
     rf"<!-- ack/{_VERSION} prev=([0-9]{{1,19}}) nonce=([0-9a-f]{{32}}) state=({'|'.join(_STATES)}) "
     r"hb=([0-9]{1,9}) ttl=([0-9]{1,8})(?: [a-z][a-z0-9_]*=[^\s<>]*)*? mac=\S* -->"
 )
-"""Fields that are not known may follow ours: what they mean is for whoever wrote them."""
+"""Unknown fields may follow ours: only the version that wrote them knows their meaning."""
 
 _NEWER = re.compile(r"<!-- ack/([1-9][0-9]{0,3})(?: [^<>]*)? -->")
 
@@ -33,15 +33,15 @@ _FIELDS = {
     "state": re.compile("|".join(_STATES)),
     "ttl": re.compile(r"[0-9]{1,8}"),
 }
-"""What is believed of a newer version's field of the same name."""
+"""Known fields, and the values that are believed in a newer version's line."""
 
 _PLAIN = {"prev": str(UNKNOWN_PREV), "nonce": "0" * 32, "state": "active", "ttl": "1800"}
-"""What stands in for a field that a newer version does not have: nothing that could free the item early."""
+"""Defaults for fields that a newer version does not have: nothing that could free the item early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trailer:
-    """Its fields. `opaque`: nothing of it can be checked, so it holds for somebody else until its timeout."""
+    """The fields of `ack/2`. `opaque`: nothing can be checked, so it holds for somebody else until its timeout."""
 
     prev: int
     nonce: str
@@ -52,12 +52,12 @@ class Trailer:
 
 
 LEGACY = Trailer(prev=0, nonce="0" * 32, state="active", heartbeat=0, ttl_seconds=1800, opaque=True)
-"""What an ACK of the first format, its first line alone, stood for: no predecessor, never renewed."""
+"""The trailer of an ACK of the first format, its first line alone: no predecessor, never renewed."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrailerFields:
-    """The fields of `ack/3`. The body around it has the MAC, and says how often it was edited."""
+    """The fields of `ack/3`. The body around it has the MAC, and the number of its edits."""
 
     epoch: int
     nonce: str
@@ -72,7 +72,7 @@ _LINE = re.compile(
 
 
 def spell_line(line: TrailerFields) -> str:
-    """The `ack/3` line; raises `ValueError` for one that nobody could read back."""
+    """Return the `ack/3` line; raises `ValueError` for one that nobody could read back."""
     text = f"<!-- ack/3 epoch={line.epoch} nonce={line.nonce} state={line.state} ttl={line.ttl_seconds} -->"
     if not _LINE.fullmatch(text):
         raise ValueError(f"no ACK can be written as {text!r}")
@@ -80,13 +80,13 @@ def spell_line(line: TrailerFields) -> str:
 
 
 def parse_line(text: str) -> TrailerFields | None:
-    """What an `ack/3` line says; None when it is none."""
+    """Return the fields of an `ack/3` line; None for any other line."""
     found = _LINE.fullmatch(text)
     return None if found is None else TrailerFields(int(found[1]), found[2], found[3], int(found[4]))
 
 
 def parse(line: str) -> Trailer | None:
-    """The trailer that a line spells: ours, or a newer version's, which is opaque; None when it spells none."""
+    """Return the trailer that a line spells: ours, or a newer version's, which is opaque; None if it spells none."""
     found = _OURS.fullmatch(line)
     if found is not None:
         return Trailer(int(found[1]), found[2], found[3], int(found[4]), int(found[5]))
@@ -95,7 +95,7 @@ def parse(line: str) -> Trailer | None:
 
 
 def parse_foreign(line: str) -> Trailer:
-    """What is believed of a newer version's line: the words that are ours."""
+    """Return the trailer of a newer version's line, by the fields that are known."""
     pairs = (word.partition("=") for word in line.split())
     said = {name: value for name, _, value in pairs if name in _FIELDS and _FIELDS[name].fullmatch(value)}
     known = _PLAIN | said

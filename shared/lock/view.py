@@ -1,4 +1,4 @@
-"""Looking at an item's lock: the fence first, then as much of the thread as is needed, and what follows from it."""
+"""A look at an item's lock: the fence first, then as much of the thread as is needed, and the conclusion."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from shared.lock.trailer import OPAQUE_SECONDS
 from shared.models import Comment
 
 LOOKS_DEAD = "{agent}, which shows no sign of life,"
-"""How an epoch is called that one look found dead."""
+"""Name for people of an epoch's agent after one look found the epoch dead."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockView:
-    """What one look at an item's lock showed, at server time `at` and boot time `boot`.
+    """The result of one look at an item's lock, at server time `at` and boot time `boot`.
 
-    `thread` is what was read of the comments, None where none of them was needed. `again` is in how many seconds
+    `thread` are the comments that were read, None if none was needed. `again` are the seconds until
     another look can show something else. `sure`: nothing speaks against `at`. `asked` is the boot time right before
     the fence was read: a pause after that makes the look old.
     """
@@ -40,18 +40,18 @@ class LockView:
     asked: float = 0.0
 
     def live(self, terms: LockTimes) -> bool:
-        """Whether somebody holds it, this agent included."""
+        """Return whether somebody holds it, this agent included."""
         return self.standing in {LockStanding.HELD, LockStanding.OURS}
 
     def taken_by(self, claimant: Claimant) -> str:
-        """Who else holds it, as a word for people; empty when `claimant` may try."""
+        """Return the name of another holder, for people; empty if `claimant` may try."""
         return self.agent if self.standing is LockStanding.HELD else ""
 
 
 async def observe(port: Port, key: ItemKey, claimant: Claimant) -> LockView:
-    """One look: the fence, then what it takes to conclude. Raises `Transient` when a read failed.
+    """Look once: read the fence, then what it takes to conclude. Raises `Transient` if a read failed.
 
-    What is found dead is held for the look that finds it so for the first time: only a second one, a minute later,
+    The first look that finds an epoch dead still counts it as held: only a second one, a minute later,
     with the same fence and a clock that is sure, frees it.
     """
     asked = port.boot()
@@ -76,7 +76,7 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> LockView:
 
 
 def _judged(view: LockView, found: Conclusion, claimant: Claimant) -> LockView:
-    """Until when it is left alone; and whether an epoch that looks dead has looked so long enough: by two looks."""
+    """Return the view with the time of the next look; an epoch that looks dead is held until a second look agrees."""
     terms, place = claimant.terms, view.key.ref
     if view.standing is not LockStanding.DEAD or view.fence is None:
         claimant.suspects.pop(place, None)
@@ -101,9 +101,9 @@ def _text(comment: Comment, key: ItemKey, claimant: Claimant) -> Text:
 
 
 def _since(known: Evidence, terms: LockTimes) -> datetime:
-    """From when on the thread can matter.
+    """Return the time from which on the thread can matter.
 
-    A whole day where there is no fence: an older ACK holds nobody up, and the same URL costs nothing when repeated.
+    A whole day if there is no fence: an older ACK holds nobody up, and the same URL costs nothing when repeated.
     """
     if known.fence is not None:
         return known.fence.stamped - timedelta(seconds=terms.timeout)
@@ -114,7 +114,7 @@ def _since(known: Evidence, terms: LockTimes) -> datetime:
 async def _with_thread(
     port: Port, known: Evidence, thread: Iterable[Comment], key: ItemKey, claimant: Claimant
 ) -> Evidence:
-    """What is known with the ACKs of a thread. Of older engines' ACKs, ids that are missing are asked for."""
+    """Return the evidence with the ACKs of a thread. Missing predecessors of older engines' ACKs are asked for."""
     acks = acks_of(thread, key, claimant)
     anchor = known.fence.ack_id if known.fence is not None and known.fence.format == 1 else 0
     present = {ack.id for ack in acks}
@@ -129,6 +129,6 @@ async def _with_thread(
 
 
 def acks_of(comments: Iterable[Comment], key: ItemKey, claimant: Claimant) -> tuple[Ack, ...]:
-    """The trusted ACKs for `key` among comments."""
+    """Return the trusted ACKs for `key` among comments."""
     found = (trusted(comment, claimant.accounts, claimant.keys) for comment in comments)
     return tuple(ack for ack in found if ack is not None and ack.key == key)

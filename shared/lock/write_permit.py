@@ -1,4 +1,4 @@
-"""What entitles to write: every write to GitHub or git takes one of these four."""
+"""The permits for writes: every write to GitHub or git takes one of these four."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from shared.lock.hold import Held
 
 @dataclass(frozen=True, slots=True)
 class OperatorPermit:
-    """A person at a console: `init`, `doctor`, `recover`, a story typed in."""
+    """A person's order at a console: `init`, `doctor`, `recover`, a story typed in."""
 
     reason: str
 
     def check(self) -> None:
-        """A person's order needs no lease."""
+        """Do nothing: a person's order needs no lease."""
 
 
 ACK = "ack"
-"""The purpose of the notices by which locks are claimed, kept and released: the only ones that may begin with ACK."""
+"""Purpose of the notices by which locks are claimed, kept and released: the only ones that may begin with ACK."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Exactly one marked comment in one thread for one purpose; writing it twice converges.
 
-    `sending` hears that it goes out now: a write may have waited long for its turn.
+    `sending` is called when it goes out: a write may have waited long for its turn.
     """
 
     number: int
@@ -35,24 +35,24 @@ class Notice:
     sending: Callable[[], None] | None = field(default=None, compare=False)
 
     def check(self) -> None:
-        """Notices are convergent and need no lease."""
+        """Call `sending`; notices are convergent and need no lease."""
         if self.sending is not None:
             self.sending()
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterPermit:
-    """A line in a register, won by compare-and-swap: who wrote it may create what it names, until a boot time."""
+    """A line in a register, won by compare-and-swap: its writer may create what it names, until a boot time."""
 
     what: str
     until: float
     boot: Callable[[], float]
 
     def check(self) -> None:
-        """Raises `Transient` when it is too late: by then another agent may do it."""
+        """Raise `Transient` if it is too late: by then another agent may do it."""
         if self.boot() >= self.until:
             raise Transient(f"'{self.what}' was entered too long ago to be created now.")
 
 
 WritePermit = Held | OperatorPermit | Notice | RegisterPermit
-"""Adapters call `check()` on it right before they send."""
+"""Any of the permits; adapters call `check()` on it right before they send."""
