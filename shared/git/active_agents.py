@@ -1,6 +1,6 @@
-"""Who works under one account: folded from fences that are fetched anyway, and the part of its limits that follows.
+"""The agents at work under one account: read from fences that are fetched anyway, and this process's share of limits.
 
-GitHub limits accounts, and processes cannot see each other; but whoever works moves fences, whose commits name it.
+GitHub limits accounts, and processes cannot see each other; but an agent at work moves fences, whose commits name it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from shared.lock.write_permit import WritePermit
 log = structlog.get_logger()
 
 SEEN = timedelta(hours=1)
-"""An agent counts for so long after it has last moved a fence: a phase, its waits included, is shorter."""
+"""Time for which an agent counts after it last moved a fence: a phase, its waits included, is shorter."""
 
 STEADY_SECONDS = 1200.0
-"""A larger part is taken only after it was there for so long, two sweeps; a smaller one at once."""
+"""Seconds (two sweeps) for which a larger share must be there before it is used; a smaller one is used at once."""
 
 LEAST = 0.05
-"""No part is smaller: with less an agent could not keep its lease, and GitHub's refusals divide what is too little."""
+"""Smallest share: with less an agent could not keep its lease, and GitHub's refusals divide what is too little."""
 
 
 def alive(traces: Iterable[AgentSeen], account: int, now: datetime) -> dict[str, float]:
-    """The agents that have moved a fence under `account` within the hour before server time `now`.
+    """Return the agents that have moved a fence under `account` within the hour before server time `now`.
 
     Each with the seconds for which it still counts.
     """
@@ -41,7 +41,7 @@ def alive(traces: Iterable[AgentSeen], account: int, now: datetime) -> dict[str,
 
 
 def part(own: Collection[str], seen: Collection[str]) -> float:
-    """The part of an account's limits that a process with the agents `own` may use beside all that were `seen`.
+    """Return the share of an account's limits that a process with the agents `own` may use beside all that were `seen`.
 
     Agents that are idle write nothing and count for nothing, but a process is always one agent to itself.
     """
@@ -50,24 +50,24 @@ def part(own: Collection[str], seen: Collection[str]) -> float:
 
 
 class Presence:
-    """Who was seen at work under the account of one process, over all its repositories, and what it may use."""
+    """The agents seen at work under one process's account, over all its repositories, and the share that it may use."""
 
     def __init__(self, clock: Clock, use: Callable[[float], None]) -> None:
-        """`use` is told each new part."""
+        """`use` is called with each new share."""
         self._clock, self._use = clock, use
         self._own: set[str] = set()
         self._until: dict[str, dict[str, float]] = {}
-        """Repository -> agent -> until when (boot clock) it counts: some repositories are never swept again."""
+        """Repository -> agent -> boot time until which it counts: some repositories are never swept again."""
         self._larger_since: float | None = None
         self.share = 1.0
 
     def join(self, agent: str) -> None:
-        """An agent of this process writes under the account too."""
+        """Add an agent of this process that writes under the account too."""
         self._own.add(agent)
 
     @property
     def others(self) -> int:
-        """How many agents of other processes were seen."""
+        """Number of agents of other processes that were seen."""
         return len(self._seen() - self._own)
 
     def _seen(self) -> frozenset[str]:
@@ -75,7 +75,7 @@ class Presence:
         return frozenset(agent for each in self._until.values() for agent, until in each.items() if now < until)
 
     def note(self, repository: str, agents: Mapping[str, float]) -> None:
-        """A sweep of one repository's fences has seen these, as `alive` gives them."""
+        """Note the agents that a sweep of one repository's fences has seen, as `alive` returns them."""
         now = self._clock.boot()
         self._until[repository] = {agent: now + seconds for agent, seconds in agents.items()}
         wanted = part(self._own, self._seen())
@@ -94,7 +94,7 @@ class Presence:
 
 
 class ActiveAgents:
-    """The list of fences that a sweep reads; each reading also tells who works there."""
+    """The list of fences that a sweep reads; each reading also reports the agents that work there."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ActiveAgents:
         self._fences, self._account, self._server_time, self._note = fences, account, server_time, note
 
     async def read_all(self, prefix: str = f"{FENCE_NAMESPACE}/") -> dict[str, tuple[str, str]]:
-        """The fences below `prefix`; those of every kind are fetched, by the same one fetch."""
+        """Return the fences below `prefix`; those of every kind are fetched, by the same one fetch."""
         found = await self._fences.read_all()
         self._note(alive(await self._fences.traces(), self._account, self._server_time()))
         return {ref: fence for ref, fence in found.items() if ref.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""Bare git directories without a process: made as git makes them, and how much lies about in one."""
+"""Bare git directories without a process: made as git makes them, and the count of loose objects in one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOOSE = re.compile(r"[0-9a-f]{38}(?:[0-9a-f]{24})?")
 
 
 def make(git_dir: Path) -> None:
-    """Make an empty one, as `git init --bare --template=`; raises `OSError`, also where there is something."""
+    """Make an empty one, as `git init --bare --template=`; raises `OSError`, also if the directory exists."""
     git_dir.mkdir(parents=True)
     for name in _DIRECTORIES:
         (git_dir / name).mkdir(parents=True)
@@ -23,7 +23,7 @@ def make(git_dir: Path) -> None:
 
 
 def lying_about(git_dir: Path) -> tuple[int, int]:
-    """How many loose objects and how many packs there are, as `git count-objects`; raises `OSError`."""
+    """Return the numbers of loose objects and of packs, as `git count-objects`; raises `OSError`."""
     objects = git_dir / "objects"
     fans = [path for path in objects.iterdir() if _FAN.fullmatch(path.name)]
     loose = sum(_LOOSE.fullmatch(path.name) is not None for fan in fans for path in fan.iterdir())

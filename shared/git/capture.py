@@ -1,4 +1,4 @@
-"""Turning a work tree that a coder or a test has written into a tree object, without trusting a byte of it.
+"""The capture of a work tree that a coder or a test has written as a tree object, without trusting a byte of it.
 
 git is pointed at the tree from outside: no file in it is read as configuration. Its own ignore
 files do not count either, only those of the base commit, so a new `.gitignore` hides nothing.
@@ -21,27 +21,27 @@ from shared.git.tree_files import TreeFile
 from shared.process import CommandFailed
 
 ISSUE_IMAGES = ".issue-images"
-"""Where in a tree the engine lays the images of an issue for its coder: never a part of the change."""
+"""Directory in a tree in which the engine lays the images of an issue for its coder: never a part of the change."""
 
 EXCLUDED = (
     *(".venv", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "*.pyc", ".env*"),
     *("*.egg-info", ".coverage", "coverage.xml", "junit*.xml"),
     f"/{ISSUE_IMAGES}",
 )
-"""New files of these names are never taken, whatever the repository says: environments, caches, secrets, reports."""
+"""Patterns of new files that are never taken, whatever the repository says: environments, caches, secrets, reports."""
 
 ASKED_ONE_BY_ONE = 2000
-"""Of more files one command tells the sizes sooner."""
+"""Number of files above which one command returns the sizes sooner."""
 
 MAX_NEW_BYTES = 64 * 2**20
-"""More than this in new files, or added to old ones, is refused before git reads it."""
+"""Most bytes in new files, or added to old ones; more is refused before git reads it."""
 
 
 async def capture(git: Git, tree: Path, base: str, scratch: Path) -> str:
-    """The id of a tree object with the content of `tree`; `base` is the commit that it started from.
+    """Return the id of a tree object with the content of `tree`; `base` is the commit that it started from.
 
     `scratch` is an empty directory of ours. An embedded repository comes out as a GITLINK entry and a
-    link as SYMLINK, for the patch policy to refuse. Raises `PatchRefused` for what no tree can hold.
+    link as SYMLINK, for the patch policy to refuse. Raises `PatchRefused` for files that no tree can hold.
     """
     index = scratch / "index"
     listed = await tree_files.listed(git, base)
@@ -74,7 +74,7 @@ async def _pin_submodules(git: Git, tree: Path, listed: Sequence[TreeFile], inde
 
 
 async def _sizes(git: Git, base: str, listed: Sequence[TreeFile]) -> dict[str, int]:
-    """The bytes of every file and link of the base."""
+    """Return the bytes of every file and link of the base."""
     if len(listed) > ASKED_ONE_BY_ONE:
         rows = fields((await git.settled("ls-tree", "-r", "-l", "-z", "--full-tree", base)).stdout)
         split = [(facts.split(), path) for facts, _, path in (row.partition("\t") for row in rows)]
@@ -85,7 +85,7 @@ async def _sizes(git: Git, base: str, listed: Sequence[TreeFile]) -> dict[str, i
 
 
 async def _new(git: Git, tree: Path, listed: Sequence[TreeFile], index: Path, scratch: Path) -> list[str]:
-    """New files, and with a slash at the end embedded repositories, that the base does not ignore.
+    """Return new files, and embedded repositories with a slash at the end, that the base does not ignore.
 
     No ignore file of the tree is read, only those of the base commit, laid out in a directory of ours.
     """
@@ -122,7 +122,7 @@ async def _lay_out_rules(git: Git, listed: Sequence[TreeFile], rules: Path) -> C
 
 
 async def _stage(git: Git, paths: Sequence[str], base: str, tree: Path, index: Path) -> None:
-    """Take these paths as they are now, or are no longer; those with a slash at the end are embedded repositories."""
+    """Stage these paths as they are now, also deleted ones; those with a slash at the end are embedded repositories."""
     files = [path for path in paths if not path.endswith("/")]
     embedded = [path.rstrip("/") for path in paths if path.endswith("/")]
     rows = [f"{GITLINK} {base} 0\t{path}" for path in embedded]
@@ -149,9 +149,9 @@ def _weigh(tree: Path, paths: Sequence[str]) -> None:
 
 
 def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> bool:
-    """Before git reads the tracked files: one grown to a hole of terabytes would keep it busy for days.
+    """Refuse too large a growth before git reads tracked files: one grown to a hole of terabytes would take it days.
 
-    True when each is there or gone and none has a link above it, so that git can be told their paths; and no
+    True if each is there or gone and none has a link above it, so that git can be told their paths; and no
     repository stands where one of them or a directory of theirs was, of which git makes a GITLINK only by itself.
     """
     found = {path: _size(tree / path) for path in sizes}
@@ -167,7 +167,7 @@ def _weigh_growth(tree: Path, sizes: Mapping[str, int]) -> bool:
 
 
 def _size(path: Path) -> int | None:
-    """In bytes; 0 for what is no longer there, or is below something that is no directory now; None: nobody knows."""
+    """Return the size in bytes; 0 if it is gone, or below something that is no directory now; None if unknown."""
     try:
         return path.lstat().st_size
     except (FileNotFoundError, NotADirectoryError):
@@ -184,7 +184,7 @@ def _mode(path: Path) -> int:
 
 
 def _is_gone(path: Path) -> bool:
-    """Whether certainly nothing is there, not even what may not be looked at."""
+    """Return whether certainly nothing is there, not even a path that may not be looked at."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""What differs between two trees, as values for the patch policy and as a diff for people."""
+"""The differences between two trees, as values for the patch policy and as a diff for people."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from shared.git.output import fields
 from shared.git.patch_policy import GITLINK, PathChange
 
 FILE_BYTES = 4 * 2**20
-"""A file that is or was above this size is not read and counts as binary."""
+"""Size above which a file, old or new, is not read and counts as binary."""
 
 ALL_BYTES = 64 * 2**20
-"""Files after so much text are not read either: a patch of that size is refused in any case."""
+"""Bytes of text after which further files are not read: a patch of that size is refused in any case."""
 
 PATCH_BYTES = 256 * 2**20
-"""More than the largest change that is recorded at all can take as a patch."""
+"""Most bytes of a patch; the largest change that is recorded at all takes less."""
 
 _DIFF = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
@@ -26,7 +26,7 @@ _ONE_READ_BYTES = 8 * 2**20
 _NOTHING = "0" * 40
 
 _LOOKED_AT_BYTES = 8000
-"""git takes a file for binary that has a NUL byte among so many at its start."""
+"""Bytes at a file's start in which a NUL byte makes it binary for git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class Entry:
     new: str
 
     def blobs(self) -> list[str]:
-        """The files on both sides, as far as there are files."""
+        """Return the ids of the files on both sides, as far as there are files."""
         sides = ((self.old_mode, self.old), (self.new_mode, self.new))
         return [oid for mode, oid in sides if mode != GITLINK and oid != _NOTHING]
 
 
 async def between(git: Git, old: str, new: str) -> tuple[PathChange, ...]:
-    """Every path that differs from one commit or tree to another, in git's order; a rename is two changes."""
+    """Return every path that differs between two commits or trees, in git's order; a rename is two changes."""
     entries, counts = await _compared(git, old, new)
     sizes = await objects.sizes(git, {oid for entry in entries for oid in entry.blobs()})
     readable = _readable([entry for entry in entries if counts[entry.path][0] != "-"], sizes)
@@ -57,12 +57,12 @@ async def between(git: Git, old: str, new: str) -> tuple[PathChange, ...]:
 
 
 async def entries(git: Git, old: str, new: str) -> list[Entry]:
-    """The objects on both sides of every path that differs, in the same order."""
+    """Return the objects on both sides of every path that differs, in the same order."""
     return (await _compared(git, old, new))[0]
 
 
 async def _compared(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str, tuple[str, str]]]:
-    """What differs, and for each path the lines added and deleted: one question, however the two trees are named."""
+    """Return the entries, and each path's lines added and deleted: one question, however the trees are named."""
     trees = [await objects.tree_of(git, names.oid(side)) for side in (old, new)]
     if (found := await _whole_files(git, *trees)) is not None:
         return found
@@ -71,7 +71,7 @@ async def _compared(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str
 
 
 async def _whole_files(git: Git, old: str, new: str) -> tuple[list[Entry], dict[str, tuple[str, str]]] | None:
-    """The same without a process between small trees where files only came or went; None where git has to compare."""
+    """Compare small trees in which files only came or went, without a process; None if git has to compare."""
     sides = [await tree_files.few(git, side) for side in (old, new)]
     if sides[0] is None or sides[1] is None:
         return None
@@ -94,7 +94,7 @@ async def _whole_files(git: Git, old: str, new: str) -> tuple[list[Entry], dict[
 
 
 def _lines(content: bytes) -> str:
-    """How many git counts; a dash for what it takes for binary."""
+    """Return the number of lines as git counts them; a dash for content that it takes for binary."""
     if b"\0" in content[:_LOOKED_AT_BYTES]:
         return "-"
     return str(content.count(b"\n") + (content[-1:] not in {b"", b"\n"}))
@@ -106,12 +106,12 @@ def _counts(lines: str, *, added: bool) -> tuple[str, str]:
 
 
 async def diff(git: Git, old: str, new: str) -> str:
-    """The unified diff, with renames."""
+    """Return the unified diff, with renames."""
     return (await git.settled(*_DIFF, names.oid(old), names.oid(new), "--")).stdout.decode("utf-8", "replace")
 
 
 async def patch(git: Git, old: str, new: str) -> bytes:
-    """The same in a form that `git apply` takes, binary files too; at most `PATCH_BYTES`.
+    """Return the diff in a form that `git apply` takes, binary files too; at most `PATCH_BYTES`.
 
     Not by `--output`, because git does not notice when the disk is full.
     """
@@ -143,7 +143,7 @@ def _readable(entries: Sequence[Entry], sizes: Mapping[str, int]) -> list[Entry]
 
 
 async def _texts(git: Git, oids: Sequence[str], sizes: Mapping[str, int]) -> dict[str, bytes]:
-    """The content of each blob, read in portions."""
+    """Return the content of each blob, read in portions."""
     texts: dict[str, bytes] = {}
     portion: list[str] = []
     weight = 0
@@ -166,7 +166,7 @@ def _added(entry: Entry, texts: Mapping[str, bytes]) -> str:
 def _change(
     entry: Entry, counts: tuple[str, str], sizes: Mapping[str, int], texts: Mapping[str, bytes] | None
 ) -> PathChange:
-    """`texts` is None for what was not read."""
+    """Return the change of one path; `texts` is None if its files were not read."""
     added, deleted = (0 if count == "-" else int(count) for count in counts)
     return PathChange(
         path=entry.path,

@@ -1,7 +1,7 @@
 """The work tree of a coder: files of one commit, and a throw-away `.git` of that commit alone that shares nothing.
 
-It is made before any child has been there. Of small, plain trees it is written here, object by object: a file that were
-linked from two places would be changed in both.
+It is made before any child has been there. Small, plain trees are written here, object by object, without hard links:
+a file with two names would be changed under both.
 """
 
 from __future__ import annotations

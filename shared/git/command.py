@@ -31,10 +31,10 @@ from shared.lock.port import RefUpdate
 from shared.process import Finished
 
 NETWORK_SECONDS = 120.0
-"""How long one fetch or push may take before the server counts as not answering."""
+"""Seconds that one fetch or push may take before the server counts as not answering."""
 
 NO_HOOKS = Path("/dev/null")
-"""Where there are no hooks."""
+"""Hooks directory without hooks."""
 
 _PASSED_ON = frozenset(
     f"{name}" for base in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (base, base.upper())
@@ -42,7 +42,7 @@ _PASSED_ON = frozenset(
 """The only variables that git gets from its surroundings."""
 
 _AUTHORITIES = {"SSL_CERT_FILE": "GIT_SSL_CAINFO", "SSL_CERT_DIR": "GIT_SSL_CAPATH"}
-"""What git itself calls them: a curl that was built with GnuTLS, as Debian's git uses, does not read the others."""
+"""git's own names for certificate variables: a curl built with GnuTLS, as in Debian's git, does not read the others."""
 
 _FIXED = {
     "HOME": "/nonexistent",  # curl would answer from a ~/.netrc
@@ -73,16 +73,16 @@ _SETTINGS = {
     "submodule.recurse": "false",
     "protocol.allow": "never",
 }
-"""What `-c` would set; given by environment, so that an error shows the verb and not these."""
+"""Settings as for `-c`; passed by environment, so that an error shows the verb and not these."""
 
 
 _READING = {"core.deltaBaseCacheLimit": "4m"}
-"""What a reader that stays open has on top: it keeps little in memory."""
+"""Additional settings of a reader that stays open: it keeps little in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom commits name: the engine's account, never a person."""
+    """Author and committer of commits: the engine's account, never a person."""
 
     name: str
     email: str
@@ -90,13 +90,13 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who commits and when; without `at` it is now, by the clock of the disk."""
+    """Identity and time of a commit; without `at` the time is now, by the clock of the disk."""
 
     by: Identity
     at: datetime | None = None
 
     def variables(self) -> dict[str, str]:
-        """The environment variables that make git commit as this."""
+        """Return the environment variables that make git commit as this."""
         when = f"{int(self.at.timestamp())} +0000" if self.at else ""
         return {
             f"GIT_{role}_{field}": value
@@ -122,7 +122,7 @@ class Git:
         """`environment` needs `PATH`; of the rest only proxies and certificate paths are passed on.
 
         `hide` takes the secrets out of commit messages. Objects are read by `readers`, or by a process each time;
-        what they settle is kept in `answers`, for all who turn to the same directory.
+        settled answers are kept in `answers`, for all users of the same directory.
         """
         self.git_dir = git_dir.absolute()
         passed_on = {name: environment[name] for name in environment if name in _PASSED_ON}
@@ -135,7 +135,7 @@ class Git:
         self._settled = self._answers.of(self.git_dir)
 
     def at(self, git_dir: Path) -> Git:
-        """The same git on another directory."""
+        """Return the same git on another directory."""
         return Git(
             git_dir,
             self._environment,
@@ -155,7 +155,7 @@ class Git:
         signature: Signature | None = None,
         cap: int = process.OUTPUT_CAP,
     ) -> Finished:
-        """A command that talks to nobody.
+        """Run a command that uses no network.
 
         Raises `TooMuchOutput`, and for an exit code outside `ok` `StaleLock`, `Transient` (disk
         full) or `CommandFailed`.
@@ -178,14 +178,14 @@ class Git:
         ok: Collection[int] = (0,),
         holds: Callable[[Finished], bool] = lambda finished: finished.code == 0,
     ) -> Finished:
-        """`run` for a question that only objects answer, which are named by their whole ids: asked once.
+        """Ask as `run`, but only once, a question that only objects answer, which are named by their whole ids.
 
-        `holds` tells of an answer whether it stays true: that an object is missing does not.
+        `holds` returns whether an answer stays true: that an object is missing does not.
         """
         return await self._once((args, stdin), partial(self.run, *args, stdin=stdin, ok=ok), holds)
 
     async def objects(self, asked: Sequence[bytes], *, contents: bool, settles: bool = False) -> Finished:
-        """What `git cat-file --batch` prints of these names, or without `contents` `--batch-check`.
+        """Return the output of `git cat-file --batch` for these names, or without `contents` of `--batch-check`.
 
         With `settles` they are named by their whole ids. At most 16 MiB; raises `TooMuchOutput` above that.
         """
@@ -204,11 +204,11 @@ class Git:
 
     @property
     def has_readers(self) -> bool:
-        """Whether many small questions about objects cost no process each."""
+        """True if many small questions about objects cost no process each."""
         return self._readers is not None
 
     async def leave(self) -> None:
-        """Let go of the directory, which is about to be removed."""
+        """Close the reader of the directory, which is about to be removed."""
         if self._readers is not None:
             await self._readers.leave(self.git_dir)
 
@@ -228,7 +228,7 @@ class Git:
         return answer
 
     async def make(self) -> None:
-        """Make the git directory, bare and empty, without a process. Raises `DiskFull`, and `OSError` where one is."""
+        """Make the git directory, bare and empty, without a process. Raises `DiskFull`, and `OSError` if it exists."""
         try:
             await anyio.to_thread.run_sync(bare_directory.make, self.git_dir)
         except OSError as error:
@@ -278,8 +278,8 @@ class Git:
     ) -> bool:
         """Move all these refs or none, each from its expected value; an empty `new` deletes.
 
-        False when a ref had another value. Raises `UnknownOutcome` when the reply was lost, and
-        `Transient`, `Unauthorized`, `NotAllowed`, `Gone` when certainly nothing moved. `hooks` has a
+        False if a ref had another value. Raises `UnknownOutcome` if the reply was lost, and
+        `Transient`, `Unauthorized`, `NotAllowed`, `Gone` if certainly nothing moved. `hooks` has a
         `pre-push` that runs between reading the server's refs and the push.
         """
         leases = [f"--force-with-lease={names.ref(m.ref)}:{names.oid(m.expected) if m.expected else ''}" for m in moves]
@@ -292,9 +292,9 @@ class Git:
         return push_report.moved(finished)
 
     async def commit(self, tree: str, parents: Sequence[str], message: str, signature: Signature) -> str:
-        """Write a commit object and return its id; no ref moves. Nobody looks whether its tree and parents are here.
+        """Write a commit object and return its id; no ref moves. It is not checked that its tree and parents are here.
 
-        Raises `DiskFull`, and `CommandFailed` for what git makes no commit of.
+        Raises `DiskFull`, and `CommandFailed` for data of which git makes no commit.
         """
         by, at = signature.by, int(signature.at.timestamp()) if signature.at else None
         lineage = [names.oid(parent) for parent in parents]
@@ -316,7 +316,7 @@ class Git:
     async def _talk(
         self, remote: str | Path, verb: Sequence[str], deadline_seconds: float, hooks: Path = NO_HOOKS
     ) -> Finished | None:
-        """One command; again where the server refused the token and there is hope: then it has done nothing."""
+        """Run one network command; again if the server refused the token, so did nothing, and a new token may work."""
         settings = allowed(remote) | {"core.hooksPath": str(hooks)}
         credentials = None if isinstance(remote, Path) else self._credentials
         while True:
@@ -348,12 +348,15 @@ class Git:
 
 
 def _is_whole(finished: Finished) -> bool:
-    """Whether nothing is missing: the commit of a path that is may come with the next fetch."""
+    """Return whether nothing is missing: the commit of a missing path may come with the next fetch."""
     return b" missing\n" not in finished.stdout
 
 
 def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
-    """https://git-scm.com/docs/git-config#Documentation/git-config.txt-GITCONFIGCOUNT"""
+    """Return the settings as environment variables.
+
+    https://git-scm.com/docs/git-config#Documentation/git-config.txt-GITCONFIGCOUNT
+    """
     variables = {"GIT_CONFIG_COUNT": str(len(settings))}
     for number, (key, value) in enumerate(settings.items()):
         variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
@@ -366,7 +369,7 @@ _PLAIN_FILE = re.compile(r"(?:file://)?/[^\n]*")
 
 
 def allowed(remote: str | Path) -> dict[str, str]:
-    """The settings that allow the one protocol which this remote needs; raises `Misconfigured` for others."""
+    """Return the settings that allow only the protocol that this remote needs; raises `Misconfigured` for others."""
     if isinstance(remote, Path):
         return {"protocol.file.allow": "always"}
     if _SECURE.fullmatch(remote):

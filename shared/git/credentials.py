@@ -1,4 +1,4 @@
-"""Git's password question, answered from a private file: the token is never in argv, environment or a URL.
+"""The answer to git's password question from a private file: the token is never in argv, environment or a URL.
 
 git asks through `GIT_ASKPASS` (https://git-scm.com/docs/gitcredentials). The helper answers for one
 server only, so that a redirect to another host learns nothing.
@@ -28,7 +28,7 @@ esac
 """
 
 TokenSource = Callable[[], Awaitable[str]]
-"""Gives the token to use now; asked before each command that may need it, so tokens can rotate."""
+"""Returns the token to use now; asked before each command that may need it, so tokens can rotate."""
 
 
 class Credentials:
@@ -39,7 +39,7 @@ class Credentials:
     ) -> None:
         """`server` is scheme and host, for example `https://github.com`; raises ValueError for anything else.
 
-        `renew` tells of a token that the server has refused whether to try once more, with another one or the same.
+        `renew` takes a refused token and returns whether to try once more, with another one or the same.
         """
         found = _SERVER.fullmatch(server)
         if found is None:
@@ -50,7 +50,7 @@ class Credentials:
         self._written = ""
 
     async def variables(self) -> dict[str, str]:
-        """The environment variables that let one git command answer; writes the token file when it changed."""
+        """Return the environment variables that let one git command answer; writes the token file if it changed."""
         token = await self._token()
         if token != self._written:
             await anyio.to_thread.run_sync(self._write, token)
@@ -58,7 +58,7 @@ class Credentials:
         return {"GIT_ASKPASS": str(self._directory / "askpass")}
 
     async def renew(self) -> bool:
-        """The server has refused the token of the last command; whether that is to be run again."""
+        """Renew the token that the server refused; return whether the last command is to be run again."""
         return self._renew is not None and await self._renew(self._written)
 
     def remove(self) -> None:

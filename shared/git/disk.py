@@ -1,4 +1,4 @@
-"""What work leaves on a disk: mirrors are packed, workspaces that nobody uses go. The decision is pure."""
+"""The clean-up of a disk: mirrors are packed, unused workspaces are removed. The decision is pure."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from shared.git.mirror import Mirror
 from shared.process import CommandFailed
 
 SWEEP_SECONDS = 600.0
-"""How often the disk is looked at."""
+"""Seconds between two looks at the disk."""
 
 IDLE_SECONDS = 24 * 3600.0
-"""A workspace that was not used for so long goes."""
+"""Seconds without use after which a workspace is removed."""
 
 BUSY_SECONDS = 2 * 3600.0
-"""A workspace used so lately may be in work by another process of this machine; it stays whatever the disk says."""
+"""Seconds after its use in which another process of this machine may work in a workspace; it stays in any case."""
 
 CEILING_BYTES = 20 * 2**30
-"""Above this sum the workspaces that were idle longest go before their time."""
+"""Sum of bytes above which the workspaces that were idle longest are removed before their time."""
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class FoundWorkspace:
-    """One workspace: how long it was not used (seconds), and what removing it would free."""
+    """One workspace: seconds since its last use, and the bytes that its removal would free."""
 
     path: Path
     idle_seconds: float
@@ -45,7 +45,7 @@ class FoundWorkspace:
 def expendable(
     found: Sequence[FoundWorkspace], busy: Collection[Path], *, ceiling: int = CEILING_BYTES
 ) -> tuple[Path, ...]:
-    """Which workspaces to remove: idle for a day, else the longest idle until the rest fits under `ceiling`."""
+    """Return the workspaces to remove: idle for a day, else the longest idle until the rest fits under `ceiling`."""
     going: list[Path] = []
     kept = sum(one.bytes for one in found)
     for one in sorted(found, key=lambda one: -one.idle_seconds):
@@ -75,9 +75,9 @@ class Disk:
         self._next: float | None = None
 
     async def sweep(self, busy: Collection[Path]) -> tuple[Path, ...]:
-        """Every ten minutes: pack the mirror and remove expendable workspaces; those at `busy` stay.
+        """Every ten minutes, pack the mirror and remove expendable workspaces; those at `busy` stay.
 
-        Returns what was removed. What cannot be removed is moved aside, and tried again next time.
+        Returns the removed ones. A workspace that cannot be removed is moved aside, and tried again next time.
         """
         if self._next is not None and self._clock.boot() < self._next:
             return ()
@@ -97,7 +97,7 @@ class Disk:
 
 
 def survey(workspaces: Path) -> tuple[FoundWorkspace, ...]:
-    """Every workspace with its age by the disk's own clock; none where the directory does not exist."""
+    """Return every workspace with its age by the disk's own clock; none if the directory does not exist."""
     roots = sorted(workspaces.glob("*__*/issue-*"))
     if not roots:
         return ()
@@ -108,7 +108,7 @@ def survey(workspaces: Path) -> tuple[FoundWorkspace, ...]:
 
 
 def left(workspaces: Path) -> tuple[Path, ...]:
-    """What could not be removed of the workspaces, and was moved aside."""
+    """Return the parts of workspaces that could not be removed, and were moved aside."""
     places = (*workspaces.glob("*__*"), *workspaces.glob("*__*/issue-*"))
     return tuple(path for place in sorted(places) for path in directories.set_aside(place))
 
@@ -119,7 +119,7 @@ def _retry(workspaces: Path) -> None:
 
 
 def _removed(path: Path) -> bool:
-    """Move it out of the way first: who opens the workspace meanwhile makes a new one."""
+    """Move it aside before removing it: a process that opens the workspace meanwhile makes a new one."""
     aside = path.with_name(f"{path.name}.removed")
     try:
         directories.remove(aside)
@@ -133,7 +133,7 @@ def _removed(path: Path) -> bool:
 
 
 def _bytes(root: Path) -> int:
-    """What removing it frees: a file that is linked from elsewhere too (a pack of the mirror) is not counted."""
+    """Return the bytes that its removal frees: a file with another link (a pack of the mirror) is not counted."""
     total = 0
     for entry in directories.walk(root):
         with suppress(OSError):  # somebody works there

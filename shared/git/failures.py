@@ -1,4 +1,4 @@
-"""What git says when it fails, divided by what the caller does about it (pure)."""
+"""git's error messages, divided by the caller's reaction to them (pure)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TooMuchOutput(Blocked):
 
 
 NO_SPACE = re.compile(rb"^(?!remote:).*(?:No space left on device|Disk quota exceeded)", re.MULTILINE)
-"""The disk here is full; what the server says of its own begins with `remote:`."""
+"""The local disk is full; the server's messages about its own disk begin with `remote:`."""
 
 _STALE_LOCK = re.compile(r"Unable to create '.*\.lock': File exists")
 _NO_SUCH_REF = re.compile(r"couldn't find remote ref|upload-pack: not our ref|no such remote ref")
@@ -48,7 +48,7 @@ _LIMITED = re.compile(r"rate limit|abuse detection|returned error: 429|HTTP 429"
 
 
 def local(finished: Finished) -> Exception:
-    """The error for a command that talks to nobody."""
+    """Return the error of a command that uses no network."""
     said = _said(finished)
     if _STALE_LOCK.search(said):
         return StaleLock(_sentence(finished))
@@ -56,17 +56,17 @@ def local(finished: Finished) -> Exception:
 
 
 def unwritten(error: Exception) -> CommandFailed:
-    """The error for an object that was not written, as if a git had been asked to."""
+    """Return the error for an object that was not written, as if a git had been asked to."""
     return CommandFailed(Finished(("git", "hash-object", "-w"), 128, b"", f"fatal: {error}\n".encode()))
 
 
 def unreadable(oid: str) -> CommandFailed:
-    """The error for an object that is not what it is said to be."""
+    """Return the error for an object whose content cannot be read."""
     return CommandFailed(Finished(("git", "cat-file", "-p"), 128, b"", f"fatal: {oid} cannot be read\n".encode()))
 
 
 def fetching(finished: Finished) -> Exception:
-    """The error for a fetch that failed."""
+    """Return the error of a fetch."""
     said = _said(finished)
     if _NO_GIT.search(said):
         return Transient(f"The git server's answer is not one of git: {_sentence(finished)}")
@@ -79,7 +79,7 @@ def fetching(finished: Finished) -> Exception:
 
 
 def pushing(finished: Finished) -> Exception:
-    """The error for a push that ended without a report: was anything sent, or nothing for certain?"""
+    """Return the error of a push without a report; it says if something may have been sent, or nothing for certain."""
     said = _said(finished)
     if "does not support --atomic push" in said:
         return NotAtomic()
@@ -92,7 +92,7 @@ def pushing(finished: Finished) -> Exception:
 
 
 def unauthorized(finished: Finished) -> bool:
-    """Whether the server took none of what was asked, because it does not accept the token."""
+    """Return whether the server carried out nothing because it does not accept the token."""
     return not finished.stdout and isinstance(_refused(finished, _said(finished)), Unauthorized)
 
 

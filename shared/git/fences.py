@@ -19,13 +19,13 @@ from shared.lock.port import RefUpdate
 from shared.lock.write_permit import WritePermit
 
 _ACCOUNT = re.compile(r"<([1-9][0-9]{0,18})\+[^@\s]*@")
-"""The number of the account in the address that GitHub gives it, which every commit of an agent has."""
+"""The account's id in the address that GitHub gives it, which every commit of an agent has."""
 
 _AGENT, _AT = re.compile(r"^Agent: (\S+)$", re.MULTILINE), re.compile(r"^At: (\S+)$", re.MULTILINE)
 
 
 SCRATCH = f"{FENCE_NAMESPACE}/doctor/breaker"
-"""Where a probe pushes to; no fence is ever there, because no kind of agent is called so."""
+"""Namespace of probes' refs; no fence is ever there, because no kind of agent has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,16 @@ class Fences:
         self._identity = identity
 
     async def read(self, ref: str) -> tuple[str, str] | None:
-        """The fence (commit id, message) as the server has it now; None when there is none."""
+        """Return the fence (commit id, message) as the server has it now; None if there is none."""
         oid = await self._mirror.refresh(ref)
         return None if oid is None else (oid, await self._mirror.message(oid))
 
     async def read_all(self, prefix: str = "refs/ack/") -> dict[str, tuple[str, str]]:
-        """All fences below `prefix` with one fetch: ref -> (commit id, message)."""
+        """Return all fences below `prefix` with one fetch: ref -> (commit id, message)."""
         return await self._mirror.refresh_all(prefix)
 
     async def traces(self) -> tuple[AgentSeen, ...]:
-        """Who has moved the fences that were fetched last, and when; asks nobody."""
+        """Return the agents that moved the fences fetched last, with the times; sends no request."""
         return tuple(_traces(await ref_tips.below(self._mirror.git, f"{FENCE_NAMESPACE}/")))
 
     async def advance(
@@ -62,8 +62,8 @@ class Fences:
     ) -> str | None:
         """Move the fence from `expected` (None: it must not exist) to a new commit, with `updates`, all or nothing.
 
-        The new commit id; None when the server refused because a ref had another value. `message`
-        must be unlike any other (it has a nonce): git skips a push of what is there already.
+        Returns the new commit id; None if the server refused because a ref had another value. `message`
+        must be unlike any other (it has a nonce): git skips a push of a commit that is there already.
         Parents and updates must be in the mirror (`Mirror.adopt`). Errors as `Git.push`.
         """
         oid = await self.commit(message, parents)
@@ -81,7 +81,7 @@ class Fences:
         return await git.commit(tree, parents, message, Signature(self._identity))
 
     async def _is_at(self, ref: str, oid: str) -> bool:
-        """Whether a refused push has happened: curl sends a request again when its connection breaks unanswered."""
+        """Return whether a refused push has happened: curl repeats a request if its connection breaks unanswered."""
         try:
             return await self._mirror.refresh(ref) == oid
         except Transient as error:
@@ -90,7 +90,7 @@ class Fences:
     async def probe(self) -> None:
         """Create, move and delete a ref of no other use below `SCRATCH`; errors as `Git.push`, the first of the three.
 
-        What was created is removed as far as that is allowed, also when moving it was refused.
+        A created ref is removed as far as that is allowed, also if moving it was refused.
         """
         ref = f"{SCRATCH}/{secrets.token_hex(8)}"
         first, second = [await self.commit(f"A probe of the git server: {name}\n", ()) for name in ("first", "second")]
@@ -108,14 +108,14 @@ class Fences:
             raise Transient(f"The git server says that {move.ref} is not what was pushed just now.")
 
     async def remove(self, ref: str, expected: str, permit: WritePermit) -> bool:
-        """Delete a fence that is no longer needed; False when it is not at `expected`. Errors as `Git.push`."""
+        """Delete a fence that is no longer needed; False if it is not at `expected`. Errors as `Git.push`."""
         permit.check()
         self._mirror.forget_told([ref])
         return await self._mirror.git.push(self._mirror.url, (RefUpdate(ref, expected, ""),))
 
 
 def _traces(tips: Iterable[RefTip]) -> Iterator[AgentSeen]:
-    """One for each ref that says who moved it; others, such as the ledger, do not."""
+    """Yield the newest move of each ref that names its agent; others, such as the ledger, do not."""
     for tip in tips:
         account, agent, at = _ACCOUNT.search(tip.author), _AGENT.search(tip.message), _AT.search(tip.message)
         with suppress(ValueError):

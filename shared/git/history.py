@@ -1,4 +1,4 @@
-"""The history of commits, read through the reader that stays open; what is long or branched is left to git."""
+"""The history of commits, read through the reader that stays open; long or branched histories are left to git."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from shared.git.command import Git
 from shared.git.failures import TooMuchOutput
 
 WALKED = 32
-"""How many commits of one history are read one by one: of more than that git tells sooner."""
+"""Commits of one history that are read one by one; git returns more than that sooner."""
 
 COMMIT_BYTES = 64 * 2**10
-"""A larger commit is left to git too."""
+"""Size above which a commit is left to git too."""
 
 _HEAD = re.compile(
     rb"tree [0-9a-f]{40,64}\n((?:parent [0-9a-f]{40,64}\n)*)author [^<\n]*(<[^>\n]*>)[^\n]*\n"
@@ -38,11 +38,11 @@ class Commit:
 
 
 class _LeftToGit(Exception):
-    """This is not found by reading a few commits in a row."""
+    """The answer is not found by reading a few commits in a row."""
 
 
 async def log(git: Git, ref: str, limit: int, without: str = "") -> tuple[Commit, ...]:
-    """At most `limit` commits of a ref's history, newest first; not those that `without` has in its own."""
+    """Return at most `limit` commits of a ref's history, newest first; not those in the history of `without`."""
     try:
         found = (await _walked(git, ref, without)).commits if without else await _newest(git, ref, limit)
         return tuple(found[:limit])
@@ -56,7 +56,7 @@ async def log(git: Git, ref: str, limit: int, without: str = "") -> tuple[Commit
 
 
 async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
-    """Whether `commit` has `ancestor` in its history; a commit is its own ancestor. `CommandFailed`: one is missing."""
+    """Return whether `commit` has `ancestor` in its history, or is it itself. `CommandFailed`: one is missing."""
     try:
         walk = await _walked(git, commit, ancestor)
         return walk.met == walk.other
@@ -70,7 +70,7 @@ async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
 
 
 async def merge_base(git: Git, one: str, other: str) -> str | None:
-    """The newest commit that both have in their history; None when they share none. `CommandFailed`: one is missing."""
+    """Return the newest commit that both have in their history; None if none. `CommandFailed`: one is missing."""
     try:
         return (await _walked(git, one, other)).met
     except _LeftToGit:
@@ -90,7 +90,7 @@ class _Walk:
 
 
 async def _walked(git: Git, ref: str, without: str) -> _Walk:
-    """Both histories, one commit of each in turn, until they meet or end; neither is followed beyond a merge.
+    """Walk both histories, one commit of each in turn, until they meet or end; neither is followed beyond a merge.
 
     Above that each commit has one parent at most, so the first that both have is the only one at which they meet.
     """
@@ -124,7 +124,7 @@ async def _newest(git: Git, ref: str, limit: int) -> list[Commit]:
 
 
 def _parent(commit: Commit | None) -> str:
-    """The only parent; empty where there is none, or more than one."""
+    """Return the only parent; empty if there is none, or more than one."""
     return commit.parents[0] if commit is not None and len(commit.parents) == 1 else ""
 
 
@@ -138,7 +138,7 @@ async def _commit_of(git: Git, revision: str) -> str:
 
 
 async def _read(git: Git, oid: str, read: int) -> Commit:
-    """One commit, after so many; `_LeftToGit` for what is missing, unusual or too much."""
+    """Return one commit; `_LeftToGit` if it is missing or unusual, or if `read` commits before it were enough."""
     if read >= WALKED:
         raise _LeftToGit
     try:
@@ -153,7 +153,7 @@ async def _read(git: Git, oid: str, read: int) -> Commit:
 
 
 def parsed(oid: str, content: bytes) -> tuple[Commit, str] | None:
-    """A commit and the address of its author, in angle brackets; None for an unusual one (pure)."""
+    """Return a commit and the address of its author, in angle brackets; None for an unusual one (pure)."""
     lines, _, body = content.partition(b"\n\n")
     head = _HEAD.match(lines)
     if head is None or len(content) > COMMIT_BYTES or b"\nencoding " in lines:

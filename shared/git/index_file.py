@@ -1,4 +1,4 @@
-"""An index of known files, written without a process: as git leaves it, which is asked where a name is unusual.
+"""An index of known files, written as git writes it, without a process; git writes those with unusual names.
 
 The format is https://git-scm.com/docs/index-format, version 2.
 """
@@ -20,19 +20,19 @@ from shared.git.command import Git
 from shared.git.tree_files import TreeFile
 
 MOST_FILES = 20_000
-"""An index of more is left to git."""
+"""Number of files above which an index is left to git."""
 
 _LONGEST_NAME = 0xFFF
-"""A path's length has twelve bits; a longer one ends at its NUL."""
+"""Largest path length that its twelve bits hold; a longer path ends at its NUL."""
 
 _UNKNOWN = (0,) * 9
-"""Times, device, inode, owner and size: git looks at each file."""
+"""Unknown times, device, inode, owner and size: they make git look at each file."""
 
 
 async def begin(git: Git, commit_or_tree: str, listed: Sequence[TreeFile], index: Path) -> None:
     """Make the index of a commit or tree that was `listed`, which knows no file on the disk; nothing is there yet.
 
-    Raises `CommandFailed` where git takes no such tree.
+    Raises `CommandFailed` if git does not accept the tree.
     """
     if not _are_ordinary(listed):
         await git.run("read-tree", names.oid(commit_or_tree), index=index)
@@ -41,7 +41,7 @@ async def begin(git: Git, commit_or_tree: str, listed: Sequence[TreeFile], index
 
 
 def _are_ordinary(listed: Sequence[TreeFile]) -> bool:
-    """Whether these are few files named by SHA-1, of a tree as git makes it with names that it takes everywhere."""
+    """Return whether these are few files with SHA-1 ids, in git's order, with names that git takes everywhere."""
     if len(listed) > MOST_FILES or any(len(file.oid) != 40 for file in listed):
         return False
     paths = [file.path for file in listed]
@@ -59,9 +59,9 @@ def _are_ordinary(listed: Sequence[TreeFile]) -> bool:
 
 
 def written(listed: Sequence[TreeFile], tree: Path | None = None) -> bytes:
-    """The index of these files, which are in git's order and named by SHA-1.
+    """Return the index of these files, which are in git's order and named by SHA-1.
 
-    With `tree`, where they have just been laid out, git takes them for unchanged; raises `OSError` when one is missing.
+    With `tree`, where they have just been laid out, git takes them for unchanged; raises `OSError` if one is missing.
     """
     body = b"".join([struct.pack(">4sLL", b"DIRC", 2, len(listed)), *_entries(listed, tree)])
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
@@ -78,7 +78,7 @@ def _entries(listed: Sequence[TreeFile], tree: Path | None) -> Iterator[bytes]:
 
 
 def _known(found: os.stat_result) -> tuple[int, ...]:
-    """By these git sees that a file was not changed; of one no older than the index it compares the content."""
+    """Return the facts that show git an unchanged file; it compares the content of files no older than the index."""
     times = (*divmod(found.st_ctime_ns, 10**9), *divmod(found.st_mtime_ns, 10**9))
     facts = (*times, found.st_dev, found.st_ino, found.st_uid, found.st_gid, found.st_size)
     return tuple(fact & 0xFFFFFFFF for fact in facts)

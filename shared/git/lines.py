@@ -17,7 +17,7 @@ PAGE = 256
 
 
 async def back_from(history: Mirror, tip: str | None) -> AsyncIterator[Commit]:
-    """The commits from `tip` on, newest first; none for None."""
+    """Yield the commits from `tip` on, newest first; none for None."""
     start = tip
     while start is not None:
         page = await history.log(start, PAGE)
@@ -27,7 +27,7 @@ async def back_from(history: Mirror, tip: str | None) -> AsyncIterator[Commit]:
 
 
 def newer_version(text: str, known: int) -> int:
-    """The version that a line of JSON names as its `v`, if that is above `known`; 0 for any other text."""
+    """Return the version that a line of JSON names as its `v`, if that is above `known`; 0 for any other text."""
     try:
         version = int(json.loads(text)["v"])
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
@@ -40,10 +40,10 @@ def _never() -> Callable[[object], bool]:
 
 
 class Lines(Generic[E]):
-    """One register as this process knows it: after the first reading only what is new is read.
+    """One register as this process knows it: after the first reading only new lines are read.
 
-    `read` makes an entry of a line, or None of what is none; of lines up to `version` it can read all. `last` gives,
-    for each reading, what says of an entry, newest first, that nothing older is needed.
+    `read` makes an entry of a line, or None of any other text; it can read all lines up to `version`. `last` returns,
+    for each reading, a function that is true for an entry, newest first, if nothing older is needed.
     """
 
     def __init__(
@@ -56,15 +56,15 @@ class Lines(Generic[E]):
         last: Callable[[], Callable[[E], bool]] = _never,
     ) -> None:
         self.entries: list[E] = []
-        """Oldest first, as of the newest reading."""
+        """Entries of the newest reading, oldest first."""
         self.newer = 0
-        """The version of a line that is missing there, because only a newer engine can read it; 0: none is."""
+        """Version of a line that is missing there, because only a newer engine can read it; 0 if none is missing."""
         self._known = version
         self._ref, self._fences, self._history, self._parse, self._last = ref, fences, history, read, last
         self._tip: str | None = None
 
     async def renew(self) -> bool:
-        """Bring `entries` to what the server has now; whether that is news. Raises `Transient`."""
+        """Bring `entries` to the server's present state; return whether that is news. Raises `Transient`."""
         found = await self._fences.read(self._ref)
         tip = found[0] if found else None
         if tip == self._tip:
@@ -73,9 +73,9 @@ class Lines(Generic[E]):
         return True
 
     async def whole(self, of: str, otherwise: str) -> Sequence[E]:
-        """Bring `entries` to what the server has now. Raises `Transient`.
+        """Bring `entries` to the server's present state and return them. Raises `Transient`.
 
-        Raises `Outdated` where a line is missing: a register of what (`of`) has it, and this agent does `otherwise`.
+        Raises `Outdated` if a line is missing: `of` is the register's content, `otherwise` what this agent then does.
         """
         await self.renew()
         if self.newer:
@@ -86,7 +86,7 @@ class Lines(Generic[E]):
         return self.entries
 
     async def append(self, text: str, entry: E) -> bool:
-        """Whether the line stands there now, next to what was read; False too when nobody knows."""
+        """Append the line to what was read; return whether it stands there now, False also if nobody knows."""
         parents = [self._tip] if self._tip else []
         try:
             oid = await self._fences.advance(self._ref, text, self._tip, parents, ())

@@ -1,6 +1,6 @@
 """Objects and branches of one git directory of ours in another one: by hard links, without a process.
 
-Both belong to the engine alone. What cannot be linked, or is not certainly whole then, is left to git.
+Both belong to the engine alone. Objects that cannot be linked, or are not certainly whole then, are left to git.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _FAN = re.compile(r"[0-9a-f]{2}")
 _LOOSE = re.compile(r"[0-9a-f]{38}")
 
 _HEADER = "# pack-refs with: peeled fully-peeled sorted \n"
-"""How git begins the file of packed refs."""
+"""git's first line of a file of packed refs."""
 
 
 async def adopt(there: Git, here: Git, commits: Sequence[str]) -> bool:
-    """Have commits that were made `there` upon what is `here` already, with all they need; False: git has to.
+    """Bring commits that were made `there` upon commits that are `here`, with all they need; False: git has to.
 
-    Only what they lead to comes, and nothing is taken for whole because it was linked: each file is read before, and
-    all of it is looked for here.
+    Only objects that they lead to are linked, and a link does not make an object count as whole: each file is read
+    before, and all of it is looked for here.
     """
     if not here.has_readers or not await _are_built_on(there, here, commits):
         return False
@@ -55,7 +55,7 @@ async def _are_built_on(there: Git, here: Git, commits: Sequence[str]) -> bool:
 
 
 def link_loose(source: Path, target: Path, oids: Collection[str]) -> bool:
-    """Give those of these objects that are loose in `source` a name in `target`; False where no file can be linked.
+    """Link those of these objects that are loose in `source` into `target`; False if no file can be linked.
 
     Each is read first, as git reads what it fetches. A file that a power cut has left empty or cut off would be linked
     from here to everywhere, and git never writes over an object that is there.
@@ -83,7 +83,7 @@ def link_loose(source: Path, target: Path, oids: Collection[str]) -> bool:
 def clone(source: Path, target: Path) -> bool:
     """Make `target` a bare directory with all objects and branches of `source`, which nobody packs meanwhile.
 
-    False where that is left to git; what was begun then stays.
+    False if that is left to git; what was begun then stays.
     """
     heads = ref_files.below(source, "refs/heads/")
     try:
@@ -113,7 +113,7 @@ def _loose(git_dir: Path) -> Iterator[Path]:
 
 
 def _packs(git_dir: Path) -> Iterator[Path]:
-    """The files of each pack that is whole, its index last: by that it is found."""
+    """Yield the files of each whole pack, its index last: a pack is found by its index."""
     folder = git_dir / "objects" / "pack"
     for index in sorted(folder.glob("*.idx")):
         yield from (path for path in sorted(folder.glob(f"{index.stem}.*")) if path != index)

@@ -1,4 +1,4 @@
-"""Objects that are written without a process, byte for byte as git writes them: commits, trees, texts of the engine.
+"""Objects written without a process, byte for byte as git writes them: commits, trees, texts of the engine.
 
 Files that a stranger may have written are left to git, which knows a forged SHA-1 when it computes one.
 """
@@ -18,39 +18,39 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 Kind = Literal["tree", "blob"]
-"""What `write` takes; a commit is made of its words, which its caller has cleaned of secrets."""
+"""Kinds that `write` takes; a commit is made of `Words`, which its caller has cleaned of secrets."""
 
 SPEED = 1
-"""How hard a loose object is packed: git's `core.looseCompression`."""
+"""Compression level of a loose object: git's `core.looseCompression`."""
 
 READ_ONLY = 0o444
 """The mode of an object's file, which is never changed again."""
 
 HEADER_BYTES = 32
-"""An object begins with its kind and size, which are shorter than this."""
+"""Bytes that the kind and size at an object's beginning do not exceed."""
 
 _CHUNK_BYTES = 2**16
-"""So much of a file is read at once."""
+"""Bytes of a file that are read at once."""
 
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
-"""What git takes off both ends of names and addresses."""
+"""Characters that git takes off both ends of names and addresses."""
 
 _DELIMITERS = str.maketrans("", "", "\n<>")
-"""What it takes out of them anywhere."""
+"""Characters that git takes out of names and addresses anywhere."""
 
 _PLANE_ENDS = "".join(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF))
 
 _NO_CHARACTER = re.compile(f"[\udc80-\udcff\ufdd0-\ufdef{_PLANE_ENDS}]")
-"""What git does not take for UTF-8: other bytes, which Python shows as surrogates, and what is never a character."""
+"""Bytes that git does not take for UTF-8: invalid ones, surrogates in Python, and those of no character."""
 
 
 class Unwritable(ValueError):
-    """What git makes no commit of."""
+    """Data of which git makes no commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A commit without its time: whose it is, and what it says."""
+    """A commit without its time: tree, parents, author and message."""
 
     tree: str
     parents: Sequence[str]
@@ -59,7 +59,7 @@ class Words:
     message: bytes
 
     def at(self, seconds: int) -> bytes:
-        """The commit as `git commit-tree` makes it at this time, in UTC; raises `Unwritable`."""
+        """Return the commit as `git commit-tree` makes it at this time, in UTC; raises `Unwritable`."""
         name, email = (text.strip(_CRUD).translate(_DELIMITERS) for text in (self.name, self.email))
         if not name or "\0" in name + email or b"\0" in self.message:
             raise Unwritable("a commit has the name of who made it, and no NUL byte.")
@@ -80,16 +80,16 @@ def commit(git_dir: Path, words: Words, at: int | None = None) -> str:
 
 
 def copy(git_dir: Path, kind: Kind | Literal["commit"], oid: str, content: bytes) -> None:
-    """Write an object that another git directory has, under its name; raises `OSError`, and `Unwritable` for another.
+    """Write an object of another git directory under its name; raises `OSError`, and `Unwritable` if its id is another.
 
-    For a directory that nobody believes: a forged SHA-1 is not noticed here.
+    For a directory that nobody trusts: a forged SHA-1 is not noticed here.
     """
     if _written(git_dir, kind, lambda seconds: content) != oid:
         raise Unwritable(f"the {kind} {oid} does not hold what its name says.")
 
 
 def read(git_dir: Path, oid: str, most: int) -> tuple[bytes, bytes] | None:
-    """Kind and content of an object of at most so many bytes; None: it is none, or git has to be asked."""
+    """Return kind and content of an object of at most `most` bytes; None if there is none, or git has to be asked."""
     try:
         with (git_dir / "objects" / oid[:2] / oid[2:]).open("rb") as file:
             whole = zlib.decompressobj().decompress(file.read(most + HEADER_BYTES), most + HEADER_BYTES)
@@ -102,7 +102,7 @@ def read(git_dir: Path, oid: str, most: int) -> tuple[bytes, bytes] | None:
 
 
 def is_sound(path: Path, oid: str) -> bool:
-    """Whether a file holds the object of this name, to its end; raises `OSError`, also for a link."""
+    """Return whether a file holds the object of this name, to its end; raises `OSError`, also for a link."""
     digest, inflating = hashlib.sha1(usedforsecurity=False), zlib.decompressobj()
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
@@ -125,13 +125,13 @@ class TreeEntry(NamedTuple):
 
 
 def tree(entries: Iterable[TreeEntry]) -> bytes:
-    """The content of a tree without directories."""
+    """Return the content of a tree without directories."""
     ordered = sorted((entry.name.encode(), entry) for entry in entries)
     return b"".join(f"{entry.mode} ".encode() + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in ordered)
 
 
 def entries(content: bytes, oid_bytes: int) -> tuple[TreeEntry, ...]:
-    """The lines of a tree; raises ValueError for what is none."""
+    """Return the lines of a tree; raises ValueError for any other content."""
     found, at = [], 0
     while at < len(content):
         end = content.index(b"\0", at) + 1
@@ -145,7 +145,7 @@ def entries(content: bytes, oid_bytes: int) -> tuple[TreeEntry, ...]:
 
 
 def _written(git_dir: Path, kind: Kind | Literal["commit"], content: Callable[[int], bytes]) -> str:
-    """git syncs no loose object to the disk either: what counts has been pushed."""
+    """Write an object unsynced, as git does: important ones have been pushed."""
     objects = git_dir / "objects"
     with _fresh(objects) as (descriptor, path):
         body = content(int(os.fstat(descriptor).st_mtime))
@@ -163,7 +163,7 @@ def _written(git_dir: Path, kind: Kind | Literal["commit"], content: Callable[[i
 
 
 def _named(path: Path, place: Path) -> None:
-    """Give the file its name, unless somebody else has written the object meanwhile."""
+    """Give the file its name, unless another process has written the object meanwhile."""
     try:
         os.link(path, place)
     except FileExistsError:
@@ -174,7 +174,7 @@ def _named(path: Path, place: Path) -> None:
 
 @contextmanager
 def _fresh(objects: Path) -> Iterator[tuple[int, Path]]:
-    """A new file of the name by which `git prune` knows what a killed writer left; gone at the end of the block."""
+    """Open a new file with the name by which `git prune` knows a killed writer's rest; removed at the block's end."""
     path = objects / f"tmp_obj_{secrets.token_hex(8)}"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, READ_ONLY)
     try:
@@ -185,5 +185,5 @@ def _fresh(objects: Path) -> Iterator[tuple[int, Path]]:
 
 
 def _as_latin(found: re.Match[str]) -> str:
-    """git takes each such byte for one of Latin-1."""
+    """Decode a byte as git does, as one of Latin-1."""
     return found[0].encode("utf-8", "surrogateescape").decode("latin-1")

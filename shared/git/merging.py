@@ -1,4 +1,4 @@
-"""A merge of two commits without a work tree, an index or a ref: the tree it would have, and what collides.
+"""A merge of two commits without a work tree, an index or a ref: the tree it would have, and its conflicts.
 
 git >= 2.38 does this by itself (https://git-scm.com/docs/git-merge-tree); older ones cannot serve the engine anyway.
 """
@@ -26,10 +26,10 @@ _KINDS = {
     frozenset("13"): "DU",
     frozenset("12"): "UD",
 }
-"""The stages that an unmerged path has -> its name in `git status`: what ours did to it, then theirs."""
+"""The stages of an unmerged path -> its name in `git status`: the change by ours, then by theirs."""
 
 _MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
-"""What the lines begin with that git writes around both sides; `=======` alone also underlines headings."""
+"""Beginnings of the lines that git writes around both sides; `=======` alone also underlines headings."""
 
 
 class MergeFailed(Transient):
@@ -46,7 +46,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a merge comes to. With `conflicts` the files in `tree` hold git's markers where both sides differ."""
+    """The result of a merge. With `conflicts` the files in `tree` hold git's markers where both sides differ."""
 
     tree: str
     conflicts: tuple[Conflict, ...] = ()
@@ -55,7 +55,7 @@ class Merged:
 async def merge(git: Git, ours: str, theirs: str) -> Merged:
     """Merge two commits of one git directory; nothing is written but objects.
 
-    Raises `MergeFailed` when git fails without naming a conflict.
+    Raises `MergeFailed` if git fails without naming a conflict.
     """
     verb = ("merge-tree", "--write-tree", "--no-messages", "-z")
     finished = await git.run(*verb, names.oid(ours), names.oid(theirs), ok=range(256))
@@ -69,7 +69,7 @@ async def merge(git: Git, ours: str, theirs: str) -> Merged:
 
 
 def has_markers(content: bytes) -> bool:
-    """Whether a file still holds what git writes around the two sides of a conflict."""
+    """Return whether a file still holds git's markers around the two sides of a conflict."""
     return any(line.startswith(_MARKERS) for line in content.split(b"\n"))
 
 

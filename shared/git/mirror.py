@@ -1,4 +1,4 @@
-"""One bare mirror per repository: what the engine knows of the remote, and where every push starts.
+"""One bare mirror per repository: the local copy of the remote, and the start of every push.
 
 It fetches by explicit URL and refspec, under one lock, and has no remote configured.
 """
@@ -36,27 +36,27 @@ log = structlog.get_logger()
 BRANCHES = "+refs/heads/*:refs/heads/*"
 
 PROOF = "HEAD"
-"""Asked for with every fetch, because every repository has it. git takes a web page or an empty answer of
+"""Ref asked for with every fetch, because every repository has it. git takes a web page or an empty answer of
 status 200 for an old server without refs: then no fence would exist, and all branches would be forgotten."""
 
 LOOSE_OBJECTS, PACKS = 1000, 30
-"""With more of either than this a mirror is packed: every fetch and every push gets slower with them."""
+"""Numbers above which a mirror is packed: every fetch and every push gets slower with them."""
 
 PACKING_SECONDS = 300.0
-"""How long packing may keep others from fetching; less than leases last, and the next time goes on from there."""
+"""Seconds for which packing may block fetches; less than leases last, and the next packing goes on from there."""
 
 FORGOTTEN = "2.days.ago"
-"""Objects that nothing leads to are dropped so late: a push that is being prepared has no ref yet."""
+"""Age at which unreachable objects are dropped; not earlier, as a push in preparation has no ref yet."""
 
 FIRST_FETCH_SECONDS = 3600.0
-"""How long the first fetch of a whole repository may take."""
+"""Seconds that the first fetch of a whole repository may take."""
 
 
 class Mirror:
     """The local copy of one repository; many tasks and processes may use it at once."""
 
     def __init__(self, git: Git, url: str) -> None:
-        """`git` is bound to the mirror's directory (`names.mirror_path`) and answers for the URL's server."""
+        """`git` is bound to the mirror's directory (`names.mirror_path`) and has credentials for the URL's server."""
         self.git = git
         self.url = url
         self.lock = FetchLock(git.git_dir.with_name(f"{git.git_dir.name}.lock"))
@@ -85,7 +85,7 @@ class Mirror:
             await self._fetch(BRANCHES, f"+{prefix}*:{prefix}*", prune=True)
 
     async def note(self, moves: Sequence[RefUpdate]) -> None:
-        """What the server's reply to a push proves of its refs is so here too, without a fetch.
+        """Move refs here as the server's reply to a push proves, without a fetch.
 
         A ref that cannot be written here stays behind until it is fetched; the push has happened all the same.
         """
@@ -102,9 +102,9 @@ class Mirror:
         return is_here and await anyio.to_thread.run_sync(ref_files.move, self.git.git_dir, move.ref, move.new)
 
     async def refresh(self, ref: str) -> str | None:
-        """Bring one ref as the server has it now; None, and the local copy removed, when it has none.
+        """Fetch one ref as the server has it now; None, and the local copy removed, if the server has none.
 
-        What `read_together` has brought is told as it was then, as long as the look of this task lasts.
+        Refs of `read_together` are returned as they were then, as long as the look of this task lasts.
         """
         names.ref(ref)
         if one_look.knows(self.git.git_dir, ref):
@@ -118,7 +118,7 @@ class Mirror:
             return await self.sha(ref)
 
     async def read_together(self, *refs: str) -> None:
-        """Bring with one fetch what a look will ask `refresh` for; outside of a look nothing happens."""
+        """Fetch the refs at once that a look will pass to `refresh`; outside of a look nothing happens."""
         git_dir = self.git.git_dir
         left = [names.ref(ref) for ref in refs if not one_look.knows(git_dir, ref)]
         if not left or not one_look.goes_on():
@@ -134,18 +134,18 @@ class Mirror:
             one_look.keep(git_dir, {ref: await self.sha(ref) for ref in left})
 
     def forget_told(self, refs: Iterable[str]) -> None:
-        """Have the look of this task ask again for what is going to be pushed."""
+        """Make the look of this task ask again for refs that are about to be pushed."""
         one_look.forget(self.git.git_dir, refs)
 
     async def refresh_all(self, prefix: str) -> dict[str, tuple[str, str]]:
-        """Bring every ref below `prefix` (ends with a slash), forget deleted ones: ref -> (commit id, message)."""
+        """Fetch every ref below `prefix` (ends with a slash), forget deleted ones: ref -> (commit id, message)."""
         names.ref(prefix.removesuffix("/"))
         async with self.lock.held():
             await self._fetch(f"+{prefix}*:{prefix}*", prune=True)
             return {one.ref: (one.oid, one.message) for one in await ref_tips.below(self.git, prefix)}
 
     async def pack(self) -> bool:
-        """Pack what lies about when it is much; whether it was. Raises `StaleLock`, `Transient` or `CommandFailed`."""
+        """Pack many loose objects; return whether they were. Raises `StaleLock`, `Transient` or `CommandFailed`."""
         try:
             loose, packs = await anyio.to_thread.run_sync(bare_directory.lying_about, self.git.git_dir)
         except OSError as error:
@@ -167,51 +167,51 @@ class Mirror:
         await self.git.fetch(git.git_dir, *map(names.oid, commits), deadline_seconds=NETWORK_SECONDS)
 
     async def sha(self, ref: str) -> str | None:
-        """The commit that a full ref or object id names here; None when there is none."""
+        """Return the commit that a full ref or object id names here; None if there is none."""
         return await objects.peeled(self.git, ref, "commit")
 
     async def tip(self, branch: str) -> str | None:
-        """The commit at the head of a branch (a name without `refs/heads/`), as last fetched."""
+        """Return the commit at the head of a branch (a name without `refs/heads/`), as last fetched."""
         return await self.sha(f"refs/heads/{branch}")
 
     async def message(self, oid: str) -> str:
-        """A commit's whole message."""
+        """Return a commit's whole message."""
         return await objects.message(self.git, oid)
 
     async def is_ancestor(self, ancestor: str, commit: str) -> bool:
-        """Whether `commit` has `ancestor` in its history; a commit is its own ancestor."""
+        """Return whether `commit` has `ancestor` in its history; a commit is its own ancestor."""
         return await history.is_ancestor(self.git, ancestor, commit)
 
     async def merge_base(self, one: str, other: str) -> str | None:
-        """The newest commit that both have in their history; None when they share none."""
+        """Return the newest commit that both have in their history; None if they share none."""
         return await history.merge_base(self.git, one, other)
 
     async def show(self, commit: str, path: str) -> bytes | None:
-        """A file at a commit; None when the commit has no such file (at most 16 MiB)."""
+        """Return a file at a commit; None if the commit has no such file (at most 16 MiB)."""
         (found,) = await objects.read(self.git, [f"{names.revision(commit)}:{path}"])
         return found
 
     async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]:
-        """The same of many files with one command, together at most 16 MiB; raises `TooMuchOutput` above that."""
+        """Return many files with one command, together at most 16 MiB; raises `TooMuchOutput` above that."""
         return await objects.read(self.git, [f"{names.revision(commit)}:{path}" for path in paths])
 
     async def paths(self, commit: str) -> tuple[str, ...]:
-        """Every path at a commit, in git's order; bytes that are not UTF-8 come as surrogates."""
+        """Return every path at a commit, in git's order; bytes that are not UTF-8 come as surrogates."""
         return tuple(file.path for file in await tree_files.listed(self.git, commit))
 
     async def diff(self, base: str, head: str) -> str:
-        """What `head` changed since it left `base`, as a unified diff with renames."""
+        """Return the changes of `head` since it left `base`, as a unified diff with renames."""
         span = f"{names.revision(base)}...{names.revision(head)}"
         ask = self.git.settled if names.are_oids(base, head) else self.git.run
         finished = await ask("diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", span, "--")
         return finished.stdout.decode("utf-8", "replace")
 
     async def log(self, ref: str, limit: int, *, without: str = "") -> tuple[Commit, ...]:
-        """At most `limit` commits of a ref's history, newest first; not those that `without` has in its own."""
+        """Return at most `limit` commits of a ref's history, newest first; not those in the history of `without`."""
         return await history.log(self.git, ref, limit, without)
 
     async def _fetch(self, *refspecs: str, prune: bool = False) -> None:
-        """Under the lock, a lock file of git is a dead git's: remove it and try once more."""
+        """Fetch; under the lock, a lock file of git is a dead git's: remove it and try once more."""
         options = ("--prune",) if prune else ()
         try:
             await self.git.fetch(self.url, PROOF, *refspecs, options=options)
@@ -221,13 +221,13 @@ class Mirror:
 
 
 async def forget(git: Git, ref: str) -> None:
-    """Remove a ref where there is one, also one that leads nowhere: that would be in the way of the next fetch."""
+    """Remove a ref if there is one, also one that leads nowhere: it would block the next fetch."""
     if await objects.exists(git, ref) or await anyio.Path(git.git_dir / ref).exists():
         await git.run("update-ref", "--no-deref", "-d", ref)
 
 
 def clear_locks(git_dir: Path) -> None:
-    """Remove the lock files that a killed git left; only for who holds the directory alone."""
+    """Remove the lock files that a killed git left; only if the caller holds the directory alone."""
     for path in (*git_dir.glob("*.lock"), *git_dir.glob("refs/**/*.lock")):
         path.unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
-"""What git calls things, checked before it reaches a command line: refs, object ids, repositories.
+"""git's names, checked before they reach a command line: refs, object ids, repositories.
 
-Whatever passes begins with `refs/` or is hexadecimal, so it can never be read as an option.
+A name that passes begins with `refs/` or is hexadecimal, so it can never be read as an option.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ _WORK = re.compile(r"auto/issue-([0-9]{1,10})|tdd/([0-9]{1,10})-[a-z0-9-]+")
 
 
 def oid(text: str) -> str:
-    """`text` if it is a whole object id in lower case; raises ValueError."""
+    """Return `text` if it is a whole object id in lower case; raises ValueError."""
     if not _OID.fullmatch(text):
         raise ValueError(f"{text!r} is not a whole object id")
     return text
 
 
 def are_oids(*texts: str) -> bool:
-    """Whether all of these are whole object ids: what is asked of such objects has one answer for ever."""
+    """Return whether all of these are whole object ids: a question about such objects has one answer for ever."""
     return all(_OID.fullmatch(text) for text in texts)
 
 
 def ref(text: str) -> str:
-    """`text` if it is a full ref name (https://git-scm.com/docs/git-check-ref-format); raises ValueError."""
+    """Return `text` if it is a full ref name (https://git-scm.com/docs/git-check-ref-format); raises ValueError."""
     if not _REF.fullmatch(text) or ".." in text or "@{" in text:
         raise ValueError(f"{text!r} is not a full ref name")
     return text
 
 
 def revision(text: str) -> str:
-    """`text` if it is a full ref name or a whole object id; raises ValueError."""
+    """Return `text` if it is a full ref name or a whole object id; raises ValueError."""
     return ref(text) if text.startswith("refs/") else oid(text)
 
 
 def mirror_path(mirrors: Path, host: str, full_name: str) -> Path:
-    """Where the mirror of a repository lies: `<mirrors>/<host>/<owner>/<repo>.git`; raises ValueError."""
+    """Return the path of a repository's mirror: `<mirrors>/<host>/<owner>/<repo>.git`; raises ValueError."""
     if not _HOST.fullmatch(host):
         raise ValueError(f"{host!r} is not a host name")
     owner, name = _parts(full_name)
@@ -49,13 +49,13 @@ def mirror_path(mirrors: Path, host: str, full_name: str) -> Path:
 
 
 def workspace_path(workspaces: Path, full_name: str, number: int) -> Path:
-    """Where the work on one issue lies: `<workspaces>/<owner>__<repo>/issue-<n>`; raises ValueError."""
+    """Return the path of an issue's workspace: `<workspaces>/<owner>__<repo>/issue-<n>`; raises ValueError."""
     owner, name = _parts(full_name)
     return workspaces / f"{owner}__{name}" / f"issue-{int(number)}"
 
 
 def notes_ref(issue: int) -> str:
-    """Where the phases of one issue are noted."""
+    """Return the ref of the notes on one issue's phases."""
     return f"refs/notes/workflow/issue-{issue}"
 
 
@@ -67,17 +67,17 @@ def _parts(full_name: str) -> tuple[str, str]:
 
 
 def work_branch(number: int) -> str:
-    """The usual work branch of an issue."""
+    """Return the usual work branch of an issue."""
     return f"auto/issue-{int(number)}"
 
 
 def activation_branch(number: int, test: str) -> str:
-    """The work branch of issue `number` about the pending test `test`: a name that git takes, unlike any other."""
+    """Return the work branch of issue `number` about the pending test `test`: a valid name, unlike any other."""
     words = re.sub(r"[^a-z0-9]+", "-", test.casefold()).strip("-")
     return f"tdd/{int(number)}-{words[-60:].strip('-') or 'test'}"
 
 
 def issue_of_branch(branch: str) -> int | None:
-    """The issue whose work branch this is; None for a person's branch and for one that was set aside."""
+    """Return the issue whose work branch this is; None for a person's branch and for one that was set aside."""
     found = _WORK.fullmatch(branch)
     return int(found[1] or found[2]) if found else None

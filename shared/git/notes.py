@@ -1,4 +1,4 @@
-"""What each phase left behind: one signed JSON note per phase commit, and the git notes that hold them."""
+"""The results of each phase: one signed JSON note per phase commit, and the git notes that hold them."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from shared.text.comment_signatures import CommentSignatures, Gate, Keyring
 VERSION = 1
 
 PROOF_ENTRIES = 50
-"""Entries of each list of a proof; those beyond are counted in a last one."""
+"""Most entries of each list of a proof; the others are counted in a last one."""
 
 PROOF_CHARS = 300
-"""Characters of each text of a proof."""
+"""Most characters of each text of a proof."""
 
 DIFF_CHARS = 2_000
-"""Characters of one changed test's diff."""
+"""Most characters of one changed test's diff."""
 
 DIFFS_CHARS = 20_000
-"""Characters of all diffs of a proof together; what comes later has none."""
+"""Most characters of all diffs of a proof together; later ones are empty."""
 
 _PURPOSE = "note"
 
 _FILE = "100644"
 
 _SUBJECT = "Notes added by 'git notes add'\n"
-"""What git says of each commit of a notes ref."""
+"""git's message for each commit of a notes ref."""
 
 
 class Phase(StrEnum):
-    """What a phase commit is."""
+    """The kind of a phase commit."""
 
     RED = "red"
     GREEN = "green"
@@ -52,7 +52,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """How the tests stood before the cycle; `ids_sha` is the SHA-256 of the sorted ids that passed."""
+    """The test results before the cycle; `ids_sha` is the SHA-256 of the sorted ids that passed."""
 
     passed: int
     failed: int
@@ -61,7 +61,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class NoteError:
-    """Why a phase did not succeed; `timestamp` is server time in ISO 8601."""
+    """Reason why a phase did not succeed; `timestamp` is server time in ISO 8601."""
 
     type: str
     message: str
@@ -72,9 +72,9 @@ class NoteError:
 
 @dataclass(frozen=True, slots=True)
 class RemarkAnswer:
-    """What became of one remark in a review. `of` names the versions of the texts that it answers.
+    """The answer to one remark in a review. `of` names the versions of the texts that it answers.
 
-    `root` is the inline comment that takes it as a reply, 0 where there is none; `about` quotes the remark, and is
+    `root` is the inline comment that takes it as a reply, 0 if there is none; `about` quotes the remark, and is
     empty for the text of the engine's own review, whose findings have threads of their own.
     """
 
@@ -96,12 +96,12 @@ class ChangedTest:
 
 @dataclass(frozen=True, slots=True)
 class ProofNote:
-    """What was tried against the new tests of a head, and what became of old ones.
+    """The trials of a head's new tests, and the fate of old ones.
 
     `damages` counts damaged versions of the code, `unnoticed` names those at which no new test failed. `weak` are
-    new tests that were set aside because they prove nothing, each with why; `pinned` are changed files that steer
-    the test run, for which the base's version was used; `doubts` are what no run can decide, each a question to whoever
-    merges; `local_suite` is `full` or `changed` (the rest is CI's).
+    new tests that were set aside because they prove nothing, each with the reason; `pinned` are changed files that
+    steer the test run, for which the base's version was used; `doubts` are questions that no run can decide, for the
+    person who merges; `local_suite` is `full` or `changed` (the rest is CI's).
     """
 
     damages: int = 0
@@ -123,10 +123,10 @@ class Note:
     """One phase of one cycle. `red` and `green` map a test id to its outcome; `cost_usd` None: unknown.
 
     `exit_code` is the test command's, in the run that `test_result` counts. `quality` maps a quality command
-    to how it ended, `set_aside` a criterion to why no test of it was taken. `rolled_back` is what was begun
+    to its result, `set_aside` a criterion to the reason why no test of it was taken. `rolled_back` is the work begun
     on top of this commit and undone again. `answers` are to be posted once this commit is pushed. `proof` is None
-    in notes of older engines, and where nothing was proved. `summary` is what its coder says of the change, `covers`
-    maps a test to the criterion that its coder says it is about.
+    in notes of older engines, and if nothing was proved. `summary` is the coder's account of the change, `covers`
+    maps a test to the criterion that it is about by its coder's word.
     """
 
     issue: int
@@ -158,12 +158,12 @@ class Note:
 
 @cache
 def _reader() -> TypeAdapter[Note]:
-    """Made when the first note is read: an idle agent has none."""
+    """Return the parser of notes, made when the first note is read: an idle agent has none."""
     return TypeAdapter(Note)
 
 
 def write(note: Note, keys: Keyring) -> str:
-    """The note as one line of JSON, signed and without secrets; whatever stands in `note.mac` is replaced."""
+    """Return the note as one line of JSON, signed and without secrets; `note.mac` is replaced."""
     content = _without_secrets(asdict(replace(note, mac="")), keys.outgoing)
     if content["proof"] is not None:
         content["proof"] = _bounded(content["proof"])
@@ -174,7 +174,7 @@ def write(note: Note, keys: Keyring) -> str:
 
 
 def read(text: str, keys: Keyring) -> Note | None:
-    """The note that `text` spells; None when it is none of ours, of another version, or not signed by our keys."""
+    """Return the note that `text` spells; None if it is none, of another version, or not signed by our keys."""
     try:
         content = json.loads(text)
         note = _reader().validate_json(text, strict=True)
@@ -186,7 +186,7 @@ def read(text: str, keys: Keyring) -> Note | None:
 
 
 def _body(content: Mapping[str, Any], mac: str) -> str:
-    """What the MAC covers. The marker comes first, so that no text inside the note can pose as it."""
+    """Return the text that the MAC covers. The marker comes first, so that no text inside the note can pose as it."""
     mark = comment_signatures.render("engine-note", {}).replace(" mac= ", f" mac={mac} ")
     return f"{mark}\n{_json({**content, 'mac': ''})}"
 
@@ -204,7 +204,7 @@ def _without_secrets(value: Any, gate: Gate) -> Any:
 
 
 def _bounded(proof: Mapping[str, Any]) -> dict[str, Any]:
-    """A proof whose lists and texts have their limits, without secrets already: a cut one is not recognised."""
+    """Return a proof with limited lists and texts, free of secrets already: a cut secret is not recognised."""
     small = dict(proof)
     for name in ("unnoticed", "removed_tests", "weak", "unstable", "pinned", "doubts", "remarks"):
         texts = [one_line(text, PROOF_CHARS) for text in _first(proof[name])]
@@ -239,7 +239,7 @@ class Notes:
         self._identity = identity
 
     async def add(self, ref: str, commit: str, text: str) -> str:
-        """Attach `text`, which is not empty, to a commit, replacing what was there; returns the ref's new commit id."""
+        """Attach `text`, which is not empty, to a commit, replacing its old note; returns the ref's new commit id."""
         tip = await objects.peeled(self._git, names.ref(ref), "commit")
         noted = await objects.tree(self._git, tip) if tip else ()
         if not _is_plain(noted):
@@ -253,24 +253,24 @@ class Notes:
         return made
 
     async def _add_by_git(self, ref: str, commit: str, text: str) -> str:
-        """The same of many notes, which git sorts into directories, or of a tree that holds other things too."""
+        """Add to many notes, which git sorts into directories, or to a tree that holds other things too."""
         blob = await self._git.store("blob", text.encode())
         verb = ("notes", f"--ref={names.ref(ref)}", "add", "--force", f"--reuse-message={blob}", names.oid(commit))
         await self._git.run(*verb, signature=Signature(self._identity))
         return (await self._git.run("rev-parse", "--verify", f"{ref}^{{commit}}")).text
 
     async def read(self, ref: str, commit: str) -> str | None:
-        """The note of one commit, or None."""
+        """Return the note of one commit, or None."""
         return (await self.all(ref)).get(names.oid(commit))
 
     async def all(self, ref: str) -> dict[str, str]:
-        """Every note of a ref: commit id -> text; empty when the ref does not exist."""
+        """Return every note of a ref: commit id -> text; empty if the ref does not exist."""
         listed = await self._listed(ref)
         texts = await objects.read(self._git, list(listed.values()))
         return {commit: (text or b"").decode("utf-8", "replace") for commit, text in zip(listed, texts, strict=True)}
 
     async def _listed(self, ref: str) -> dict[str, str]:
-        """The blob of each commit that has a note."""
+        """Return the blob of each commit that has a note."""
         tip = await objects.peeled(self._git, names.ref(ref), "commit")
         if tip is None:
             return {}
@@ -282,6 +282,6 @@ class Notes:
 
 
 def _is_plain(noted: Sequence[TreeEntry]) -> bool:
-    """Whether a tree is nothing but notes, each once: of many git makes directories, and others may push anything."""
+    """Return whether a tree holds only notes, once each: git makes directories of many; others may push anything."""
     found = {entry.name for entry in noted}
     return len(found) == len(noted) and names.are_oids(*found) and {entry.mode for entry in noted} <= {_FILE}

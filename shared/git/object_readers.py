@@ -1,6 +1,6 @@
 """The `git cat-file` processes that stay open: one for each git directory that is read just now, few at a time.
 
-Each is a task of its own that ends with its process when nobody asks for a while. Whatever goes wrong with one, its
+Each is a task of its own that ends with its process if nobody asks for a while. If anything goes wrong with one, its
 caller asks git anew and gets the answer, or the error, of a process of its own.
 """
 
@@ -24,16 +24,16 @@ COMMAND = ("cat-file", "--batch-command", "-z")
 """Without `--buffer`, so that each question is answered at once."""
 
 IDLE_SECONDS = 10.0
-"""How long a process stays that nobody asks."""
+"""Seconds after which a process without questions ends."""
 
 MOST = 4
-"""How many processes are open at once; the one that was asked longest ago goes first."""
+"""Most processes open at once; the one that was asked longest ago goes first."""
 
 QUESTION_BYTES = 32 * 2**10
-"""So much is asked before the answers are read: a pipe takes it all, so neither side waits for the other."""
+"""Bytes that are asked before the answers are read: a pipe takes them all, so neither side waits for the other."""
 
 LINE_BYTES = 64 * 2**10
-"""No first line of an answer is longer: it repeats the question."""
+"""Most bytes of the first line of an answer: it repeats the question."""
 
 _FOUND = re.compile(rb"([0-9a-f]{40,64}) [a-z]+ ([0-9]{1,19})")
 
@@ -41,15 +41,15 @@ _DEAD = (
     *(OSError, ValueError, anyio.BrokenResourceError, anyio.ClosedResourceError),
     *(anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound),
 )
-"""How it shows that a process has ended, or says what nobody expects."""
+"""Errors that show that a process has ended, or gives an unexpected answer."""
 
 Start = Callable[[], AbstractAsyncContextManager[Process]]
-"""Starts the process, and ends it when the block is left."""
+"""Starts the process, and ends it with the block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of objects: their kinds and sizes, or their `contents` too; at most `cap` bytes in all."""
+    """A question about objects: their kinds and sizes, or their `contents` too; at most `cap` bytes in all."""
 
     names: Sequence[bytes]
     contents: bool
@@ -66,7 +66,7 @@ class ObjectReaders:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, git_dir: Path, start: Start, question: Question) -> bytes | None:
-        """What `git cat-file --batch` (or `--batch-check`) prints; None: it has to be asked.
+        """Return the output of `git cat-file --batch` (or `--batch-check`); None: git has to be run for it.
 
         Raises `TooMuchOutput` before anything of it is read.
         """
@@ -76,7 +76,7 @@ class ObjectReaders:
         return None if reader is None else await reader.ask(question)
 
     async def leave(self, git_dir: Path) -> None:
-        """End the reader of a directory that is about to go; returns when its process is gone."""
+        """End the reader of a directory that is about to be removed; returns when its process is gone."""
         if reader := self._open.pop(git_dir, None):
             await _ended([reader])
 
@@ -90,7 +90,7 @@ class ObjectReaders:
                 await asyncio.wait(self._tasks)
 
     def _of(self, git_dir: Path, start: Start) -> _Reader | None:
-        """The reader of the directory that stands there now; None when there is none, or no room for one."""
+        """Return the reader of the present directory; None if there is no directory, or no room for a reader."""
         self._open = {place: one for place, one in self._open.items() if one.is_open}
         made, known = standing(git_dir), self._open.pop(git_dir, None)
         if known is not None and known.made != made:
@@ -105,7 +105,7 @@ class ObjectReaders:
         return known
 
     def _has_room(self) -> bool:
-        """Whether one more may be open; one that nobody waits for gives way."""
+        """Return whether one more may be open, after ending one that nobody waits for if need be."""
         resting = [place for place, one in self._open.items() if not one.is_asked]
         if len(self._open) >= self._most and resting:
             self._open.pop(resting[0]).shut()
@@ -122,7 +122,7 @@ async def _ended(readers: Sequence[_Reader]) -> None:
 
 @asynccontextmanager
 async def opened() -> AsyncIterator[ObjectReaders]:
-    """Readers that end with the block."""
+    """Open readers that end with the block."""
     readers = ObjectReaders()
     try:
         yield readers
@@ -131,7 +131,7 @@ async def opened() -> AsyncIterator[ObjectReaders]:
 
 
 Asked = asyncio.Queue[tuple[Question, asyncio.Future[bytes | None]]]
-"""What a reader has still to answer, and to whom."""
+"""The open questions of a reader, each with the future for its answer."""
 
 
 class _Reader:
@@ -147,11 +147,11 @@ class _Reader:
 
     @property
     def is_asked(self) -> bool:
-        """Whether somebody waits for an answer."""
+        """True while somebody waits for an answer."""
         return bool(self._unanswered)
 
     async def ask(self, question: Question) -> bytes | None:
-        """The answer, or None. Who stops waiting ends the reader: nobody else is to get the rest of an answer."""
+        """Return the answer, or None. A cancelled caller ends the reader: nobody else may get the rest of an answer."""
         answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         self._unanswered.add(answer)
         self._asked.put_nowait((question, answer))
@@ -164,7 +164,7 @@ class _Reader:
             self._unanswered.discard(answer)
 
     def shut(self) -> None:
-        """Begin to end the process; who waits for an answer gets none."""
+        """Begin to end the process; waiting callers get no answer."""
         self.is_open = False
         self._scope.cancel()
 
@@ -183,7 +183,7 @@ class _Reader:
 
 
 class _Talk:
-    """What is said between us and one process."""
+    """The exchange with one process."""
 
     def __init__(self, process: Process) -> None:
         if process.stdin is None or process.stdout is None:
@@ -235,7 +235,7 @@ class _Talk:
         await self._to.send(b"".join(verb + b" " + name + b"\0" for name in names))
 
     async def _line(self, missing: bytes) -> bytes:
-        """The first line of an answer; that a name is missing may take more lines, because it is repeated whole."""
+        """Return the first line of an answer; a missing name may take more lines, because it is repeated whole."""
         line = await self._from.receive_until(b"\n", LINE_BYTES)
         if _FOUND.fullmatch(line):
             return line
@@ -247,7 +247,7 @@ class _Talk:
 
 
 def _portions(names: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """The names in portions that may be asked at once."""
+    """Yield the names in portions that may be asked at once."""
     portion: list[bytes] = []
     left = QUESTION_BYTES
     for name in names:

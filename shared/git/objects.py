@@ -1,4 +1,4 @@
-"""Reading many objects of a git directory with one command."""
+"""Reading of many objects of a git directory with one command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.git.loose_objects import TreeEntry, entries
 
 
 async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
-    """The content of each file named (`<oid>` or `<oid>:<path>`); None when there is no such file.
+    """Return the content of each file named (`<oid>` or `<oid>:<path>`); None if there is no such file.
 
     All together at most 16 MiB; raises `TooMuchOutput` above that.
     """
@@ -26,18 +26,18 @@ async def read(git: Git, revisions: Sequence[str]) -> tuple[bytes | None, ...]:
 
 
 def _askable(revision: str) -> bool:
-    """git ends at a path that is relative to a work tree, which these never are."""
+    """Return whether git can be asked: it ends at a path relative to a work tree, which these never are."""
     return not revision.partition(":")[2].startswith(("./", "../")) and "\0" not in revision
 
 
 async def whole(git: Git, oids: Sequence[str]) -> list[tuple[bytes, bytes] | None]:
-    """Kind and content of each object, of which there is at least one; None for what is not here. `TooMuchOutput`."""
+    """Return kind and content of each object, at least one; None for one that is not here. `TooMuchOutput`."""
     asked = [names.oid(oid).encode() for oid in oids]
     return _found((await git.objects(asked, contents=True, settles=True)).stdout, asked)
 
 
 def _found(output: bytes, asked: Sequence[bytes]) -> list[tuple[bytes, bytes] | None]:
-    """Kind and content of each."""
+    """Return kind and content of each."""
     found: list[tuple[bytes, bytes] | None] = []
     at = 0
     for name in asked:
@@ -54,7 +54,7 @@ def _found(output: bytes, asked: Sequence[bytes]) -> list[tuple[bytes, bytes] | 
 
 
 async def sizes(git: Git, oids: Collection[str]) -> dict[str, int]:
-    """Object id -> bytes, for those that exist."""
+    """Return object id -> bytes, for those that exist."""
     if not oids:
         return {}
     finished = await git.objects([oid.encode() for oid in oids], contents=False)
@@ -63,7 +63,7 @@ async def sizes(git: Git, oids: Collection[str]) -> dict[str, int]:
 
 
 async def absent(git: Git, tree: str, paths: Sequence[str]) -> list[str]:
-    """Which of these paths a tree does not have, or only as a submodule whose commit is not here."""
+    """Return the paths that a tree does not have, or only as a submodule whose commit is not here."""
     asked = [f"{names.oid(tree)}:{path}".encode("utf-8", "surrogateescape") for path in paths]
     told = (await git.objects(asked, contents=False)).stdout if asked else b""
     missing, at = list[str](), 0
@@ -78,25 +78,25 @@ async def absent(git: Git, tree: str, paths: Sequence[str]) -> list[str]:
 
 
 async def exists(git: Git, ref: str) -> bool:
-    """Whether a full ref leads to any object that is here."""
+    """Return whether a full ref leads to any object that is here."""
     return not (await git.objects([names.ref(ref).encode()], contents=False)).stdout.endswith(b" missing\n")
 
 
 async def peeled(git: Git, revision: str, kind: Literal["commit", "tree"]) -> str | None:
-    """The commit, or the tree, that a full ref or whole object id leads to; None when there is none."""
+    """Return the commit, or the tree, that a full ref or whole object id leads to; None if there is none."""
     name = f"{names.revision(revision)}^{{{kind}}}".encode("utf-8", "surrogateescape")
     told = (await git.objects([name], contents=False, settles=names.are_oids(revision))).stdout
     return None if told == name + b" missing\n" else told.partition(b" ")[0].decode()
 
 
 async def tree_of(git: Git, commit: str) -> str:
-    """The tree of a commit or tree; raises `CommandFailed` when it is not here."""
+    """Return the tree of a commit or tree; raises `CommandFailed` if it is not here."""
     found = await peeled(git, commit, "tree")
     return found or (await git.run("rev-parse", "--verify", f"{names.oid(commit)}^{{tree}}")).text
 
 
 async def tree(git: Git, commit: str) -> tuple[TreeEntry, ...]:
-    """The lines of a commit's tree, which may name other trees. Raises `CommandFailed`, `TooMuchOutput`."""
+    """Return the lines of a commit's tree, which may name other trees. Raises `CommandFailed`, `TooMuchOutput`."""
     oid = await tree_of(git, commit)
     told = (await git.objects([oid.encode()], contents=True, settles=True)).stdout
     try:
@@ -106,7 +106,7 @@ async def tree(git: Git, commit: str) -> tuple[TreeEntry, ...]:
 
 
 async def message(git: Git, oid: str) -> str:
-    """A commit's whole message, without the newlines at its end."""
+    """Return a commit's whole message, without the newlines at its end."""
     told = (await git.objects([names.oid(oid).encode()], contents=True, settles=True)).stdout
     head, _, content = told.partition(b"\n")
     lines, _, body = content[:-1].partition(b"\n\n")

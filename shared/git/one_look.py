@@ -1,6 +1,6 @@
-"""Refs that one look asks for: brought with one fetch, and told as they were then until the look is over.
+"""Refs that one look asks for: fetched at once, and answered from that until the look is over.
 
-A look belongs to the task that has begun it. What others ask meanwhile, a heartbeat say, goes to the server as ever.
+A look belongs to the task that has begun it. Questions of other tasks, a heartbeat say, go to the server as ever.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ def look() -> Iterator[None]:
 
 
 def renew() -> None:
-    """Begin the look of this task anew: whatever it is asked from now on is read from the server again."""
+    """Begin the look of this task anew: from now on everything is read from the server again."""
     answers = _ANSWERS.get()
     if answers is not None:
         answers.clear()
 
 
 def goes_on() -> bool:
-    """Whether this task is in a look."""
+    """Return whether this task is in a look."""
     return _ANSWERS.get() is not None
 
 
 def knows(git_dir: Path, ref: str) -> bool:
-    """Whether the look has read the ref."""
+    """Return whether the look has read the ref."""
     return (git_dir, ref) in (_ANSWERS.get() or {})
 
 
 def told(git_dir: Path, ref: str) -> str | None:
-    """The commit of a ref that the look knows; None when there was no such ref."""
+    """Return the commit of a ref that the look knows; None if there was no such ref."""
     return (_ANSWERS.get() or {})[git_dir, ref]
 
 
 def keep(git_dir: Path, found: Mapping[str, str | None]) -> None:
-    """Answer so for the rest of the look."""
+    """Keep these answers for the rest of the look."""
     answers = _ANSWERS.get()
     if answers is not None:
         answers.update({(git_dir, ref): oid for ref, oid in found.items()})
 
 
 def forget(git_dir: Path, refs: Iterable[str]) -> None:
-    """Have these asked for again: a push of our own may have moved them, or has found them moved."""
+    """Ask for these again: a push of our own may have moved them, or has found them moved."""
     answers = _ANSWERS.get()
     if answers is not None:
         for ref in refs:

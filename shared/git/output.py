@@ -1,13 +1,13 @@
-"""Taking git's NUL-terminated output apart."""
+"""The parsing of git's NUL-terminated output."""
 
 from __future__ import annotations
 
 
 def fields(output: bytes) -> tuple[str, ...]:
-    """The fields of NUL-terminated output; bytes that are not UTF-8 come as surrogates."""
+    """Return the fields of NUL-terminated output; bytes that are not UTF-8 come as surrogates."""
     return tuple(field.decode("utf-8", "surrogateescape") for field in output.split(b"\0") if field)
 
 
 def joined(values: list[str]) -> bytes:
-    """The opposite: NUL-terminated input for git's `-z --stdin`."""
+    """Return NUL-terminated input for git's `-z --stdin`: the opposite of `fields`."""
     return b"".join(value.encode("utf-8", "surrogateescape") + b"\0" for value in values)

@@ -1,4 +1,4 @@
-"""Which changes the engine may publish: the gate between a coder's work tree and a push (pure).
+"""The patch policy: the gate between a coder's work tree and a push (pure).
 
 A refusal hands the item to a person with the patch attached; nothing is lost.
 """
@@ -35,13 +35,13 @@ MANIFESTS = (
     *("go.mod", "go.sum", "Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle*"),
     *(".git*", ".git*/**"),
 )
-"""What decides what is installed, built or ignored: changed only when the approved specification lists it."""
+"""Files that decide what is installed, built or ignored: changed only if the approved specification lists them."""
 
 FLAGGED = ("*.pth", "conftest.py", "sitecustomize.py", "usercustomize.py")
 """Code that runs without being called: allowed, and shown to the reviewer."""
 
 MOST_SHOWN = 20
-"""So many refusals are told; who sees these knows enough."""
+"""Most refusals that are shown; more would tell a person nothing new."""
 
 _INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters that print as nothing; everything else invisible has Unicode's category Cf."""
@@ -52,7 +52,7 @@ class PathChange:
     """One path between two trees. Modes are git's six digits; `size` is the new file's in bytes.
 
     `status` is git's letter (A, M, D, T); `added_text` holds the lines that the old file does not have;
-    `only_line_ends` says that both files are the same but for LF and CRLF.
+    `only_line_ends` is true if both files are the same but for LF and CRLF.
     """
 
     path: str
@@ -69,7 +69,7 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class PatchRefusal:
-    """Why a change may not be published; `path` is empty when it is about the whole patch."""
+    """Reason why a change may not be published; `path` is empty if it is about the whole patch."""
 
     path: str
     sentence: str
@@ -85,9 +85,9 @@ class Policy:
     planned: frozenset[str] = frozenset()
     """Paths that the approved specification lists."""
     allowed: frozenset[str] = frozenset()
-    """Protected paths that this one change may touch: workflow files that fail, where that is configured."""
+    """Protected paths that this one change may touch: failing workflow files, if that is configured."""
     executables: tuple[str, ...] = ()
-    """Where new executable files are allowed."""
+    """Patterns of paths at which new executable files are allowed."""
     max_lines: int = 2000
     max_files: int = 50
     max_bytes: int = 1_000_000
@@ -98,7 +98,7 @@ class PatchRefused(Blocked):
     """The patch policy refuses this change."""
 
     def __init__(self, refusals: Sequence[PatchRefusal], *, kept: str = "") -> None:
-        """`kept` says where the patch is, relative to the state directory."""
+        """`kept` is the place of the patch, relative to the state directory."""
         lines = [f"- `{r.path}`: {r.sentence}" if r.path else f"- {r.sentence}" for r in refusals[:MOST_SHOWN]]
         if len(refusals) > MOST_SHOWN:
             lines.append(f"- and {len(refusals) - MOST_SHOWN} more")
@@ -108,18 +108,18 @@ class PatchRefused(Blocked):
 
 
 def judge(changes: Sequence[PathChange], *, policy: Policy) -> tuple[PatchRefusal, ...]:
-    """Every reason not to publish `changes`, in their order; empty when they may be published."""
+    """Return every reason not to publish `changes`, in their order; empty if they may be published."""
     return (*(refusal for change in changes for refusal in _of(change, policy)), *_of_all(changes, policy))
 
 
 def flagged(changes: Iterable[PathChange], *, policy: Policy) -> tuple[str, ...]:
-    """Paths that may be published and that the reviewer must be shown."""
+    """Return the paths that may be published and that the reviewer must be shown."""
     watched = (*policy.flagged, *policy.manifests)
     return tuple(change.path for change in changes if matches(change.path, watched))
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a path is meant by one of the patterns, letter case apart.
+    """Return whether a path matches one of the patterns, in any letter case.
 
     `name*` means a file of that name in any directory, `dir/**` everything below a directory of that
     name anywhere, anything else with a slash the whole path.
@@ -135,7 +135,7 @@ def matches(path: str, patterns: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """Patterns by what they are compared with; None where there are none."""
+    """Patterns, grouped by the part of a path that they match; None where there are none."""
 
     names: re.Pattern[str] | None
     paths: re.Pattern[str] | None
@@ -156,7 +156,7 @@ def _union(globs: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def names_git_directory(path: str) -> bool:
-    """Whether some file system would take a part of this path for `.git`."""
+    """Return whether some file system would take a part of this path for `.git`."""
     return any(_plain(part) == ".git" or re.fullmatch(r"git~\d", _plain(part)) for part in re.split(r"[/\\]", path))
 
 
@@ -210,7 +210,7 @@ def _of_all(changes: Sequence[PathChange], policy: Policy) -> Iterator[PatchRefu
 
 
 def _plain(part: str) -> str:
-    """A path's part as forgiving file systems read it: no invisible characters, dots or streams at the end."""
+    """Return a path's part as lenient file systems read it: no invisible characters, dots or streams at the end."""
     if part.isascii():
         return part.partition(":")[0].rstrip(" .").casefold()
     folded = unicodedata.normalize("NFKC", part)
@@ -219,6 +219,6 @@ def _plain(part: str) -> str:
 
 
 def _invisible(text: str) -> str | None:
-    """The first character that cannot be seen; a byte order mark at the start is none."""
+    """Return the first character that cannot be seen; a byte order mark at the start does not count."""
     body = text.removeprefix("\ufeff")
     return next((c for c in body if unicodedata.category(c) == "Cf" or c in _INVISIBLE_LETTERS), None)

@@ -1,7 +1,7 @@
 """Small, plain trees laid out without a process, as git lays them out; everything else is left to git.
 
 Plain are files, programs and links of ordinary names, without attributes: nothing that git would convert, refuse or
-make something else of. Nothing is written over what is there, and no link is followed.
+make something else of. Nothing is written over existing files, and no link is followed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from shared.git.patch_policy import GITLINK, SYMLINK
 from shared.git.tree_files import PROGRAM, TreeFile
 
 MOST_FILES = 500
-"""With more files a process is faster."""
+"""Number of files above which a process is faster."""
 
 MOST_BYTES = 4 * 2**20
-"""Larger trees are not held in memory."""
+"""Bytes above which a tree is not held in memory."""
 
 LONGEST_LINK = 1000
-"""Bytes of where a link leads; a longer one is left to git."""
+"""Most bytes of a link's target; a longer one is left to git."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.@+=, -]*[A-Za-z0-9_@+=-]")
-"""No file system makes another name of such a one."""
+"""Names that no file system changes into others."""
 
 _KNOWN = {".gitignore", ".gitkeep", ".github"}
-"""The names that may begin like git's own directory; `.gitattributes` is not among them."""
+"""Names that may begin like git's own directory; `.gitattributes` is not among them."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -51,12 +51,12 @@ class PlainTree:
     trees: Mapping[str, bytes]
 
     def blobs(self) -> dict[str, bytes]:
-        """The content of each file and link by its id."""
+        """Return the content of each file and link by its id."""
         return {file.oid: content for file, content in zip(self.files, self.contents, strict=True)}
 
 
 async def plain(git: Git, commit_or_tree: str) -> PlainTree | None:
-    """A small, plain commit or tree; None for any other."""
+    """Return a small, plain commit or tree; None for any other."""
     found = await tree_files.few(git, commit_or_tree)
     if found is None or len(found.files) > MOST_FILES or not are_plain(found.files):
         return None
@@ -73,7 +73,7 @@ async def plain(git: Git, commit_or_tree: str) -> PlainTree | None:
 
 
 def are_plain(listed: Sequence[TreeFile]) -> bool:
-    """Whether all names are ordinary, also on a disk that does not tell small letters from capitals (pure)."""
+    """Return whether all names are ordinary, also on a disk that ignores letter case (pure)."""
     paths = [PurePosixPath(file.path) for file in listed]
     above = {parent for path in paths for parent in path.parents}
     parts = {part for path in paths for part in path.parts}
@@ -87,14 +87,14 @@ def are_plain(listed: Sequence[TreeFile]) -> bool:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether git and all file systems take one part of a path for what it says (pure)."""
+    """Return whether git and all file systems keep one part of a path unchanged (pure)."""
     return name in _KNOWN or (_NAME.fullmatch(name) is not None and not name.casefold().startswith(".git"))
 
 
 async def lay_out(git: Git, commit_or_tree: str, target: Path) -> PlainTree | None:
-    """Write a small, plain commit or tree into the empty directory `target`; what was written.
+    """Write a small, plain commit or tree into the empty directory `target`; return what was written.
 
-    None for any other, of which nothing is written. Raises `DiskFull`, and `CommandFailed` where something is in the
+    None for any other, of which nothing is written. Raises `DiskFull`, and `CommandFailed` if something is in the
     way.
     """
     found = await plain(git, commit_or_tree)
@@ -104,7 +104,7 @@ async def lay_out(git: Git, commit_or_tree: str, target: Path) -> PlainTree | No
 
 
 async def written(place: Path, write: Callable[[], None]) -> None:
-    """Write below a place; raises `DiskFull`, and `CommandFailed` for whatever else was in the way."""
+    """Write below a place; raises `DiskFull`, and `CommandFailed` for any other obstacle."""
     try:
         await anyio.to_thread.run_sync(write)
     except (loose_objects.Unwritable, OSError) as error:
@@ -113,7 +113,7 @@ async def written(place: Path, write: Callable[[], None]) -> None:
 
 
 def _write(target: Path, found: PlainTree) -> None:
-    """Each directory is entered by its descriptor: what a child that lives on puts in its place is not followed."""
+    """Enter each directory by its descriptor: a link that a living child puts in its place is not followed."""
     inside: dict[tuple[str, ...], list[tuple[TreeFile, bytes]]] = {(): []}
     for file, content in zip(found.files, found.contents, strict=True):
         parts = tuple(file.path.split("/")[:-1])
@@ -151,7 +151,7 @@ def _entered(place: Path | str, above: int | None = None) -> Iterator[int]:
 
 @contextmanager
 def _below(top: int, parts: Sequence[str]) -> Iterator[int]:
-    """The directory at the end of these names."""
+    """Yield the directory at the end of these names."""
     with ExitStack() as entered:
         here = top
         for part in parts:

@@ -69,13 +69,13 @@ class Fences(FenceList, Protocol):
     """Refs of the engine's own on the git server, moved by compare-and-swap."""
 
     async def read(self, ref: str) -> tuple[str, str] | None:
-        """Commit id and message as the server has them now; None when there is none."""
+        """Return commit id and message as the server has them now; None if there is none."""
         ...
 
     async def advance(
         self, ref: str, message: str, expected: str | None, parents: Sequence[str], updates: Sequence[RefUpdate]
     ) -> str | None:
-        """Move it to a new commit; None when it was not at `expected`."""
+        """Move it to a new commit; None if it was not at `expected`."""
         ...
 
     async def traces(self) -> tuple[AgentSeen, ...]: ...

@@ -1,4 +1,4 @@
-"""Whether a git server keeps what the lock is built on, found out by pushing to refs of our own.
+"""A probe whether a git server keeps the promises that the lock needs, by pushes to refs of our own.
 
 The client itself refuses a push whose lease it knows to be wrong, so the server is only put to the
 proof when a ref moves between its list of refs and the push: `pre-push` runs then, and moves it.
@@ -31,16 +31,16 @@ from shared.process import CommandFailed
 log = structlog.get_logger()
 
 NAMESPACE = "refs/ack/doctor"
-"""Where it pushes to; no fence is ever there, because no kind of agent is called so."""
+"""Namespace of the probe's refs; no fence is ever there, because no kind of agent has this name."""
 
 LEAST_GIT = (2, 38)
 """The oldest git whose commands the engine knows: `cat-file --batch -z` came last."""
 
 LEFTOVER_SECONDS = 24 * 3600
-"""A probe's refs that are so much older than the newest ones were left by one that was killed."""
+"""Seconds by which a killed probe's refs are older than the newest ones."""
 
 CLEANUP_SECONDS = 30.0
-"""How long removing the refs may take, also for a probe that is cancelled."""
+"""Seconds that removing the refs may take, also for a probe that is cancelled."""
 
 _RIVAL = """\
 #!/bin/sh
@@ -55,7 +55,7 @@ class UnfitServer(NotAllowed):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One probe's scratch repository and the refs that are its own; `found` is what it has seen on the server."""
+    """One probe's scratch repository and the refs that are its own; `found` are the refs that it saw on the server."""
 
     git: Git
     url: str
@@ -65,10 +65,10 @@ class _Place:
 
 
 async def try_server(git: Git, url: str, by: Identity, permit: OperatorPermit) -> None:
-    """Return when refs below `refs/ack/` are accepted, a wrong lease is refused and a push is all or nothing.
+    """Return if refs below `refs/ack/` are accepted, a wrong lease is refused and a push is all or nothing.
 
     `git` answers for the server; a scratch directory beside its own is used and removed, as are the
-    refs on the server. Raises `UnfitServer` with what is wrong, and as `Git.push` when it cannot be tried.
+    refs on the server. Raises `UnfitServer` with the reason, and as `Git.push` if it cannot be tried.
     """
     permit.check()
     async with _place(git, url) as place:
@@ -86,7 +86,7 @@ async def try_server(git: Git, url: str, by: Identity, permit: OperatorPermit) -
 
 
 async def try_repository(fences: Fences) -> None:
-    """Return when one repository takes refs below `refs/ack/`, on a server that is known to be fit; as `try_server`."""
+    """Return if one repository takes refs below `refs/ack/`, on a server that is known to be fit; as `try_server`."""
     try:
         await fences.probe()
     except PushRefused as error:
@@ -101,7 +101,7 @@ def _no_acks(error: PushRefused) -> UnfitServer:
 
 
 async def _race(place: _Place, old: str, rival: str, stale: str) -> bool:
-    """Push `stale` while a rival moves the fence in between; whether the server took it."""
+    """Push `stale` while a rival moves the fence in between; return whether the server took it."""
     hooks, done = place.git.git_dir / "race", place.git.git_dir / "rival-done"
     ref = shlex.quote(place.fence)
     words = {"git_dir": shlex.quote(str(place.git.git_dir)), "url": shlex.quote(place.url)}
@@ -137,7 +137,7 @@ def _judge(place: _Place, found: Mapping[str, tuple[str, int]], rival: str, *, t
 
 
 async def _on_server(place: _Place) -> dict[str, tuple[str, int]]:
-    """Every probe's refs, what they are and of when, as the server has them."""
+    """Return every probe's refs with id and time, as the server has them."""
     await place.git.fetch(place.url, f"+{NAMESPACE}/*:{NAMESPACE}/*")
     if (found := await anyio.to_thread.run_sync(_brought, place.git.git_dir)) is not None:
         return found
@@ -147,7 +147,7 @@ async def _on_server(place: _Place) -> dict[str, tuple[str, int]]:
 
 
 def _brought(git_dir: Path) -> dict[str, tuple[str, int]] | None:
-    """The refs that were fetched, read without a process; None: git has to tell of one of them."""
+    """Return the fetched refs, read without a process; None if git has to be asked about one of them."""
     refs = ref_files.below(git_dir, f"{NAMESPACE}/")
     if refs is None:
         return None
@@ -176,7 +176,7 @@ async def _place(git: Git, url: str) -> AsyncIterator[_Place]:
 
 
 async def _clean(place: _Place) -> None:
-    """Remove our refs, and those of probes that were killed, one by one: this may be a server that keeps no promise."""
+    """Remove our refs, and those of killed probes, one by one: this server may keep no promise."""
     try:
         found = place.found or await _on_server(place)
         newest, ours = max((at for _, at in found.values()), default=0), place.fence.rpartition("/")[0]
@@ -184,7 +184,7 @@ async def _clean(place: _Place) -> None:
             if ref.startswith(f"{ours}/") or newest - at > LEFTOVER_SECONDS:
                 await place.git.push(place.url, (RefUpdate(ref, oid, ""),))
     except (NotAllowed, Unauthorized):
-        return  # who may not push has left nothing
+        return  # without the right to push, nothing was left
     except (EngineError, CommandFailed) as error:
         log.warning("probe_refs_left", ref=place.fence, error=str(error), next_step="another probe removes them later")
 

@@ -20,10 +20,10 @@ from shared.text import comment_signatures
 from shared.text.comment_signatures import CommentSignatures, Keyring
 
 VERSION = 2
-"""Version 1 has no `proof`; both are read."""
+"""The version that is written; version 1 has no `proof`, and both are read."""
 
 NAME, PURPOSE = "engine-claim", "claim"
-"""The marker's name, and what its MAC is made for."""
+"""The marker's name, and the purpose of its MAC."""
 
 _LINE = re.compile(rf"^<!-- {NAME}/[0-9]+ .* -->[ \t]*$", re.MULTILINE)
 
@@ -34,7 +34,7 @@ class NoClaim(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedProof:
-    """What was tried against the new tests, and what became of old ones: `unnoticed` is a count.
+    """The trials of the new tests, and the fate of old ones: `unnoticed` is a count.
 
     A list that was cut ends with an entry `... and 3 more`.
     """
@@ -50,9 +50,9 @@ class ClaimedProof:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Of these `count` tests, not passing on `base`, each passes at `head`.
+    """The claim that of these `count` tests, not passing on `base`, each passes at `head`.
 
-    `tests` maps a test to how it was on the base (`failed`, `not collected`, empty when its red run
+    `tests` maps a test to its outcome on the base (`failed`, `not collected`, empty if its red run
     was on another commit); `ids_sha` is the digest of all their ids. `red_exit` and `green_exit`
     are exit codes of the test command, `result` counts the tests at `head`. `proof` is None in version 1. `criteria`
     are the ids of the acceptance criteria that one of these tests stands for.
@@ -81,12 +81,12 @@ def _reader() -> TypeAdapter[Claim]:
 
 
 def digest(tests: Iterable[str]) -> str:
-    """SHA-256 (hex) of the sorted ids."""
+    """Return the SHA-256 (hex) of the sorted ids."""
     return hashlib.sha256("\n".join(sorted(tests)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def read(body: str, keys: Keyring) -> tuple[Claim, CommentSignatures]:
-    """The claim of a pull request's body, and whether it is signed by our keys; raises `NoClaim`."""
+    """Return the claim of a pull request's body, and whether it is signed by our keys; raises `NoClaim`."""
     lines = _LINE.findall(body.replace("\r\n", "\n"))
     mark = comment_signatures.find(lines[-1]) if lines else None
     if mark is None or mark.name != NAME:
@@ -103,10 +103,10 @@ def read(body: str, keys: Keyring) -> tuple[Claim, CommentSignatures]:
 
 
 def is_there(body: str) -> bool:
-    """Whether a body has such a line at all, readable or not."""
+    """Return whether a body has such a line at all, readable or not."""
     return _LINE.search(body.replace("\r\n", "\n")) is not None
 
 
 def without(body: str) -> str:
-    """A body without any such line."""
+    """Return a body without any such line."""
     return _LINE.sub("", body.replace("\r\n", "\n"))

@@ -1,4 +1,4 @@
-"""The one door to a push: what leaves for the server has been judged and adopted by the mirror here.
+"""The only way to a push: commits that leave for the server are judged and brought into the mirror here.
 
 The push itself is the fence's (`Fences.advance`), so that state, code and lock move together. Looks for secrets in
 a change before a commit is made of it: in what it adds, binary files and names included.
@@ -31,7 +31,7 @@ OURS = re.compile(
 
 
 class Publisher:
-    """Prepares what a fence carries to one repository."""
+    """Prepares the refs and commits that a fence carries to one repository."""
 
     def __init__(self, mirror: Mirror, policy: Policy, outgoing: Outgoing | None = None) -> None:
         """`outgoing` knows the secrets that no change may have; without one, only credentials are found."""
@@ -67,7 +67,7 @@ class Publisher:
     ) -> tuple[RefUpdate, ...]:
         """Judge everything between the fenced base and `commit`, bring it into the mirror, return `updates`.
 
-        They are then moved by the lock together with its fence. With `since`, a commit or tree, only what differs
+        They are then moved by the lock together with its fence. With `since`, a commit or tree, only the difference
         from that is judged: the rest is not the engine's. `policy` replaces the repository's
         own, with the paths that this issue's specification lists. Raises `PatchRefused`, and
         ValueError for an update of a ref that is not ours or of a branch to another commit.
@@ -86,7 +86,7 @@ class Publisher:
 
 
 async def _is_built_on(git: Git, ancestor: str, commit: str) -> bool:
-    """Whether a commit has another one in its history; not one that is not here."""
+    """Return whether a commit has another one in its history; False if one is not here."""
     try:
         return await history.is_ancestor(git, ancestor, commit)
     except CommandFailed:
@@ -94,9 +94,9 @@ async def _is_built_on(git: Git, ancestor: str, commit: str) -> bool:
 
 
 async def keep(git: Git, old: str, new: str, directory: Path) -> Path | None:
-    """Save what differs between two commits or trees as `patch.diff`, readable by us alone; None when nothing does.
+    """Save the difference of two commits or trees as `patch.diff`, readable by us alone; None if there is none.
 
-    It is there whole or not at all. Raises `NoRoom` when the disk is full.
+    It is there whole or not at all. Raises `DiskFull` if the disk is full.
     """
     patch = await changes.patch(git, old, new)
     return await anyio.to_thread.run_sync(_replace, directory / "patch.diff", patch) if patch else None
@@ -126,11 +126,11 @@ def _branch_tips(updates: Sequence[RefUpdate]) -> list[str]:
 
 
 SCANNED_BYTES = 4 * 2**20
-"""More than this is refused unread; the policy itself refuses much smaller patches for their size."""
+"""Bytes above which a change is refused unread; the policy itself refuses much smaller patches for their size."""
 
 
 async def leaks(git: Git, changes: Sequence[PathChange], tree: str, outgoing: Outgoing) -> tuple[PatchRefusal, ...]:
-    """A refusal for each file of `tree` that would give a secret away; none of them repeats it."""
+    """Return a refusal for each file of `tree` that would give a secret away; none of them repeats it."""
     binary = [change for change in changes if change.binary and 0 < change.size <= SCANNED_BYTES]
     contents = await objects.read(git, [f"{tree}:{change.path}" for change in binary])
     read = {change.path: content or b"" for change, content in zip(binary, contents, strict=True)}
@@ -148,5 +148,5 @@ def _found(changes: Iterable[PathChange], read: dict[str, bytes], outgoing: Outg
 
 
 def _plain(content: bytes) -> str:
-    """A binary file's characters, those of UTF-16 too."""
+    """Return a binary file's characters, those of UTF-16 too."""
     return content.decode("latin-1").replace("\0", "")

@@ -1,4 +1,4 @@
-"""What a `git push --atomic --porcelain` reports: all moved, a lease was refused, or an error (pure)."""
+"""The report of `git push --atomic --porcelain`: all moved, a lease was refused, or an error (pure)."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _LEASE = re.compile(
     r"stale info|fetch first|non-fast-forward|already exists|failed to update ref|cannot lock ref|"
     r"incorrect old value provided|is at [0-9a-f]+ but expected|reference already exists"
 )
-"""Reasons that mean: a ref did not have the value that was expected."""
+"""Reasons that mean: a ref did not have the expected value."""
 
 _ATOMIC = re.compile(r"atomic (?:push|transaction) (?:failed|failure)|transaction failed")
-"""What git says of the refs that were fine when another one was not; alone it is a lost race."""
+"""git's reason for good refs when another one was not; alone it is a lost race."""
 
 _NO_REPLY = re.compile(r"remote failed to report status|unexpected disconnect|hung up")
 _SERVER_FAULT = re.compile(r"unpacker error|internal|timed? ?out|unavailable|missing necessary objects", re.IGNORECASE)
 
 
 def moved(finished: Finished) -> bool:
-    """True: every ref moved. False: a ref had another value than expected, and nothing moved.
+    """Return True if every ref moved, False if a ref had another value than expected, and nothing moved.
 
-    Raises `UnknownOutcome` when the reply was lost, `Transient` when the server failed and wrote
-    nothing, `PushRefused` with the server's words when it refuses, and what `failures.pushing` says
-    when there is no report at all.
+    Raises `UnknownOutcome` if the reply was lost, `Transient` if the server failed and wrote
+    nothing, `PushRefused` with the server's words if it refuses, and the error of `failures.pushing`
+    if there is no report at all.
     """
     lines = list(_LINE.finditer(finished.stdout.decode("utf-8", "replace")))
     rejected = [line["summary"] for line in lines if line["flag"] == "!"]

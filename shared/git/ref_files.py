@@ -1,6 +1,6 @@
 """Refs of the engine's own git directories, read and moved without a process: as git's `files` format keeps them.
 
-Whatever looks unusual is left to git: another format, a ref that names a ref, a lock that somebody holds.
+Anything unusual is left to git: another format, a ref that names a ref, a lock that another process holds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def below(git_dir: Path, prefix: str) -> dict[str, str] | None:
-    """Ref -> object id of all that begin with `prefix`, which ends with a slash; None: git has to be asked."""
+    """Return ref -> object id of all that begin with `prefix`, which ends with a slash; None: git has to be asked."""
     if not _is_known(git_dir):
         return None
     found: dict[str, str] = {}
@@ -46,7 +46,7 @@ def move(git_dir: Path, ref: str, new: str, expected: str | None = None) -> bool
     """Point a ref at an object that is here, if it is at `expected` (None: wherever); an empty `new` deletes it.
 
     False, and nothing is done: git has to do it, or say why it cannot be done. A ref that is new gets its file only
-    where no packed one is in its way, and only one that is not packed is deleted.
+    if no packed one is in its way, and only one that is not packed is deleted.
     """
     path = git_dir / names.ref(ref)
     if not _is_known(git_dir) or (git_dir / "logs" / ref).exists():
@@ -65,7 +65,7 @@ def move(git_dir: Path, ref: str, new: str, expected: str | None = None) -> bool
 
 
 def _deleted(git_dir: Path, ref: str, path: Path) -> bool:
-    """Packing has read a ref long before it names it as packed: until it is gone nobody may pack."""
+    """Delete a loose ref while nobody may pack: packing reads a ref long before it names it as packed."""
     with _locked(git_dir / "packed-refs"):
         if ref in _packed(git_dir):
             return False
@@ -75,7 +75,7 @@ def _deleted(git_dir: Path, ref: str, path: Path) -> bool:
 
 @dataclass(slots=True)
 class _Lock:
-    """git's lock on a file: another file, which takes its place when it is filled."""
+    """git's lock on a file: another file, which takes its place once it is filled."""
 
     path: Path
     place: Path
@@ -83,7 +83,7 @@ class _Lock:
     is_held: bool = True
 
     def fill(self, text: str) -> None:
-        """Give the file this content; nobody holds the lock any more."""
+        """Give the file this content; this ends the lock."""
         with os.fdopen(self.descriptor, "w", encoding="ascii", closefd=False) as file:
             file.write(text)
         os.fsync(self.descriptor)
@@ -93,7 +93,7 @@ class _Lock:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[_Lock]:
-    """Hold the lock on a file; raises `OSError` where somebody else does, whose lock stays."""
+    """Hold the lock on a file; raises `OSError` if another process does, whose lock stays."""
     place = path.with_name(f"{path.name}.lock")
     lock = _Lock(path, place, os.open(place, _NEW, 0o666))
     try:
@@ -105,7 +105,7 @@ def _locked(path: Path) -> Iterator[_Lock]:
 
 
 def _may_be(git_dir: Path, ref: str, path: Path, expected: str | None) -> bool:
-    """Whether the locked ref is a plain one, or can be one, and is where it is expected to be."""
+    """Return whether the locked ref is a plain one, or can be one, and has the expected value."""
     packed = _packed(git_dir)
     if path.exists():
         line = LINE.fullmatch(path.read_text(encoding="ascii"))

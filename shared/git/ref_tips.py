@@ -1,4 +1,4 @@
-"""The commits at which refs stand, with what they say: read through the reader that stays open, or told by git."""
+"""The commits of refs with their messages: read through the reader that stays open, or by git."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ_AT_ONCE = 100
 
 
 class RefTip(NamedTuple):
-    """One ref, where it stands, and that commit's author and message; both are empty for what is no commit."""
+    """One ref, its object id, and that commit's author and message; both are empty if it is no commit."""
 
     ref: str
     oid: str
@@ -25,7 +25,7 @@ class RefTip(NamedTuple):
 
 
 async def below(git: Git, prefix: str) -> tuple[RefTip, ...]:
-    """All refs that begin with `prefix`, which ends with a slash, by their names. Raises `CommandFailed`."""
+    """Return all refs that begin with `prefix`, which ends with a slash, by their names. Raises `CommandFailed`."""
     found = await _read(git, prefix) if git.has_readers else None
     if found is not None:
         return found

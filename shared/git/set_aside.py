@@ -1,4 +1,4 @@
-"""How a work branch is moved out of the way of a new start: under a name that is free, and only as it was seen."""
+"""The move of a work branch out of the way of a new start: to a free name, and only as it was seen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.lock.port import RefUpdate
 
 
 async def moved_aside(branches: Mirror, branch: str, number: int, tip: str) -> tuple[str, tuple[RefUpdate, RefUpdate]]:
-    """The new name for the `branch` of issue `number`, and the updates that move it there as long as it is at `tip`."""
+    """Return a new name for the `branch` of issue `number`, and the updates that move it there if it is at `tip`."""
     taken, old = await branches.refresh_all("refs/heads/auto/"), work_branch(number)
     free = next(name for k in range(1, len(taken) + 2) if f"refs/heads/{(name := f'{old}-old-{k}')}" not in taken)
     updates = RefUpdate(f"refs/heads/{free}", None, tip), RefUpdate(f"refs/heads/{branch}", tip, "")

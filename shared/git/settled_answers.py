@@ -1,4 +1,4 @@
-"""What a git directory has answered to questions that name objects by their whole ids: the same is true for good.
+"""A git directory's answers to questions that name objects by their whole ids: they stay true for good.
 
 An object never changes, but it can be dropped with its directory, or by packing days after nothing led to it: answers
 are forgotten after an hour, and with the directory.
@@ -14,13 +14,13 @@ import anyio
 from shared.process import Finished
 
 KEPT_SECONDS = 3600.0
-"""How long an answer is believed, also if its objects are dropped meanwhile: looking at them does not keep them."""
+"""Seconds for which an answer is used, even if its objects are dropped: reading objects does not keep them."""
 
 MAX_ANSWERS = 256
-"""How many answers of one git directory are kept; the least recently used goes first."""
+"""Most answers kept of one git directory; the least recently used goes first."""
 
 MAX_DIRECTORIES = 8
-"""How many git directories are remembered; the one that was turned to longest ago goes first."""
+"""Most git directories remembered; the least recently used goes first."""
 
 MAX_BYTES = 2**20
 """Bytes of all answers of one git directory; one answer may take a quarter of it."""
@@ -30,7 +30,7 @@ Asked = tuple[tuple[str, ...], bytes]
 
 
 def standing(git_dir: Path) -> tuple[int, int] | None:
-    """Which git directory stands there: one that was made anew has another HEAD, which nothing else writes."""
+    """Return the identity of a git directory, None without one: a new one has another HEAD, which stays unchanged."""
     try:
         found = (git_dir / "HEAD").stat()
     except OSError:
@@ -48,7 +48,7 @@ class SettledAnswers:
         self._bytes = 0
 
     def find(self, question: Asked) -> Finished | None:
-        """What was answered in the same directory less than an hour ago."""
+        """Return the answer of the same directory if it is less than an hour old; else None."""
         if self._made != standing(self._git_dir):
             self._forget_all()
             return None
@@ -62,7 +62,7 @@ class SettledAnswers:
         return known[0]
 
     def keep(self, question: Asked, answer: Finished) -> None:
-        """Remember an answer; one that is large is not worth it."""
+        """Remember an answer; a large one is not worth it."""
         made = standing(self._git_dir)
         if made is None or len(answer.stdout) > MAX_BYTES // 4:
             return
@@ -90,13 +90,13 @@ def _size(question: Asked, answer: Finished) -> int:
 
 
 class AnswersByDirectory:
-    """What the git directories that were asked last have answered."""
+    """The answers of the git directories that were asked last."""
 
     def __init__(self) -> None:
         self._of: OrderedDict[Path, SettledAnswers] = OrderedDict()
 
     def of(self, git_dir: Path) -> SettledAnswers:
-        """The answers of one directory, whoever asks it."""
+        """Return the answers of one directory, for every caller."""
         known = self._of.pop(git_dir, None) or SettledAnswers(git_dir)
         self._of[git_dir] = known
         while len(self._of) > MAX_DIRECTORIES:

@@ -1,4 +1,4 @@
-"""The files of a commit or tree, read through the reader that stays open; those of large trees are told by git."""
+"""The files of a commit or tree, read through the reader that stays open; large trees are listed by git."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from shared.git.output import fields
 from shared.git.patch_policy import GITLINK, SYMLINK
 
 MOST_TREES = 256
-"""More directories than this are left to git."""
+"""Number of directories above which a tree is left to git."""
 
 MOST_BYTES = 2**20
-"""And so are trees that are larger together."""
+"""Bytes of all tree objects together above which a tree is left to git."""
 
 FILE, PROGRAM = "100644", "100755"
 """The modes of files beside `SYMLINK`, and `GITLINK` for a submodule."""
@@ -34,7 +34,7 @@ class TreeFile(NamedTuple):
 
 
 async def listed(git: Git, revision: str) -> tuple[TreeFile, ...]:
-    """All that is in a commit or tree, in git's order; bytes that are not UTF-8 come as surrogates.
+    """Return all files of a commit or tree, in git's order; bytes that are not UTF-8 come as surrogates.
 
     Raises `CommandFailed` for one that is not here, and `TooMuchOutput` above 16 MiB.
     """
@@ -56,7 +56,7 @@ class FewFiles:
 
 
 async def few(git: Git, revision: str) -> FewFiles | None:
-    """The same without a process; None where git has to be asked: it is not here, large, or no tree that git makes."""
+    """List without a process; None if git has to be asked: it is not here, large, or no tree that git makes."""
     top = await objects.peeled(git, revision, "tree") if git.has_readers else None
     if top is None:
         return None
@@ -91,7 +91,7 @@ async def _contents(git: Git, oids: Sequence[str]) -> list[bytes] | None:
 
 
 def _entries(content: bytes, oid_bytes: int) -> tuple[TreeEntry, ...] | None:
-    """The lines of a tree as git makes it: ordered, each name once, of the modes that there are today."""
+    """Return the lines of a tree as git makes it, else None: ordered, each name once, of the modes used today."""
     try:
         entries = loose_objects.entries(content, oid_bytes)
     except ValueError:

@@ -25,13 +25,13 @@ from shared.git.patch_policy import PathChange
 from shared.lock.port import RefUpdate
 
 Place = Literal["evidence", "base", "moved"]
-"""Where a commit is checked out: `moved` is another path, for results that must not depend on it."""
+"""Directory for a checked-out commit: `moved` is another path, for results that must not depend on the path."""
 
 
 _HEADS = "refs/heads/"
 
 _MADE = "refs/made/head"
-"""The newest commit that was made here and pushed; no other directory has this ref."""
+"""Ref of the newest commit that was made here and pushed; no other directory has this ref."""
 
 
 class Workspace:
@@ -48,10 +48,10 @@ class Workspace:
     async def open(
         cls, root: Path, mirror: Mirror, identity: Identity, *, commit: str = "", ref: str = ""
     ) -> Workspace:
-        """The workspace at `root` with all that the mirror's branches have; made when it is not there.
+        """Open the workspace at `root` with all branches of the mirror; make it if it is not there.
 
-        A `commit` comes with them as by `bring`, and the mirror's value of a `ref`, its notes, say; one that the
-        mirror does not have goes here too.
+        A `commit` comes with them as by `bring`, and the mirror's value of a `ref`, its notes, say; a ref that the
+        mirror does not have is deleted here too.
         """
         workspace = cls(root, mirror, identity)
         is_there = await anyio.to_thread.run_sync(workspace._prepare)
@@ -66,11 +66,11 @@ class Workspace:
         return workspace
 
     async def bring(self, commit: str) -> None:
-        """Make a commit of the mirror known here; raises `NoSuchRef` when the mirror does not have it."""
+        """Fetch a commit of the mirror; raises `NoSuchRef` if the mirror does not have it."""
         await self.git.fetch(self._mirror.git.git_dir, names.oid(commit))
 
     async def note(self, commit: str, moves: Sequence[RefUpdate]) -> None:
-        """A push has moved these refs to `commit`, or to a note on it, which were made here: no fetch need tell so.
+        """Note that a push has moved these refs to `commit`, or to a note on it, which were made here, without a fetch.
 
         A ref that cannot be written stays behind until it is fetched.
         """
@@ -78,13 +78,13 @@ class Workspace:
             await anyio.to_thread.run_sync(ref_files.move, self.git.git_dir, move.ref, move.new)
 
     async def reset_tree(self, commit: str) -> Path:
-        """A fresh `tree` at a commit, with a throw-away `.git` of that one commit that shares no object with ours."""
+        """Make a fresh `tree` at a commit, with a throw-away `.git` of that commit that shares no object with ours."""
         await anyio.to_thread.run_sync(directories.renew, self.tree)
         await coder_tree.make(self.git, names.oid(commit), self.tree)
         return self.tree
 
     async def capture(self, base: str) -> str:
-        """What `tree` holds now, as a tree object; `base` is the commit it started from. See `capture.capture`."""
+        """Return a tree object of what `tree` holds now; `base` is its first commit. See `capture.capture`."""
         async with self._scratch() as scratch:
             return await capture.capture(self.git, self.tree, names.oid(base), scratch)
 
@@ -93,11 +93,11 @@ class Workspace:
         return await self.git.commit(tree, parents, message, Signature(self._identity, at))
 
     async def tree_of(self, commit: str) -> str:
-        """The tree object of a commit; raises `CommandFailed` when it is not here."""
+        """Return the tree object of a commit; raises `CommandFailed` if it is not here."""
         return await objects.tree_of(self.git, names.oid(commit))
 
     async def with_file(self, commit: str, path: str, content: bytes) -> str:
-        """The tree of a commit in which one file, which it has, holds `content`; its mode stays."""
+        """Return the tree of a commit in which one file, which it has, holds `content`; its mode stays."""
         listed = (await self.git.settled("ls-tree", "-z", "--full-tree", names.oid(commit), path)).stdout
         blob = (await self.git.run("hash-object", "-w", "--stdin", stdin=content)).text
         entry = listed.partition(b" ")[0] + f" {blob}\t{path}\0".encode("utf-8", "surrogateescape")
@@ -124,7 +124,7 @@ class Workspace:
     async def overlay(self, commit: str, paths: Sequence[str], into: Place) -> None:
         """Lay these files of a commit over a checkout; a link in the way is replaced, not followed.
 
-        Raises `CommandFailed` when the commit has no such file.
+        Raises `CommandFailed` if the commit has no such file.
         """
         async with self._scratch() as scratch:
             index = scratch / "index"
@@ -133,11 +133,11 @@ class Workspace:
             await self.git.run(*verb, stdin=joined(list(paths)), work_tree=self.root / into, index=index)
 
     async def changes(self, old: str, new: str) -> tuple[PathChange, ...]:
-        """What differs between two commits or trees, for the patch policy."""
+        """Return the difference between two commits or trees, for the patch policy."""
         return await changes.between(self.git, old, new)
 
     async def diff(self, old: str, new: str) -> str:
-        """The same as a unified diff."""
+        """Return the difference as a unified diff."""
         return await changes.diff(self.git, old, new)
 
     async def remove(self) -> None:
@@ -146,7 +146,7 @@ class Workspace:
         await anyio.to_thread.run_sync(directories.remove, self.root)
 
     async def _has_all(self, commit: str, ref: str) -> bool:
-        """Whether nothing has to be fetched: all branches, the ref and the commit are here as in the mirror."""
+        """Return whether nothing has to be fetched: all branches, the ref and the commit are here as in the mirror."""
         heads = [await anyio.to_thread.run_sync(ref_files.below, git_dir, _HEADS) for git_dir in self._both()]
         if heads[0] is None or heads[0] != heads[1]:
             return False
@@ -168,7 +168,7 @@ class Workspace:
         await anyio.to_thread.run_sync(fresh.git_dir.rename, self.git.git_dir)
 
     def _prepare(self) -> bool:
-        """Whether the git directory is there; what an interrupted run left is removed."""
+        """Remove what an interrupted run left; return whether the git directory is there."""
         self.root.mkdir(parents=True, exist_ok=True)
         os.utime(self.root)  # in use now, see `disk`
         clear_locks(self.git.git_dir)
