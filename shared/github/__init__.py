@@ -1,14 +1,15 @@
 """GitHub over REST, and over GraphQL where REST cannot do it. The files, in the order in which a request meets them:
 
-- what is asked for, a file for each resource: `issues`, `inbox` (what is open), `comments`, `threads`, `pulls`,
-  `reviews`, `review_threads`, `checks`, `people`, `attachments`, `label_board`, `item_changes`, `merge_queue`; what a
-  branch asks for: `base_branch`, `branch_rules`, `approval_rules`, `merge_rules`, `protection`. `ports` are the
-  Protocols of these that consumers name.
-- what must not be posted twice: `status` and `status_record` (the one status comment), `creation`, `unanswered`.
-- `client`: the one door. Its reads go through `reading` (`cache`, `kept_answers`, `paging`, `moves`), its writes wait
-  for `pacing`; both know what replicas do not show yet: `fresh`, `item_versions`, `listing`. `graphql`, `global_ids`.
+- the resources, one file each: `issues`, `inbox` (open items), `comments`, `threads`, `pulls`,
+  `reviews`, `review_threads`, `checks`, `people`, `attachments`, `label_board`, `item_changes`, `merge_queue`; the
+  requirements of a branch: `base_branch`, `branch_rules`, `approval_rules`, `merge_rules`, `protection`. `ports` are
+  the Protocols of these that consumers name.
+- writes that must not be posted twice: `status` and `status_record` (the one status comment), `creation`, `unanswered`.
+- `client`: the only entry to GitHub. Its reads go through `reading` (`cache`, `kept_answers`, `paging`, `moves`), its
+  writes wait for `pacing`; both know about data that replicas do not show yet: `fresh`, `item_versions`, `listing`.
+  `graphql`, `global_ids`.
 - `transport`: one request to an `address` and its answer, with a token of `tokens` (`acceptance` while it is refused),
   within the `limits`; `server_time` is read from each answer.
-- `wire`, `check_wire`: GitHub's JSON as our models. `errors`, `breakage`: its refusals as ours. `access`: what a token
-  may do.
+- `wire`, `check_wire`: GitHub's JSON as our models. `errors`, `breakage`: its refusals as ours. `access`: the
+  permissions of a token.
 """

@@ -1,4 +1,4 @@
-"""Whether GitHub accepts a client's token. While it does not, nothing is sent but one read every five minutes."""
+"""GitHub's acceptance of a client's token. While it is refused, nothing is sent but one read every five minutes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from shared.errors import Misconfigured, Unauthorized
 log = structlog.get_logger()
 
 RETRY_SECONDS = 300.0
-"""A refused token is tried again so often: each try with a bad one counts towards GitHub locking the account out."""
+"""Seconds between tries of a refused token: each try with a bad one counts towards GitHub locking the account out."""
 
 
 class Acceptance:
-    """The standing of one token, kept as data: nobody waits here, whoever asks too early is refused at once."""
+    """The standing of one token, kept as data: nobody waits here, a caller that asks too early is refused at once."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -31,10 +31,10 @@ class Acceptance:
         self._next_try = self._clock.boot() + RETRY_SECONDS
 
     def refused(self, refusal: Unauthorized | Misconfigured) -> Unauthorized | Misconfigured:
-        """Note a refusal, and return what to raise.
+        """Note a refusal, and return the error to raise.
 
         The log has one line for all refusals in a row; none for a token that never worked, with which
-        nothing starts, and none for what was told already.
+        nothing starts, and none for a refusal that was told already.
         """
         if self._known_good and self._refusal is None and not (isinstance(refusal, Unauthorized) and refusal.told):
             log.error(
@@ -50,7 +50,7 @@ class Acceptance:
         return _again(refusal)
 
     def accepted(self) -> None:
-        """GitHub has answered to the token."""
+        """Note that GitHub has accepted the token."""
         self._known_good = True
         if self._refusal is not None:
             self._refusal = None
@@ -58,7 +58,7 @@ class Acceptance:
 
 
 def _again(refusal: Unauthorized | Misconfigured) -> Unauthorized | Misconfigured:
-    """A new error of the same words: one that is raised again and again would collect tracebacks."""
+    """Return a new error of the same words: one that is raised again and again would collect tracebacks."""
     if isinstance(refusal, Misconfigured):
         return Misconfigured(str(refusal))
     return Unauthorized(str(refusal), told=True)

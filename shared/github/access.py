@@ -1,4 +1,4 @@
-"""What each agent has to be allowed to do in a repository, and finding it out without changing anything."""
+"""The permissions that each agent needs in a repository, and a check for them that changes nothing."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _VALIDATION = 422
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What was found out: permissions that are missing, and those of which GitHub's answer says nothing."""
+    """Result of the check: permissions that are missing, and those of which GitHub's answer says nothing."""
 
     missing: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
 
 
 def needed(roles: Collection[Role]) -> dict[str, str]:
-    """Everything that one identity needs which acts for all these agents; write includes read."""
+    """Return all permissions that one identity needs that acts for all these agents; write includes read."""
     found: dict[str, str] = {}
     for role in roles:
         for permission, level in NEEDS[role].items():
@@ -60,7 +60,7 @@ def needed(roles: Collection[Role]) -> dict[str, str]:
 async def access(github: GitHub, repository: str, roles: Collection[Role], base: str, permit: OperatorPermit) -> Access:
     """Try every permission that these agents need, by reads and by writes that GitHub can only refuse.
 
-    A write that is nonsense is refused with 422 to who may write, and with 403 to who may not.
+    A nonsensical write is refused with 422 if the token may write, and with 403 if it may not.
     `base` is the branch whose checks are read.
     """
     missing, unclear = [], []
@@ -74,14 +74,14 @@ async def access(github: GitHub, repository: str, roles: Collection[Role], base:
 
 
 async def granted_to_app(app: GitHub, repository: str) -> dict[str, str]:
-    """The permissions with which a GitHub App is installed in a repository; `app` signs in as the App itself."""
+    """Return the permissions of a GitHub App's installation in a repository; `app` signs in as the App itself."""
     return wire.read(_permissions, await app.get(f"/repos/{repository}/installation"))
 
 
 async def _may(
     github: GitHub, root: str, permission: str, level: str, base: str, permit: OperatorPermit
 ) -> bool | None:
-    """Whether this token may; None when the answer leaves it open."""
+    """Return whether this token has the permission; None if the answer leaves it open."""
     try:
         if level == "read":
             await github.get(root + _READS[permission].format(base=segment(base)))
@@ -102,11 +102,11 @@ _READS = {
     "statuses": "/commits/{base}/status",
     "actions": "/actions/runs?per_page=1",
 }
-"""Permission -> what it opens."""
+"""Permission -> path that it opens."""
 
 
 def _nonsense(permission: str, base: str) -> tuple[str, str, Any]:
-    """A write that can have no effect: it names what does not exist."""
+    """Return a write that can have no effect: it names a thing that does not exist."""
     nowhere = f"ack/doctor/{secrets.token_hex(8)}"
     match permission:
         case "contents":

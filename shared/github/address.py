@@ -1,4 +1,4 @@
-"""Addresses of one GitHub server: paths to URLs and back, and which URLs the token may be shown to."""
+"""Addresses of one GitHub server: paths to URLs and back, and the URLs to which the token may be shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 from shared.errors import Transient
 
 GRAPHQL = "/graphql"
-"""The path of what only GraphQL can do."""
+"""The path of GraphQL."""
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -23,12 +23,12 @@ class ApiRoot:
 
     @property
     def loopback(self) -> bool:
-        """Whether the server runs on this machine."""
+        """True if the server runs on this machine."""
         return self._parts.hostname in _LOOPBACK
 
     @property
     def encrypted(self) -> bool:
-        """Whether it is https."""
+        """True if the scheme is https."""
         return self._parts.scheme == "https"
 
     @property
@@ -38,19 +38,19 @@ class ApiRoot:
         return f"{self._parts.scheme}://{host}"
 
     def url(self, path: str) -> str:
-        """The URL of a path that begins with a slash; GraphQL has its own place on an Enterprise server."""
+        """Return the URL of a path that begins with a slash; GraphQL has its own place on an Enterprise server."""
         root = self.root.removesuffix("/v3") if path == GRAPHQL else self.root
         return root + path
 
     def path(self, url: str) -> str:
-        """The path and query of a URL below this root (relative ones too); any other raises `Transient`."""
+        """Return the path and query of a URL below this root (relative ones too); any other raises `Transient`."""
         absolute = urljoin(self.root + "/", url)
         if not absolute.startswith(self.root + "/"):
             raise Transient(f"GitHub points to another server: {urlsplit(absolute).hostname}")
         return absolute.removeprefix(self.root)
 
     def download(self, location: str) -> str:
-        """The URL of a download elsewhere; anything but https (or this machine's own) raises `Transient`."""
+        """Return the URL of a download elsewhere; anything but https (or this machine's own) raises `Transient`."""
         absolute = urljoin(self.root + "/", location)
         parts = urlsplit(absolute)
         if parts.scheme != "https" and not (self.loopback and parts.hostname in _LOOPBACK):
@@ -59,13 +59,13 @@ class ApiRoot:
 
 
 def query(params: Mapping[str, object]) -> str:
-    """The query string in the order given, byte-stable; None is left out, times become UTC seconds."""
+    """Return the query string in the order given, byte-stable; None is left out, times become UTC seconds."""
     pairs = [(name, _text(value)) for name, value in params.items() if value is not None]
     return "?" + urlencode(pairs, quote_via=quote, safe=":") if pairs else ""
 
 
 def segment(name: str) -> str:
-    """A name as one path segment, whatever characters it has."""
+    """Return a name as one path segment, with any characters."""
     return quote(name, safe="")
 
 

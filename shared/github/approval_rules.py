@@ -1,4 +1,4 @@
-"""What a branch asks of the approvals of a pull request, by rulesets and by classic protection together."""
+"""A branch's requirements for the approvals of a pull request, by rulesets and by classic protection together."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from shared.github.client import GitHub
 
 DISMISS_STALE = "Dismiss stale pull request approvals when new commits are pushed"
 LAST_PUSH = "Require approval of the most recent reviewable push"
-"""The two settings, in the words of GitHub's page: with both, no approval is of another commit than what is merged."""
+"""The two settings, in the words of GitHub's page: with both, no approval is of another commit than the merged one."""
 
 _RULE = {"dismiss_stale_reviews_on_push": DISMISS_STALE, "require_last_push_approval": LAST_PUSH}
 _CLASSIC = {"dismiss_stale_reviews": DISMISS_STALE, "require_last_push_approval": LAST_PUSH}
 
 
 async def missing(github: GitHub, repository: str, branch: str) -> tuple[str, ...] | None:
-    """Which of the two settings `branch` lacks; None where nothing that this token sees asks for pull requests.
+    """Return which of the two settings `branch` lacks; None if no rule that this token sees asks for pull requests.
 
     Only administrators see classic protection. Raises `Transient`.
     """
@@ -32,7 +32,7 @@ async def missing(github: GitHub, repository: str, branch: str) -> tuple[str, ..
 
 
 def _rule(value: Any) -> frozenset[str] | None:
-    """What one rule asks for; None when it is about something else than pull requests."""
+    """Return the settings of one rule; None if it is not about pull requests."""
     if value["type"] != "pull_request":
         return None
     asked = value.get("parameters") or {}

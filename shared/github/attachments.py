@@ -1,7 +1,7 @@
-"""Images that people have put into an issue on GitHub's own pages: which addresses are theirs, and their bytes.
+"""Images that people have put into an issue on GitHub's own pages: the check of their addresses, and their bytes.
 
-What an issue names is a stranger's word: only addresses of attachments are asked, redirections lead to GitHub's own
-storage or nowhere, no token is shown, and only what is an image of a known kind by its first bytes comes back.
+The addresses in an issue are a stranger's word: only addresses of attachments are asked, redirections lead to GitHub's
+own storage or nowhere, no token is shown, and only an image of a known kind by its first bytes is returned.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from shared.errors import Transient
 from shared.github.transport import Response
 
 LARGEST_BYTES = 5 * 2**20
-"""Of one image; vendors of models take no larger one."""
+"""Most bytes of one image; vendors of models take no larger one."""
 
 MOST_HOPS = 3
-"""Redirections that are followed: GitHub needs one."""
+"""Most redirections that are followed: GitHub needs one."""
 
 SITE = "https://github.com"
 
@@ -30,7 +30,7 @@ _STORAGE = frozenset(
         "github-production-user-asset-6210df.s3.amazonaws.com",
     }
 )
-"""Hosts that github.com keeps attachments on."""
+"""Hosts on which github.com keeps attachments."""
 
 _ATTACHED = re.compile(r"/user-attachments/assets/[A-Za-z0-9-]{1,100}")
 _OLDER = re.compile(r"https://user-images\.githubusercontent\.com/[0-9]{1,20}/[A-Za-z0-9.-]{1,200}")
@@ -49,7 +49,7 @@ class NotFetched(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """`kind` is png, jpeg, gif or webp."""
+    """One image; `kind` is png, jpeg, gif or webp."""
 
     kind: str
     content: bytes
@@ -72,13 +72,13 @@ class Attachments:
         self._site = web.site
 
     def covers(self, address: str) -> bool:
-        """Whether an address is that of an attachment, and so may be asked at all."""
+        """Return whether an address is that of an attachment, and so may be asked at all."""
         if self._site == SITE and _OLDER.fullmatch(address):
             return True
         return address.startswith(f"{self._site}/") and bool(_ATTACHED.fullmatch(address.removeprefix(self._site)))
 
     async def image(self, address: str) -> Image:
-        """The image at an address that is covered; raises `NotFetched`."""
+        """Return the image at an address that is covered; raises `NotFetched`."""
         if not self.covers(address):
             raise NotFetched("it is no attachment of this GitHub")
         for _ in range(MOST_HOPS + 1):
@@ -94,7 +94,7 @@ class Attachments:
         raise NotFetched("GitHub redirects it without end")
 
     def _next(self, address: str, location: str) -> str:
-        """Where a redirection leads, if that is a place of this server; raises `NotFetched`."""
+        """Return the target of a redirection if it is a place of this server; raises `NotFetched`."""
         elsewhere = NotFetched("GitHub redirects it to another server")
         if not _ADDRESS.fullmatch(location):
             raise elsewhere

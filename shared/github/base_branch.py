@@ -1,4 +1,4 @@
-"""The branch that work starts from, by its present name: where the configuration names none, the repository's own."""
+"""The branch that work starts from, by its present name: the configured one, else the repository's default branch."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from shared.models import Repository
 log = structlog.get_logger()
 
 Head = Callable[[str], Awaitable[str | None]]
-"""The newest commit of a branch, or None where there is no such branch."""
+"""Returns the newest commit of a branch, or None if there is no such branch."""
 
 Ask = Callable[[], Awaitable[Repository]]
 """Reads the repository as it is now."""
 
 
 class BaseBranch:
-    """The name of the base branch. A default branch may be renamed while agents run; one that was configured stays."""
+    """The name of the base branch. A default branch may be renamed while agents run; a configured one stays."""
 
     def __init__(self, name: str = "", *, default: str = "", ask: Ask | None = None) -> None:
-        """`default` is the repository's default branch, `ask` how to read it again; None for a configured name."""
+        """`default` is the repository's default branch, `ask` reads the repository again; None for a fixed name."""
         self.name, self.default = name, default or name
         self._ask = ask
         self._others: set[str] = set()
 
     async def head(self, head: Head) -> str:
-        """Its newest commit by `head`. Raises `Misconfigured` where it does not exist, and `Transient`."""
+        """Return its newest commit by `head`. Raises `Misconfigured` if it does not exist, and `Transient`."""
         found = await self.head_or_none(head)
         if found is None:
             raise Misconfigured(f"The branch '{self.name}' does not exist: set base_branch to one that does.")
         return found
 
     async def head_or_none(self, head: Head) -> str | None:
-        """Its newest commit by `head`; where it is not there, its name is looked up again. Raises `Transient`."""
+        """Return its newest commit by `head`; if it does not exist, look its name up again. Raises `Transient`."""
         found = await head(self.name)
         return await head(self.name) if found is None and await self.renewed() else found
 
     async def renewed(self) -> bool:
-        """Whether the default branch has another name by now, which is used from here on. Raises `Transient`."""
+        """Return whether the default branch has another name by now; from here on it is used. Raises `Transient`."""
         if self._ask is None:
             return False
         default = (await self._ask()).default_branch
@@ -51,7 +51,7 @@ class BaseBranch:
         return True
 
     async def heard(self, branch: str) -> None:
-        """A pull request of ours goes into `branch`, as after a renaming; each name is looked into once."""
+        """Note that a pull request of ours goes into `branch`, as after a renaming; each name is looked into once."""
         if branch == self.name or branch in self._others:
             return
         if not await self.renewed():

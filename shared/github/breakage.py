@@ -1,4 +1,4 @@
-"""What it means that a connection could not be made, or that it broke (pure)."""
+"""The errors for a connection that could not be made, or that broke (pure)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.errors import Transient, UnknownOutcome
 
 
 def unreachable(error: Exception) -> str:
-    """Why no connection could be made. The proxy's address is left out: it may hold a password."""
+    """Return why no connection could be made. The proxy's address is left out: it may hold a password."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
             reason = str(error.certificate_error).partition("] ")[2] or str(error.certificate_error)
@@ -25,6 +25,6 @@ def unreachable(error: Exception) -> str:
 
 
 def broken(method: str, error: Exception) -> Transient:
-    """The error for an answer that was lost: what is read can be read again, a write may have happened."""
+    """Return the error for a lost answer: a read can be repeated, a write may have happened."""
     lost = Transient if method == "GET" else UnknownOutcome
     return lost(f"The connection to GitHub broke during a {method}: {type(error).__name__}")

@@ -1,7 +1,7 @@
-"""The conditional cache: what this client last read, to be confirmed by a free 304.
+"""The conditional cache: this client's last readings, to be confirmed by a free 304.
 
 Own instead of gidgethub's: keyed by URL and form, bounded, decoded anew for each reader, and a
-rotated ETag on a 304 is taken over. Long lists are kept as what was made of them, not as text.
+rotated ETag on a 304 is taken over. Long lists are kept as the values made of them, not as text.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Any
 from shared.github.paging import NOTHING, Extent
 
 MAX_ENTRIES = 2000
-"""How many answers are kept."""
+"""Most answers that are kept."""
 
 MAX_BYTES = 16 * 2**20
-"""How many bytes of answers are kept."""
+"""Most bytes of answers that are kept."""
 
 LARGEST_BYTES = 4 * 2**20
-"""One answer may take so much, or half of all."""
+"""Most bytes of one answer; no more than half of all."""
 
 ITEM_BYTES = 800
-"""What an item of a list counts that is kept as a value: measured for issues as `Issues.labelled` keeps them."""
+"""Bytes counted for a list's item that is kept as a value: measured for issues as `Issues.labelled` keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
     """One answer. `next` is its next page as its Link header named it: a 304 carries none, so it may be old.
 
-    `extent` is how much of a list it is. `items` are what was made of its body when it is kept as a list of
+    `extent` is how much of a list it is. `items` are the values made of its body if it is kept as a list of
     values; they must not be changeable.
     """
 
@@ -46,12 +46,12 @@ class CachedAnswer:
         return len(self.body) + ITEM_BYTES * len(self.items)
 
     def decode(self) -> Any:
-        """The JSON value, a new one for each caller; None for an empty body."""
+        """Return the JSON value, a new one for each caller; None for an empty body."""
         return json.loads(self.body) if self.body else None
 
 
 class Cache:
-    """Answers by URL and form (a media type, or what is made of it); the least recently used goes first."""
+    """Answers by URL and form (a media type, or the name of a converter); the least recently used goes first."""
 
     def __init__(self, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
         self._max_entries, self._max_bytes = max_entries, max_bytes
@@ -67,7 +67,7 @@ class Cache:
         return self._bytes
 
     def find(self, url: str, form: str) -> CachedAnswer | None:
-        """The entry of a URL, which counts as its use."""
+        """Return the entry of a URL, and count that as its use."""
         entry = self._entries.get((url, form))
         if entry is not None:
             self._entries.move_to_end((url, form))

@@ -1,4 +1,4 @@
-"""GitHub's JSON of checks, statuses and what a branch requires, into our models; as strict as `wire`."""
+"""GitHub's JSON of checks, statuses and required checks, converted to our models; as strict as `wire`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _CONCLUDED = {
     "action_required": CheckOutcome.UNKNOWN,
     "stale": CheckOutcome.STALE,
 }
-"""What a conclusion says; every other one is a failure."""
+"""Outcome by conclusion; every other conclusion is a failure."""
 
 
 def check_run(value: Any) -> Check:
-    """A check run; `summary` begins with GitHub's conclusion, `job_id` is set for jobs of GitHub Actions."""
+    """Read a check run; `summary` begins with GitHub's conclusion, `job_id` is set for jobs of GitHub Actions."""
     conclusion, output = value.get("conclusion") or "", value.get("output") or {}
     texts = (conclusion, output.get("title"), output.get("summary"))
     return Check(
@@ -34,7 +34,7 @@ def check_run(value: Any) -> Check:
 
 
 def unstarted(value: Any) -> Check | None:
-    """A check suite that could not start, as a failed check; None for every other one, queued or not."""
+    """Read a check suite that could not start as a failed check; None for every other one, queued or not."""
     if value.get("conclusion") != "startup_failure":
         return None
     name = str((value.get("app") or {}).get("name") or "check suite")
@@ -42,12 +42,12 @@ def unstarted(value: Any) -> Check | None:
 
 
 def annotation(value: Any) -> str:
-    """An annotation of a check run as one line, as compilers write it."""
+    """Read an annotation of a check run as one line, as compilers write it."""
     return f"{value['path']}:{value['start_line']}: {value['annotation_level']}: {value['message']}"
 
 
 def commit_status(value: Any) -> Check:
-    """A commit status."""
+    """Read a commit status."""
     outcomes = {"pending": CheckOutcome.RUNNING, "success": CheckOutcome.PASSED}
     return Check(
         name=str(value["context"]),
@@ -58,7 +58,7 @@ def commit_status(value: Any) -> Check:
 
 
 def required_by_branch(value: Any) -> frozenset[str]:
-    """The checks that the classic protection of a branch requires; everybody who reads the branch sees them."""
+    """Read the checks that the classic protection of a branch requires; everybody who reads the branch sees them."""
     required = (value.get("protection") or {}).get("required_status_checks") or {}
     checks = required.get("checks") or ()
     return frozenset(str(name) for name in required.get("contexts") or ()) | frozenset(
@@ -67,7 +67,7 @@ def required_by_branch(value: Any) -> frozenset[str]:
 
 
 def required_by_rule(value: Any) -> frozenset[str]:
-    """The checks that one rule of a ruleset requires; a rule of another kind requires none."""
+    """Read the checks that one rule of a ruleset requires; a rule of another kind requires none."""
     if value["type"] != "required_status_checks":
         return frozenset()
     checks = (value.get("parameters") or {}).get("required_status_checks") or ()
@@ -81,7 +81,7 @@ def _outcome(status: str, conclusion: str) -> CheckOutcome:
 
 
 def _job_id(value: Any) -> int | None:
-    """A job's check run has the job's id; apps other than Actions have no job."""
+    """Read a check run's job id, which is the id of the run itself; apps other than Actions have no job."""
     found = _JOB.search(value.get("details_url") or "")
     if found is not None:
         return int(found[2])
@@ -89,16 +89,16 @@ def _job_id(value: Any) -> int | None:
 
 
 def _run_id(value: Any) -> int | None:
-    """The workflow run of a job, which is what can be run again."""
+    """Read the workflow run of a job, which is the unit that can be run again."""
     found = _JOB.search(value.get("details_url") or "")
     return int(found[1]) if found is not None else None
 
 
 def total(value: Any) -> int:
-    """How many there are of what a list has one page of."""
+    """Read the number of entries of a list of which `value` is one page."""
     return int(value["total_count"])
 
 
 def head_of(value: Any) -> str:
-    """The head commit of a pull request in a list."""
+    """Read the head commit of a pull request in a list."""
     return str(value["head"]["sha"])

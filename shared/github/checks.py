@@ -1,4 +1,4 @@
-"""What CI says of a commit: check runs and commit statuses, which of them must pass, and the logs of jobs."""
+"""CI of a commit: check runs and commit statuses, the required ones among them, and the logs of jobs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from shared.lock.write_permit import WritePermit
 from shared.models import Check
 
 REQUIRED_SECONDS = 600.0
-"""For so long the required checks of a branch are believed to be as they were read last."""
+"""Seconds for which the required checks of a branch are used as read last."""
 
 PULLS_LOOKED_AT = 5
-"""Of so many pull requests the checks are looked at to learn whether there is any CI."""
+"""Pull requests whose checks are looked at to learn if there is any CI."""
 
 
 class Checks:
@@ -27,13 +27,13 @@ class Checks:
         self._required: dict[str, tuple[float, frozenset[str]]] = {}
 
     async def of(self, sha: str) -> tuple[Check, ...]:
-        """The newest run of each check and the newest status of each context; empty when there are none."""
+        """Return the newest run of each check and the newest status of each context; empty if there are none."""
         runs = await self._github.pages(f"{self._path}/commits/{sha}/check-runs", filter="latest")
         statuses = await self._github.pages(f"{self._path}/commits/{sha}/status")
         return wire.each(check_wire.check_run, runs) + wire.each(check_wire.commit_status, statuses)
 
     async def ever(self, tip: str) -> bool:
-        """Whether anything was ever checked here: a workflow run, or a check of `tip` or of a newer pull request.
+        """Return whether anything was ever checked here: a workflow run, or a check of `tip` or a recent pull request.
 
         A token that may not see workflow runs sees the checks that they have made.
         """
@@ -47,19 +47,19 @@ class Checks:
         return False
 
     async def _has_run(self) -> bool:
-        """Whether a workflow ever ran; False for a token that may not know, too."""
+        """Return whether a workflow ever ran; False also for a token that may not know."""
         try:
             return wire.read(check_wire.total, await self._github.get(f"{self._path}/actions/runs", per_page=1)) > 0
         except (NotFound, NotAllowed):
             return False
 
     async def unstarted(self, sha: str) -> tuple[Check, ...]:
-        """What of CI could not start on a commit, as failed checks: such a workflow run has no check runs at all."""
+        """Return check suites that could not start on a commit, as failed checks: they have no check runs at all."""
         suites = await self._github.pages(f"{self._path}/commits/{sha}/check-suites")
         return tuple(check for check in wire.each(check_wire.unstarted, suites) if check is not None)
 
     async def required(self, branch: str) -> frozenset[str]:
-        """The names of the checks without which nothing may be merged into `branch`.
+        """Return the names of the checks without which nothing may be merged into `branch`.
 
         Those of classic protection and of rulesets together, as far as this token may see them (GitHub itself refuses
         a merge that lacks one); a branch that does not exist requires none. Read anew after `REQUIRED_SECONDS`, which
@@ -84,17 +84,17 @@ class Checks:
         return frozenset().union(*wire.each(check_wire.required_by_rule, rules))
 
     async def rerun(self, run_id: int, permit: WritePermit) -> None:
-        """Have the failed jobs of a finished workflow run be run once more.
+        """Run the failed jobs of a finished workflow run once more.
 
-        Raises `NotAllowed` when the token lacks `actions: write` or GitHub does not run this one again.
+        Raises `NotAllowed` if the token lacks `actions: write` or GitHub does not run this one again.
         """
         await self._github.write("POST", f"{self._path}/actions/runs/{run_id}/rerun-failed-jobs", {}, permit)
 
     async def annotations(self, check_run_id: int) -> tuple[str, ...]:
-        """What a check run says of single lines: `path:line: level: message`, in GitHub's order."""
+        """Return a check run's remarks on single lines: `path:line: level: message`, in GitHub's order."""
         found = await self._github.pages(f"{self._path}/check-runs/{check_run_id}/annotations")
         return wire.each(check_wire.annotation, found)
 
     async def log(self, job_id: int) -> str:
-        """The log of a job, streamed, its last 2 MiB; raises `Gone` when GitHub no longer keeps it."""
+        """Return the log of a job, streamed, its last 2 MiB; raises `Gone` if GitHub no longer keeps it."""
         return await self._github.text(f"{self._path}/actions/jobs/{job_id}/logs", accept="application/vnd.github+json")

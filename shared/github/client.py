@@ -57,7 +57,7 @@ class GitHub:
     ) -> None:
         """Raises `Misconfigured` for plain http or unpaced writes against anything but loopback.
 
-        `outgoing` is the gate that every write passes; without one, it knows the token alone.
+        `outgoing` is the filter that every write passes; without one, it knows the token alone.
         """
         root = ApiRoot(api_url)
         if not root.loopback and (pacing.off or not root.encrypted):
@@ -73,18 +73,18 @@ class GitHub:
         self._told: dict[str, tuple[Any, ...]] = {}
 
     def remember(self, kept: KeptAnswers) -> None:
-        """Keep answers beyond this process, and ask whether those of before are still so instead of reading anew."""
+        """Keep answers beyond this process; earlier ones are confirmed instead of being read anew."""
         self._reads.kept = kept
 
     def beside(self) -> GitHub:
-        """Another reader of the same connection: token, limits, pace and answers are one, news are its own."""
+        """Return another reader of the same connection: token, limits, pace, answers are shared, news are its own."""
         other = copy(self)
         other._told = {}
         return other
 
     @property
     def sure_of_time(self) -> bool:
-        """Whether nothing speaks against `server_time`: without that nothing is taken from anybody."""
+        """True if nothing speaks against `server_time`; otherwise no lock is taken from anybody."""
         return self._transport.server.sure
 
     @property
@@ -107,12 +107,12 @@ class GitHub:
         await self.get("/rate_limit")
 
     async def get(self, path: str, **params: object) -> Any:
-        """The JSON value of one resource, the caller's own copy; unchanged ones are not charged."""
+        """Return the JSON value of one resource, the caller's own copy; unchanged ones are not charged."""
         entry = await self._until_shown(lambda: self._reads.entry(path + query(params), urgent=True))
         return entry.decode()
 
     async def item(self, path: str) -> Any:
-        """`get` for an issue or a pull request: not older than what was seen or written of it just now."""
+        """Read an issue or a pull request as `get`, but not older than the state just seen or written."""
         for pause in AT_ONCE_SECONDS:
             value = await self.get(path)
             if not self._versions.behind(path, value, self.clock.boot()):
@@ -122,7 +122,7 @@ class GitHub:
         return await self._newest(path, await self.get(path))
 
     async def _newest(self, path: str, value: Any) -> Any:
-        """The item with our own last labels; raises `NotShown` for one that is certainly an older one."""
+        """Return the item with our own last labels; raises `NotShown` if it is certainly an older state."""
         boot = self.clock.boot()
         if self._versions.backwards(path, value, boot):
             raise NotShown(f"the newest state of {path}", AT_ONCE_SECONDS[0])
@@ -138,10 +138,10 @@ class GitHub:
         return value
 
     async def pages(self, path: str, **params: object) -> list[Any]:
-        """All items of a list, over all its pages, in GitHub's order.
+        """Return all items of a list, over all its pages, in GitHub's order.
 
         A list inside an object, such as `check_runs` beside `total_count`, is found; being shorter
-        than that count raises `Transient`, and one without what was put there just now raises `NotShown`.
+        than that count raises `Transient`, and a list without an entry that was just put there raises `NotShown`.
         """
         return await self._until_shown(lambda: self._pages_once(path, params))
 
@@ -161,13 +161,13 @@ class GitHub:
         return items
 
     def wrote_in(self, path: str) -> bool:
-        """Whether a list has to show something that was put there just now."""
+        """Return whether a list has to show something that was put there just now."""
         return self._reads.fresh.lacking(path, ()) is not None
 
     async def listed(self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object) -> list[T]:
-        """What `convert` makes of a list, over all its pages, in GitHub's order: for lists that are long.
+        """Return a long list as values of `convert`, over all its pages, in GitHub's order.
 
-        What a page became is kept instead of its text, so that a page that has not changed costs neither
+        The values of a page are kept instead of its text, so that an unchanged page costs neither
         a charged request nor a conversion. `convert` makes frozen values, and is always the same function.
         """
         return [item async for entry in self._walk(path, params, convert) for item in entry.items]
@@ -175,7 +175,7 @@ class GitHub:
     async def changed(
         self, path: str, convert: Callable[[Any], tuple[T, ...]], **params: object
     ) -> tuple[T, ...] | None:
-        """What `convert` makes of one page, or None when it is still what this reader was last told of it."""
+        """Return one page as values of `convert`, or None if this reader was last told the same."""
         url = path + query(params)
         entry = await self._reads.entry(url, urgent=False, convert=convert)
         if self._told.get(url) is entry.items:
@@ -186,7 +186,7 @@ class GitHub:
     async def _walk(
         self, path: str, params: Mapping[str, object], convert: Callable[[Any], tuple[Any, ...]] | None = None
     ) -> AsyncIterator[CachedAnswer]:
-        """The pages of a list; a full one is always followed by a look at the next, see `paging`."""
+        """Yield the pages of a list; a full one is always followed by a look at the next, see `paging`."""
         asked: set[str] = set()
         listed, number, unnamed = 0, 1, ""
         following: str | None = address(path, params)
@@ -204,7 +204,7 @@ class GitHub:
                 following = address(path, params, number)
 
     async def text(self, path: str, *, accept: str) -> str:
-        """A log, diff or raw file; of more than 2 MiB only the end.
+        """Return a log, diff or raw file; of more than 2 MiB only the end.
 
         Follows one redirection to a download, without showing it the token.
         """
@@ -216,9 +216,9 @@ class GitHub:
         return self._root.site
 
     async def elsewhere(self, url: str, most_bytes: int) -> Response:
-        """What an address outside of the API answers, redirections too; it is not shown the token. Raises `Transient`.
+        """Return the answer of an address outside of the API, also a redirection; shows no token. Raises `Transient`.
 
-        Of a body longer than `most_bytes` one byte more comes back. Whether it may be asked, the caller knows.
+        Of a body longer than `most_bytes` one byte more comes back. The caller decides if the address may be asked.
         """
         return await self._transport.beginning_elsewhere(url, most_bytes)
 
@@ -226,8 +226,8 @@ class GitHub:
         """Send one change and return GitHub's reply (None for 204).
 
         Waits for pacing, then asks `permit` right before sending. `urgent` (releases, heartbeats,
-        merges) may use the reserves. Raises `UnknownOutcome` when the change may have been made;
-        every other error means that it was not. A POST is never repeated, except when GitHub refused it because
+        merges) may use the reserves. Raises `UnknownOutcome` if the change may have been made;
+        every other error means that it was not. A POST is never repeated, except if GitHub refused it because
         it does not show yet what the call names; other methods once more, and only if nothing was sent.
         """
         reply = await self._until_shown(lambda: self._write(method, path, body, permit, urgent))
@@ -236,7 +236,7 @@ class GitHub:
         return reply
 
     def note_labels(self, item: str, on: Sequence[str], off: Sequence[str]) -> None:
-        """Labels of the item at this path were changed, by no request that names them."""
+        """Note that labels of the item at this path were changed, by no request that names them."""
         changes: list[tuple[str, str, Any]] = [("DELETE", f"{item}/labels/{segment(name)}", None) for name in off]
         changes += [("POST", f"{item}/labels", {"labels": list(on)})] if on else []
         for method, path, body in changes:
@@ -244,12 +244,12 @@ class GitHub:
             self._versions.note(method, path, body, at=self.server_time, boot=self.clock.boot())
 
     def know(self, root: str, kind: str, name: object, seconds: float = KNOWN_SECONDS) -> None:
-        """Something exists in the repository at the path `root`: what GitHub shows of it may be late, see `fresh`."""
+        """Note that something exists in the repository at the path `root`; GitHub may show it late, see `fresh`."""
         now = self._root.path(self._reads.address(f"{root}/")).rstrip("/")
         self._reads.fresh.know(Thing(now.casefold(), kind, str(name)), seconds)
 
     async def _until_shown(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask again after a moment or two; what takes longer is the next tick's matter."""
+        """Ask again after a moment or two; what takes longer is left to the next tick."""
         for pause in AT_ONCE_SECONDS:
             try:
                 return await ask()

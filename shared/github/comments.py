@@ -17,14 +17,14 @@ from shared.lock.write_permit import ACK, Notice, WritePermit
 from shared.models import Comment
 
 PAGE = 100
-"""So many comments come with one request."""
+"""Comments that come with one request."""
 
 
 class Comments:
     """The threads of one repository."""
 
     def __init__(self, github: GitHub, repository: str, *, items: str = "issues") -> None:
-        """`items` is how the items are read whose threads are opened here: as "issues" or as "pulls"."""
+        """`items` names the kind of the items whose threads are opened here: "issues" or "pulls"."""
         self._github = github
         self._path = f"/repos/{repository}/issues"
         self._items = f"/repos/{repository}/{items}"
@@ -32,7 +32,7 @@ class Comments:
         self._unanswered = Unanswered(github.clock.boot)
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
-        """All comments of an item, ascending by id, or those updated at or after `since`."""
+        """Return all comments of an item, ascending by id, or those updated at or after `since`."""
         began = self._github.clock.boot()
         found = await self._github.pages(f"{self._path}/{number}/comments", since=since)
         # A comment deleted while the pages are read shifts the rest, so one may come twice.
@@ -41,9 +41,9 @@ class Comments:
         return tuple(unique[id] for id in sorted(unique))
 
     async def opening(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
-        """The comments of an item that probably has none: all, or of a long thread those from `since` on.
+        """Return the comments of an item that probably has none: all, or of a long thread those from `since` on.
 
-        The item is asked first, and its thread only when it counts some: who claims an item reads it
+        The item is asked first, and its thread only if it counts some: an agent that claims an item reads it
         in any case. A count that lags is no worse than a list that does: both have to show what we wrote there.
         """
         began = self._github.clock.boot()
@@ -54,31 +54,31 @@ class Comments:
         return ()
 
     async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
-        """All comments as a reading of the last 30 seconds showed them, with our own writes since; else read anew.
+        """Return all comments by a reading of the last 30 seconds with our own writes since; without one, read anew.
 
-        A reading of any age is good enough when it shows the comment `witness`.
+        A reading of any age is good enough if it shows the comment `witness`.
         """
         known = self._threads.lately(number, self._github.clock.boot(), witness)
         return await self.thread(number) if known is None else known
 
     def known(self, number: int) -> tuple[Comment, ...] | None:
-        """What is known of a thread without asking: earlier readings and our own writes; None when that has gaps."""
+        """Return a thread as known from earlier readings and our own writes, without a request; None if it has gaps."""
         return self._threads.known(number)
 
     async def newest(self) -> tuple[Comment, ...]:
-        """The hundred comments of all threads that were changed last, the newest first."""
+        """Return the hundred comments of all threads that were changed last, the newest first."""
         found = await self._github.get(f"{self._path}/comments", sort="updated", direction="desc", per_page=100)
         return wire.each(wire.comment, found)
 
     async def comment(self, id: int) -> Comment | None:
-        """One comment as it is now; None only when GitHub says that it does not exist."""
+        """Return one comment as it is now; None only if GitHub says that it does not exist."""
         try:
             return wire.read(wire.comment, await self._github.get(f"{self._path}/comments/{id}"))
         except NotFound:
             return None
 
     async def post(self, number: int, body: str, permit: WritePermit) -> Comment:
-        """A new comment; never repeated. `UnknownOutcome` means: look for it before posting again.
+        """Post a new comment, once. `UnknownOutcome` means: look for it before posting again.
 
         `NotShown` is raised for a notice that was sent already and may only not be shown yet.
         """
@@ -92,7 +92,7 @@ class Comments:
             raise
 
     async def edit(self, id: int, body: str, permit: WritePermit, *, urgent: bool = False) -> Comment | None:
-        """Replace a comment's body; None when it no longer exists. Leases are kept and released `urgent`."""
+        """Replace a comment's body; None if it no longer exists. Edits that keep or release leases are `urgent`."""
         try:
             reply = await self._github.write(
                 "PATCH", f"{self._path}/comments/{id}", {"body": body}, permit, urgent=urgent
@@ -119,5 +119,5 @@ class Comments:
 
 
 def _count(item: Any) -> int:
-    """How many comments an issue or a pull request has, as it says itself."""
+    """Read how many comments an issue or a pull request has, by its own count."""
     return int(item["comments"])

@@ -1,9 +1,9 @@
 """Comments and reviews that are made once: the fence names each before it is sent, so that no successor repeats it.
 
-Whoever is killed right after a POST leaves something that a lagging list does not show yet, and so does a lost reply.
-What is named and not seen is looked for again until the replicas have caught up; only then it is made anew.
+An agent killed right after a POST leaves a comment that a lagging list does not show yet, and so does a lost reply.
+A named comment that is not seen is looked for until the replicas have caught up; only then it is made anew.
 
-What is said by a `Notice`, without a lease, is not named: only a holder moves the fence, and the ACK for it would be
+A `Notice`, which needs no lease, is not named: only a holder moves the fence, and the ACK for it would be
 one comment more than the second reply that a kill right after the first one may lead to. Nothing is decided by such a
 reply, both say the same, and of two status comments every agent edits the older one. A reply that was only lost is
 remembered by its process (`shared/github/unanswered.py`).
@@ -25,22 +25,22 @@ from shared.lock.hold import Held
 from shared.lock.record import Fence, FenceChange
 
 NAMED = "Named"
-"""The fence's trailer: `<what> <server time> <beginning of the ACK's nonce>`, separated by commas."""
+"""Name of the fence's trailer: `<what> <server time> <beginning of the ACK's nonce>`, separated by commas."""
 
 NONCE_CHARS = 8
-"""So much of a nonce tells one life of an agent from the next."""
+"""Characters of a nonce that distinguish one process of an agent from the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """When something was named to be made (server time), and by which life of an agent."""
+    """The server time at which something was named to be made, and the process of the agent that did."""
 
     at: datetime
     nonce: str
 
 
 def read(fence: Fence) -> Mapping[str, Name]:
-    """What a fence names, by what it is; entries that cannot be read are a newer engine's."""
+    """Return the names in a fence, by the things named; entries that cannot be read are a newer engine's."""
     found: dict[str, Name] = {}
     for entry in dict(fence.more).get(NAMED, "").split(","):
         with suppress(ValueError):
@@ -51,20 +51,20 @@ def read(fence: Fence) -> Mapping[str, Name]:
 
 
 def written(fence: Fence, named: Mapping[str, Name]) -> tuple[tuple[str, str], ...]:
-    """The trailers of a fence with other names in it."""
+    """Return the trailers of a fence with other names in it."""
     entries = (f"{what} {one.at.isoformat(timespec='seconds')} {one.nonce}" for what, one in named.items())
     return tuple({**dict(fence.more), NAMED: ", ".join(entries)}.items())
 
 
 def patience(terms: LockTimes) -> timedelta:
-    """So long what was made may not be shown; never longer than the lock leaves between two holders."""
+    """Return how long a made thing may be missing; never longer than the lock leaves between two holders."""
     return timedelta(seconds=min(PATIENCE_SECONDS, terms.timeout - terms.self_fence))
 
 
 def look(held: Held, what: str) -> None:
-    """Raise `NotShown` where `what` may have been made just now: asked by whoever has looked for it and not seen it.
+    """Raise `NotShown` if `what` may have been made just now; called after `what` was looked for and not seen.
 
-    What this very life has named and not sent, or what was refused, was not made.
+    Something that this very process has named and not sent, or that was refused, was not made.
     """
     name = read(held.fence).get(what)
     if name is None or (name.nonce == _nonce(held) and what not in held.sent):
@@ -76,10 +76,10 @@ def look(held: Held, what: str) -> None:
 
 @asynccontextmanager
 async def making(held: Held, what: str, *, seen: bool = False) -> AsyncIterator[None]:
-    """A block that sends `what`, which was looked for and is not there: named in the fence first, see `look`.
+    """Open a block that sends `what`, which was looked for and is not there: the fence names it first, see `look`.
 
-    `what` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises `NotShown`, and what
-    `advance` raises.
+    `what` has neither spaces nor commas; `seen`: it was there, and has been deleted. Raises `NotShown`, and the errors
+    of `advance`.
     """
     if not seen:
         look(held, what)

@@ -1,4 +1,4 @@
-"""What GitHub's refusals mean to a caller: the error families of `shared.errors`, with GitHub's facts."""
+"""GitHub's refusals as errors of the families of `shared.errors`, with GitHub's facts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Refused(Blocked):
         self.status, self.message, self.errors = status, message, errors
 
     def says(self, *words: str) -> bool:
-        """Whether GitHub's message or one of its errors contains one of `words`, ignoring case."""
+        """Return whether GitHub's message or one of its errors contains one of `words`, ignoring case."""
         text = "\n".join((self.message, *self.errors)).casefold()
         return any(word.casefold() in text for word in words)
 
@@ -65,7 +65,7 @@ class NothingToPull(Refused):
 
 
 def failure(call: str, error: HTTPException) -> EngineError:
-    """What an answer that is not a limit, a redirection or a success means; `call` is method and path."""
+    """Return the error of an answer that is no limit, redirection or success; `call` is method and path."""
     status, message = int(error.status_code), str(error)
     match status:
         case 401:
@@ -85,12 +85,12 @@ def failure(call: str, error: HTTPException) -> EngineError:
 
 
 def words(error: HTTPException) -> str:
-    """All that GitHub says in an answer: its message, and what it says of single fields."""
+    """Return all words of an answer: GitHub's message, and its errors about single fields."""
     return "\n".join((str(error), *_sentences(getattr(error, "errors", None))))
 
 
 def _sentences(errors: Any) -> tuple[str, ...]:
-    """GitHub's `errors`: a string, strings, or objects with a message or with resource, field and code."""
+    """Return GitHub's `errors` as texts: a string, strings, or objects with a message or resource, field and code."""
     if isinstance(errors, str):
         return (errors,)
     if not isinstance(errors, Iterable):

@@ -1,8 +1,8 @@
-"""What GitHub may not show yet: it answers from replicas, which learn of a new thing some time after it was made.
+"""Things that GitHub may not show yet: it answers from replicas, which learn of a new thing some time later.
 
 A refusal that names something this process knows to exist is no news about it. It is asked for again, with
-growing pauses, for `PATIENCE_SECONDS`; only then the refusal counts. Nobody waits here: whoever asks too early is
-refused at once, without a request. The two tables say which refusals and which creations are meant.
+growing pauses, for `PATIENCE_SECONDS`; only then the refusal counts. Nobody waits here: a caller that asks too early is
+refused at once, without a request. The two tables list the refusals and the creations that are meant.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 PATIENCE_SECONDS = 120.0
-"""So long after the first refusal it is asked for again before the refusal counts."""
+"""Seconds after the first refusal for which a thing is asked for again before the refusal counts."""
 
 KNOWN_SECONDS = 600.0
-"""So long after it was made, or a fence has named it, a thing is known to exist."""
+"""Seconds for which a thing is known to exist after it was made, or a fence has named it."""
 
 YOUNG_SECONDS = 120.0
-"""So long a comment or label of our own is known to exist: after that, people may have removed it."""
+"""Seconds for which a comment or label of our own is known to exist: later, people may have removed it."""
 
 LABEL_SECONDS = 1.0
-"""So long a label is asked for again that we want to take off: others take labels off as well."""
+"""Seconds for which a label that we want to take off is asked for again: others take labels off as well."""
 
 PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
-"""Between two questions after the same thing; the last one is repeated."""
+"""Pauses between two requests for the same thing; the last one is repeated."""
 
 AT_ONCE_SECONDS = PAUSES_SECONDS[:2]
-"""Pauses that whoever asks may spend waiting; from then on it is the next tick's matter."""
+"""Pauses that a caller may spend waiting; longer ones are left to the next tick."""
 
 MOST = 2000
-"""Things remembered; what was named longest ago goes first."""
+"""Most things remembered; the one that was named longest ago goes first."""
 
 ITEM, COMMIT, COMMENT, BRANCH, LABEL = "issue or pull request", "commit", "comment", "branch", "label"
 
@@ -64,7 +64,7 @@ class NotThereYet:
     """One way in which GitHub says that something new is not there.
 
     `path` has a group `name`, unless the thing is named in the field `field` of the body. `says` maps a status to
-    words of which GitHub's message or errors have one. `given`: nobody asks so for what is not known to exist.
+    words of which GitHub's message or errors have one. `given`: such a call is only made for things known to exist.
     """
 
     kind: str
@@ -93,12 +93,12 @@ REFUSALS = (
     NotThereYet(COMMENT, r"/issues/comments/(?P<name>\d+)", {404: ()}),
     NotThereYet(ITEM, rf"/(?:issues|pulls)/(?P<name>\d+)(?:/(?:{_PARTS}))?", {404: (), 422: _NODE}),
 )
-"""Which operation, which status and message, and what it names; the first that fits counts."""
+"""Refusals by operation, status and message, with the thing that each names; the first that fits counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """A POST that makes things, for so many seconds known to exist; a group `list` of `path` is the list of them."""
+    """A POST that makes things, known to exist for `seconds`; a group `list` of `path` is the path of their list."""
 
     kind: str
     path: str
@@ -115,7 +115,7 @@ def _id(body: Any, reply: Any, match: re.Match[str]) -> Iterable[object]:
 
 
 def _labels(body: Any, reply: Any, match: re.Match[str]) -> Iterable[object]:
-    """Those that were added; the reply has the others, too."""
+    """Return the added labels; the reply has the others, too."""
     return (f"{match['number']}/labels/{segment(name)}" for name in body["labels"])
 
 
@@ -127,14 +127,14 @@ CREATIONS = (
     Creation("review comment", r"(?P<list>/pulls/\d+/comments)/\d+/replies", _id, YOUNG_SECONDS),
     Creation(LABEL, r"/issues/(?P<number>\d+)/labels", _labels, YOUNG_SECONDS),
 )
-"""What this process makes by the API; what it pushes is named by whoever asks for it."""
+"""Things that this process makes by the API; pushed things are named by their callers."""
 
 _ROOT = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
 
 
 @dataclass(slots=True)
 class _Late:
-    """Since when and how often a call was refused so, and from when on it may be made again (boot clock)."""
+    """A refused call: the boot time of its first refusal, the number of refusals, and the boot time of the next try."""
 
     since: float
     refusals: int
@@ -143,14 +143,14 @@ class _Late:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Until when a list has to show something of ours (boot clock), and when that was made (server time)."""
+    """The boot time until which a list has to show something of ours, and the server time at which that was made."""
 
     until: float
     at: datetime | None
 
 
 class Fresh:
-    """What one client knows to exist, and what of it GitHub does not show yet."""
+    """Things that one client knows to exist, and those that GitHub does not show yet."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -159,7 +159,7 @@ class Fresh:
         self._late: OrderedDict[tuple[str, str, Thing], _Late] = OrderedDict()
 
     def know(self, thing: Thing, seconds: float = KNOWN_SECONDS) -> None:
-        """The thing exists, whatever GitHub shows of it in so many seconds."""
+        """Note that the thing exists, even if GitHub does not show it, for so many seconds."""
         _put(self._known, thing, max(self._clock.boot() + seconds, self._known.get(thing, 0.0)))
 
     def admit(self, method: str, path: str, body: Any) -> None:
@@ -170,7 +170,7 @@ class Fresh:
                 raise NotShown(str(thing), late.next - self._clock.boot())
 
     def refused(self, method: str, path: str, body: Any, status: int, error: EngineError) -> NotShown | None:
-        """What a refusal means instead, where it names something that exists; None when it means what it says."""
+        """Return `NotShown` if a refusal names something that exists; None if the refusal counts."""
         said = str(error).casefold()
         for refusal, thing in _named(method, path, body):
             words = refusal.says.get(status)
@@ -182,7 +182,7 @@ class Fresh:
         return None
 
     def answered(self, method: str, path: str, body: Any, reply: Any) -> None:
-        """A call was carried out: what it names is there, and what it made is known."""
+        """Note that a call was carried out: the things that it names are there, and those that it made are known."""
         if self._late or method == "DELETE":
             for _, thing in _named(method, path, body):
                 self._late.pop((method, path, thing), None)
@@ -192,7 +192,7 @@ class Fresh:
             self._note_created(path, body, reply)
 
     def _put_off(self, call: tuple[str, str, Thing], patience: float) -> NotShown | None:
-        """When the call may be made again; None when patience is at its end."""
+        """Return an error with the time of the next try; None at the end of the patience."""
         now, thing = self._clock.boot(), call[2]
         late = self._late.get(call) or _Late(now, 0, now)
         if now - late.since >= patience:
@@ -205,7 +205,7 @@ class Fresh:
         return NotShown(str(thing), pause)
 
     def lacking(self, path: str, entries: Iterable[Any], since: datetime | None = None) -> NotShown | None:
-        """That a whole list of `path`, or all of it from `since` on, lacks what we have put there just now."""
+        """Return `NotShown` if a whole list of `path`, or all of it from `since` on, lacks an entry of ours."""
         root, rest = _split(path)
         if not self._listed or not (wanted := self._wanted(root + rest, since)):
             return None
@@ -218,7 +218,7 @@ class Fresh:
         return {id for id, one in ours.items() if since is None or (one.at is not None and one.at >= since)}
 
     def _forget(self, thing: Thing) -> None:
-        """We have taken it away ourselves."""
+        """Forget a thing that we have removed ourselves."""
         if thing.kind in {COMMENT, LABEL}:
             self._known.pop(thing, None)
             for known in [one for one in self._listed if str(one[1]) == thing.name]:
@@ -238,7 +238,7 @@ class Fresh:
 
 
 def _named(method: str, path: str, body: Any) -> Iterator[tuple[NotThereYet, Thing]]:
-    """The rows that speak of a call, and what each says that it names."""
+    """Yield the rows that fit a call, each with the thing that the call names."""
     root, rest = _split(path)
     for refusal in REFUSALS:
         match = re.fullmatch(refusal.path, rest)
@@ -255,7 +255,7 @@ def _made_at(reply: Mapping[str, Any]) -> datetime | None:
 
 
 def _split(path: str) -> tuple[str, str]:
-    """The repository that a path is in, and what follows it, without a query."""
+    """Split a path into its repository and the rest, without a query."""
     path = path.partition("?")[0]
     root = _ROOT.match(path)
     return ("", path) if root is None else (root.group().casefold(), path[root.end() :])

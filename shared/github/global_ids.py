@@ -1,4 +1,4 @@
-"""The ids that GraphQL knows issues, pull requests and labels by, as REST's answers tell them (pure)."""
+"""GraphQL's ids of issues, pull requests and labels, as REST's answers show them (pure)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 MOST = 5000
-"""Items whose ids are remembered; what was shown longest ago goes first."""
+"""Most items whose ids are remembered; the one that was shown longest ago goes first."""
 
 _ROOT = re.compile(r"(?P<root>/(?:repos/[^/]+/[^/]+|repositories/\d+))(?P<rest>/.*)")
 
 
 class GlobalIds:
-    """What one client was shown."""
+    """The ids that one client was shown."""
 
     def __init__(self) -> None:
         self._items: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._labels: dict[str, dict[str, str]] = {}
 
     def learn(self, path: str, value: Any) -> None:
-        """Note what an answer shows: items, lists of items, and labels of either an item or the repository."""
+        """Note the ids in an answer: items, lists of items, and labels of either an item or the repository."""
         found = _ROOT.fullmatch(path.partition("?")[0])
         if found is None:
             return
@@ -33,17 +33,17 @@ class GlobalIds:
                 self._item(root, one)
 
     def item(self, root: str, number: int) -> str | None:
-        """The id of an issue or pull request of the repository at the path `root`."""
+        """Return the id of an issue or pull request of the repository at the path `root`; None if unknown."""
         return self._items.get((root.casefold(), number))
 
     def labels(self, root: str, names: Collection[str]) -> tuple[str, ...] | None:
-        """The ids of labels, in the order of their names; None when one of them is not known."""
+        """Return the ids of labels, in the order of their names; None if one of them is not known."""
         known = self._labels.get(root.casefold(), {})
         found = tuple(known.get(name.casefold(), "") for name in names)
         return found if all(found) else None
 
     def forget(self, root: str, number: int) -> None:
-        """Forget an item and the repository's labels: one of them is not what it was."""
+        """Forget an item and the repository's labels: one of them has changed."""
         self.forget_item(root, number)
         self.forget_labels(root)
 
@@ -66,7 +66,7 @@ class GlobalIds:
             self._label(root, label)
 
     def _label(self, root: str, label: Any) -> None:
-        """A label that was renamed keeps its id, which stands for its old name no more."""
+        """Note a label; a renamed one keeps its id, which no longer stands for its old name."""
         if isinstance(label, Mapping) and isinstance(label.get("name"), str) and isinstance(label.get("node_id"), str):
             name, known = label["name"].casefold(), self._labels.setdefault(root, {})
             if known.get(name) != label["node_id"]:

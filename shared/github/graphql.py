@@ -1,4 +1,4 @@
-"""The one way to GraphQL, for what REST cannot do; the documents stand with what sends them."""
+"""The only way to GraphQL, for requests that REST has not; the documents stand next to the code that sends them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.lock.write_permit import WritePermit
 
 
 async def ask(github: GitHub, name: str, document: str, variables: Mapping[str, Any], permit: WritePermit) -> Any:
-    """The whole reply to the operation `name`. Raises `Refused` with GitHub's sentences, which answers 200 to those."""
+    """Return the whole reply to the operation `name`. Raises `Refused` with GitHub's errors, which come with a 200."""
     body = {"operationName": name, "query": document, "variables": dict(variables)}
     reply = await github.write("POST", GRAPHQL, body, permit)
     errors = wire.reply(_errors, reply)

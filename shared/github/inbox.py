@@ -1,4 +1,4 @@
-"""What is open in a repository, kept fresh with one conditional request per poll."""
+"""The open items of a repository, kept fresh with one conditional request per poll."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from shared.github.ports import Issues
 from shared.models import Account, Issue
 
 SWEEP_SECONDS = 600.0
-"""How often everything is listed once more, whatever the change list said."""
+"""Seconds between two listings of everything, independent of the change list."""
 
 PAGE = 100
-"""A change list shorter than one page is the whole list of open items; a full one all that changed after its last."""
+"""Items of a page. A change list shorter than one page is the whole list of open items; a full one has all that
+changed after its last.
+"""
 
 
 DOUBT_SECONDS = 120.0
-"""Where a list lacks an item that a reading says is open, one of them is old: so long it is read again."""
+"""Seconds for which an item is read again if a list lacks it but a reading says it is open: one of them is old."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """What makes an item one to follow, or to act upon, beside its labels.
+    """Reasons, beside its labels, to follow an item or to act upon it.
 
-    `needs_followup`: whether the disappearance of an item requires work, given those still listed; else it
-    is just forgotten until a list shows it again. `belongs`: whether an item without one of the labels is followed
+    `needs_followup`: true if the disappearance of an item requires work, given those still listed; else it
+    is just forgotten until a list shows it again. `belongs`: true if an item without one of the labels is followed
     all the same, because of those that are known. Items that are assigned to `assignee` are followed as well.
     """
 
@@ -51,9 +53,9 @@ class Inbox:
         notice: Callable[[Sequence[Issue]], None] = lambda issues: None,
         ties: Ties | None = None,
     ) -> None:
-        """`concerns` tells which items can be this agent's business at all; the others are never followed.
+        """`concerns` is true for items that can be this agent's business at all; the others are never followed.
 
-        `notice` is shown every list of changed items, whomever they concern.
+        `notice` receives every list of changed items, including items that do not concern this agent.
         """
         self._issues = issues
         self._labels = tuple(labels)
@@ -73,30 +75,30 @@ class Inbox:
 
     @property
     def known(self) -> Mapping[int, Issue]:
-        """What the last look showed; the same mapping as long as nothing has changed."""
+        """Items that the last look showed; the same mapping as long as nothing has changed."""
         return self._known
 
     @property
     def gone(self) -> Mapping[int, Issue]:
-        """The known items that the last look found closed; told once."""
+        """Known items that the last look found closed; told once."""
         return self._gone
 
     def dismiss(self, number: int) -> None:
-        """An item has ended by our own hand: that the lists lack it from now on is no news, and nobody has to look."""
+        """Forget an item that we ended ourselves: its absence from the lists is no news, and nobody has to look."""
         self._drop(number)
         self._missing.pop(number, None)
 
     def follow(self, listed: Issue) -> None:
-        """Know an item that a list has shown, whatever its labels, until it is closed."""
+        """Follow an item that a list has shown, whatever its labels, until it is closed."""
         if listed.number not in self._known:
             self._known = {**self._known, listed.number: listed}
 
     def version(self, number: int) -> datetime | None:
-        """When an open item last changed, as the change list says it; None when the list does not reach to it."""
+        """Return when an open item last changed, by the change list; None if the list does not reach to it."""
         return self._versions.get(number)
 
     async def look(self) -> Mapping[int, Issue]:
-        """Refresh: one conditional request, and every ten minutes a sweep, at first only where that list is full.
+        """Refresh: one conditional request, and every ten minutes a sweep, at first only if that list is full.
 
         The same list is not sent twice: it is kept until it is merged, whatever fails before.
         """
@@ -117,7 +119,7 @@ class Inbox:
         return self._known
 
     async def _sweep(self) -> None:
-        """What the other lists say: by another address, an answer that is old for ever at one of them is noticed."""
+        """Read the other lists: they have other addresses, so an answer that stays old for ever at one is noticed."""
         found: dict[int, Issue] = {}
         if self._is_whole:
             every = {one.number: one for one in await self._issues.open()}
@@ -137,12 +139,12 @@ class Inbox:
         self._next_sweep = self._clock.boot() + SWEEP_SECONDS
 
     def _is_older(self, listed: Issue) -> bool:
-        """Whether a list shows another state of an item than is known, and no newer one: then the item is read."""
+        """Return whether a list shows another state of an item than the known one, and no newer: then it is read."""
         known = self._known.get(listed.number)
         return known is not None and known != listed and listed.updated_at <= known.updated_at
 
     def _merge(self, recent: tuple[Issue, ...]) -> None:
-        """What is listed, at once."""
+        """Take over the listed items at once."""
         listed = {issue.number: issue for issue in recent}
         self._notice(recent)
         self._versions = {number: issue.updated_at for number, issue in listed.items()}
@@ -155,7 +157,7 @@ class Inbox:
         self._known = known | {number: issue for number, issue in ours.items() if self._ties.belongs(issue, known)}
 
     def _miss(self, listed: Mapping[int, Issue], *, newer_than: datetime | None) -> None:
-        """The known items that the list lacks: to be read, or just forgotten. None: the list is the whole one."""
+        """Have known items that the list lacks read, or just forget them. None: the list is the whole one."""
         for number in self._known.keys() - listed.keys():
             if newer_than is not None and self._known[number].updated_at <= newer_than:
                 continue  # beyond the last row: the page says nothing about it
@@ -165,7 +167,7 @@ class Inbox:
                 self.dismiss(number)
 
     async def _read_missing(self, number: int) -> None:
-        """A list can be stale or short with status 200, and so can the item: only an item that is closed is sure."""
+        """Read a missing item; list and item can both be stale with status 200: only a closed item is sure."""
         try:
             issue: Issue | None = await self._issues.issue(number)
         except NotShown:
@@ -185,7 +187,7 @@ class Inbox:
             self._found_closed[number] = issue  # kept until a whole look succeeds, or it would not be told
 
     def _drop(self, number: int) -> bool:
-        """Know an item no more; whether it was known. The mapping is made anew: readers tell changes by it."""
+        """Forget an item; return whether it was known. Copies the mapping: readers tell changes by its identity."""
         if number not in self._known:
             return False
         self._known = {other: issue for other, issue in self._known.items() if other != number}

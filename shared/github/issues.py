@@ -29,59 +29,59 @@ class Issues:
         self._recent = self._path + query({"state": "open", "sort": "updated", "direction": "desc", "per_page": 100})
 
     def name(self, fence: Fence) -> None:
-        """A fence names its item and the pull request: both exist, even where GitHub does not show them yet."""
+        """Note that a fence's item and pull request exist, even if GitHub does not show them yet."""
         for number in filter(None, (fence.key.number, fence.pr)):
             self._github.know(self._root, ITEM, number)
 
     async def recent(self) -> tuple[Issue, ...] | None:
-        """The 100 open items that changed last, newest change first; None when nothing changed.
+        """Return the 100 open items that changed last, newest change first; None if nothing changed.
 
         One URL, always the same bytes, so that an unchanged list costs nothing. Of bodies, lists keep
-        only what names other items.
+        only the lines and files that name other things, see `listing.brief`.
         """
         found = await self._github.changed(self._recent, listing.issues)
         return None if found is None else self._shown(found)
 
     async def open(self) -> tuple[Issue, ...]:
-        """All open items, oldest first. May be stale: read the single issue to act."""
+        """Return all open items, oldest first. May be stale: read the single issue to act."""
         params = {"state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
         return self._shown({issue.number: issue for issue in found}.values())
 
     async def labelled(self, label: str) -> tuple[Issue, ...]:
-        """The open items that carry a label, oldest first. May be stale: read the single issue to act."""
+        """Return the open items that carry a label, oldest first. May be stale: read the single issue to act."""
         # By creation, because an order by update shifts items between pages while they are read.
         params = {"labels": label, "state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
         return self._shown({issue.number: issue for issue in found}.values())
 
     async def assigned(self, login: str) -> tuple[Issue, ...]:
-        """The open items that are assigned to somebody, oldest first. May be stale: read the single issue to act."""
+        """Return the open items assigned to `login`, oldest first. May be stale: read the single issue to act."""
         params = {"assignee": login, "state": "open", "sort": "created", "direction": "asc"}
         found = await self._github.listed(self._path, listing.issues, **params)
         return self._shown({issue.number: issue for issue in found}.values())
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
-        """What an account created and what has changed at or after `since`, open or not, oldest first."""
+        """Return the items that an account created and that changed at or after `since`, open or not, oldest first."""
         params = {"creator": login, "state": "all", "since": since, "sort": "created", "direction": "asc"}
         found = await self._github.pages(self._path, **params)
         return self._shown({issue.number: issue for issue in wire.each(wire.issue, found)}.values())
 
     async def issue(self, number: int) -> Issue:
-        """One item as it is now; raises `Gone` when it was deleted or transferred."""
+        """Return one item as it is now; raises `Gone` if it was deleted or transferred."""
         return wire.read(wire.issue, await self._github.item(f"{self._path}/{number}"))
 
     async def named(self, number: int, at: datetime) -> Issue:
-        """`issue` for one that was named `at` by something that GitHub shows: then it existed.
+        """Return one item that something shown by GitHub named `at` that time: it existed then.
 
-        Raises `NotShown` where GitHub does not show it, as long as that is so new that a replica may be behind.
+        Raises `NotShown` if GitHub does not show it, as long as that is so new that a replica may be behind.
         """
         if self._is_new(at):
             self._github.know(self._root, ITEM, number)
         return await self.issue(number)
 
     def _shown(self, listed: Iterable[Issue]) -> tuple[Issue, ...]:
-        """What a list shows exists, even where the next replica does not show it yet."""
+        """Note that listed items exist, even if the next replica does not show them yet; return them."""
         found = tuple(listed)
         for one in found:
             if self._is_new(one.created_at):
@@ -92,7 +92,7 @@ class Issues:
         return (self._github.server_time - at).total_seconds() < KNOWN_SECONDS
 
     async def blocked_by(self, number: int) -> tuple[Blocker, ...]:
-        """What blocks an issue by GitHub's own relationships, closed ones too; free as long as none has changed.
+        """Return the blockers of an issue by GitHub's own relationships, closed ones too; free while unchanged.
 
         https://docs.github.com/en/rest/issues/issue-dependencies
         """
@@ -101,17 +101,17 @@ class Issues:
         return tuple(replace(one, repository="") if one.repository.casefold() == own else one for one in found)
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
-        """Every time a label was added to or removed from an item, oldest first."""
+        """Return every time a label was added to or removed from an item, oldest first."""
         events = await self._github.pages(f"{self._path}/{number}/events")
         return wire.each(wire.label_event, [e for e in events if wire.read(_kind, e) in _LABEL_EVENTS])
 
     async def assignments(self, number: int) -> tuple[Assignment, ...]:
-        """Every time somebody was assigned to an item, oldest first; the list that `label_events` reads as well."""
+        """Return every time somebody was assigned to an item, oldest first; from the list that `label_events` reads."""
         events = await self._github.pages(f"{self._path}/{number}/events")
         return wire.each(wire.assignment, [e for e in events if wire.read(_kind, e) == "assigned"])
 
     async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue:
-        """A new issue. `UnknownOutcome` means: look for it before creating it again."""
+        """Create an issue. `UnknownOutcome` means: look for it before creating it again."""
         content = {"title": title, "body": body, "labels": sorted(labels)}
         return wire.reply(wire.issue, await self._github.write("POST", self._path, content, permit))
 

@@ -1,7 +1,7 @@
 """Changes of items in as few requests as possible: several at once by GraphQL, else one by one by REST.
 
-REST's `PUT` of all labels would lose what a person sets at the same moment. GraphQL carries the changes out in
-their order, not as a transaction: what is left of one that failed in between, REST does once more.
+REST's `PUT` of all labels would lose a label that a person sets at the same moment. GraphQL carries the changes out in
+their order, not as a transaction: REST repeats the rest of one that failed in between.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from shared.github.graphql import ask
 from shared.lock.write_permit import WritePermit
 
 REFUSED_SECONDS = 3600.0
-"""So long after a refusal REST does everything: a server without GraphQL, its own limit, a token that it refuses."""
+"""Seconds of REST only after GraphQL was refused: a server without it, its own limit, a token that it refuses."""
 
 NOBODY = "nobody"
-"""The id of no item: who may use GraphQL is told so."""
+"""The id of no item: with it, a caller that may use GraphQL is told that the item is unknown."""
 
 _NAME = "ChangeItems"
 _LABELS = "labelable { labels(first: 100) { nodes { name } } }"
@@ -38,7 +38,7 @@ Names = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
-    """What is changed of an issue or a pull request, in the order of the fields; nothing else of it changes."""
+    """The changes of an issue or a pull request, in the order of the fields; nothing else of it changes."""
 
     number: int
     body: str | None = None
@@ -48,12 +48,12 @@ class ItemChange:
 
     @property
     def requests(self) -> int:
-        """How many REST needs."""
+        """Number of requests that REST needs."""
         return bool(self.fields) + bool(self.on) + len(self.off)
 
     @property
     def fields(self) -> dict[str, str]:
-        """What REST changes by one PATCH."""
+        """Fields that REST changes by one PATCH."""
         body = {} if self.body is None else {"body": self.body}
         return body | ({"state": "closed"} if self.close else {})
 
@@ -69,7 +69,7 @@ class ItemChanges:
         self._refused_until = 0.0
 
     async def carry_out(self, changes: Sequence[ItemChange], permit: WritePermit) -> None:
-        """Make all of them, in this order. What GitHub refuses of one keeps none of the others from being made.
+        """Make all changes, in this order. A refusal of one keeps none of the others from being made.
 
         Raises the first refusal, after the last change; `Transient` and `UnknownOutcome` at once.
         """
@@ -87,9 +87,9 @@ class ItemChanges:
     async def at_once(
         self, changes: Sequence[ItemChange], permit: WritePermit
     ) -> tuple[tuple[Names, Names], ...] | None:
-        """All of them in one request; all labels of each item after adding and at the end, as far as it has changed.
+        """Make all changes in one request; return the labels of each changed item after adding and at the end.
 
-        None where REST has to do it, be it that it takes no more requests or that a label was renamed. Raises
+        None if REST has to do it, because it takes no more requests or a label was renamed, for example. Raises
         `Transient` and `UnknownOutcome`.
         """
         if sum(one.requests for one in changes) < 2 or self._github.clock.boot() < self._refused_until:
@@ -118,7 +118,7 @@ class ItemChanges:
         return shown
 
     def _is_too_new(self, changes: Sequence[ItemChange], said: str) -> bool:
-        """Whether GraphQL misses one of the items, which may not be shown yet; the second time it is a refusal."""
+        """Return whether GraphQL misses one of the items, which may not be shown yet; False the second time."""
         ids = {one.number: self._github.ids.item(self._root, one.number) for one in changes}
         missed = [number for number, item in ids.items() if _UNKNOWN in said.casefold() and item and item in said]
         if self._missed or not missed:
@@ -134,7 +134,7 @@ class ItemChanges:
         return wire.reply(wire.label_names, await self._github.write("POST", path, {"labels": sorted(names)}, permit))
 
     async def remove_label(self, number: int, name: str, permit: WritePermit) -> None:
-        """Remove a label that was read there, or that a fence shows: one that is not there after a second is fine."""
+        """Remove a label that was read there, or that a fence shows; one that is missing for a second is fine."""
         label = f"{number}/labels/{segment(name)}"
         self._github.know(self._root, LABEL, label, YOUNG_SECONDS)
         try:
@@ -151,7 +151,7 @@ class ItemChanges:
             yield self.remove_label(change.number, name, permit)
 
     async def _variables(self, changes: Sequence[ItemChange]) -> dict[str, Any] | None:
-        """The values of `document`; None when an item or a label has an id that is not known."""
+        """Return the values of `document`; None if the id of an item or a label is not known."""
         found: dict[str, Any] = {}
         for place, one in enumerate(changes):
             item = self._github.ids.item(self._root, one.number)
@@ -163,7 +163,7 @@ class ItemChanges:
         return found
 
     async def _ids(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """The ids of labels; the repository's own list is read once for those that no item has shown."""
+        """Return the ids of labels; the repository's own list is read once for those that no item has shown."""
         found = self._github.ids.labels(self._root, names)
         if found is None and not self._listed:
             self._listed = True
@@ -173,7 +173,7 @@ class ItemChanges:
 
 
 def document(changes: Sequence[ItemChange]) -> str:
-    """The mutation that makes all changes, in their order; names end in the place of the item."""
+    """Return the mutation that makes all changes, in their order; names end in the place of the item."""
     parts = [part for place, one in enumerate(changes) for part in _parts(place, one)]
     types = {name: kind for types, _ in parts for name, kind in types.items()}
     declared = ", ".join(f"${name}: {kind}" for name, kind in types.items())
@@ -181,7 +181,7 @@ def document(changes: Sequence[ItemChange]) -> str:
 
 
 def _parts(n: int, change: ItemChange) -> Iterator[tuple[Mapping[str, str], str]]:
-    """The variables that each field needs, and the field."""
+    """Yield each field, with the variables that it needs."""
     item = {f"item{n}": "ID!"}
     if change.body is not None:
         field = f"body{n}: updateIssue(input: {{id: $item{n}, body: $body{n}}}) {{ issue {{ id }} }}"
@@ -195,7 +195,7 @@ def _parts(n: int, change: ItemChange) -> Iterator[tuple[Mapping[str, str], str]
 
 
 async def refusal(github: GitHub, permit: WritePermit) -> str:
-    """What keeps items from being changed so, in GitHub's words; empty where nothing does. It changes nothing."""
+    """Return GitHub's refusal to change items by GraphQL; empty if it would accept. Changes nothing."""
     try:
         await ask(github, _NAME, document([ItemChange(0, off=(NOBODY,))]), {"item0": NOBODY, "off0": []}, permit)
     except (Refused, NotAllowed, Gone) as error:
@@ -204,14 +204,14 @@ async def refusal(github: GitHub, permit: WritePermit) -> str:
 
 
 def _shown(data: Any, place: int) -> tuple[Names, Names]:
-    """GitHub carries out the parts of a mutation in their order, and answers each before the next."""
+    """Read the labels after adding and at the end: GitHub carries out and answers a mutation's parts in order."""
     on, off = data.get(f"on{place}"), data.get(f"off{place}")
     left = _names(off or on)
     return (_names(on), left) if on else (left, left)
 
 
 def _renamed(changes: Sequence[ItemChange], shown: Sequence[tuple[Names, Names]]) -> tuple[str, ...]:
-    """The labels that were added by their ids, and are called otherwise by now: their old names are still missing."""
+    """Return the labels added by id that were renamed meanwhile: their old names are still missing."""
     return tuple(
         name
         for one, (after, _) in zip(changes, shown, strict=True)

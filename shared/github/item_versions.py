@@ -1,7 +1,7 @@
-"""What this process has seen and written of issues and pull requests, beside what GitHub shows of them (pure).
+"""The states of issues and pull requests that this process has seen or written, to compare GitHub's answers (pure).
 
-A replica that lags shows an item as it was before. One that is older than what was seen already is no answer. One
-that lacks a label of ours looks like a person's order to stop; whether it is one, the item's events say.
+A replica that lags shows an item as it was before. One that is older than a state seen already is no answer. One
+that lacks a label of ours looks like a person's order to stop; the item's events tell if it is one.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 from urllib.parse import unquote
 
 OWN_SECONDS = 120.0
-"""So long what GitHub shows of an item is held against what was written (boot clock)."""
+"""Seconds (boot clock) for which GitHub's answers about an item are compared with our writes."""
 
 MOST = 500
-"""Items whose label changes are remembered."""
+"""Most items whose label changes are remembered."""
 
 MOST_SEEN = 5000
-"""Items of which it is remembered how new they were."""
+"""Most items whose newest seen state is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenVersion:
-    """When an item had changed last (server time), first shown so at `boot`."""
+    """The server time of an item's last change, and the boot time at which it was first shown so."""
 
     at: datetime
     boot: float
@@ -39,7 +39,7 @@ _ITEM = re.compile(r"(?P<root>.*)/(?:issues|pulls)/(?P<number>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """The last that was written of one label: set or taken off, and when (server time, boot clock)."""
+    """The last write of one label: set or taken off, and when (server time, boot clock)."""
 
     label: str
     there: bool
@@ -48,18 +48,18 @@ class Write:
 
 
 Written = Mapping[str, Write]
-"""Label (casefolded) -> what was written of it. Each has a time of its own: others move the same labels in between."""
+"""Label (casefolded) -> its last write. Each has a time of its own: others move the same labels in between."""
 
 
 class ItemVersions:
-    """The newest that one client knows of each item."""
+    """The newest states that one client knows of each item."""
 
     def __init__(self) -> None:
         self._items: OrderedDict[str, dict[str, Write]] = OrderedDict()
         self._seen: OrderedDict[str, SeenVersion] = OrderedDict()
 
     def listed(self, path: str, value: Any, boot: float) -> None:
-        """A list of items was read: single readings from now on are not older."""
+        """Note that a list of items was read: single readings from now on are not older."""
         match = _LIST.fullmatch(path)
         for one in value if match is not None and isinstance(value, list) else ():
             at = _updated_at(one)
@@ -67,15 +67,15 @@ class ItemVersions:
                 self._see(f"{path}/{one['number']}".casefold(), at, boot)
 
     def behind(self, path: str, value: Any, boot: float) -> bool:
-        """Whether an item was shown newer just now, be it in a list, as an issue or as a pull request."""
+        """Return whether an item was shown newer just now: in a list, as an issue or as a pull request."""
         at = _updated_at(value)
         others = (self._seen.get(path.casefold()), self._seen.get(_other(path).casefold()))
         return at is not None and any(one is not None and at < one.at and _is_fresh(one, boot) for one in others)
 
     def backwards(self, path: str, value: Any, boot: float) -> bool:
-        """Whether the same question was answered with a newer state, `OWN_SECONDS` ago at most.
+        """Return whether the same request was answered with a newer state, `OWN_SECONDS` ago at most.
 
-        After so long the older one is believed: something has been taken back.
+        After that time the older state is believed: something has been taken back.
         """
         at, seen = _updated_at(value), self._seen.get(path.casefold())
         if at is None or _ITEM.fullmatch(path) is None:
@@ -95,7 +95,7 @@ class ItemVersions:
             self._seen.popitem(last=False)
 
     def note(self, method: str, path: str, body: Any, *, at: datetime, boot: float) -> None:
-        """A write was carried out; those that change no labels are none of our business."""
+        """Note a write that was carried out; those that change no labels are ignored."""
         match = _LABELS.fullmatch(path)
         if match is None or method not in {"POST", "DELETE"}:
             return
@@ -108,7 +108,7 @@ class ItemVersions:
             written[name.casefold()] = Write(name, there, at, boot)
 
     def older(self, path: str, value: Any, boot: float) -> Written | None:
-        """What was written and GitHub does not show, where the item as shown is not younger than that."""
+        """Return our writes that GitHub does not show, if the item as shown is not younger than they are."""
         key, at = _key(path), _updated_at(value)
         written = None if key is None else self._items.get(key)
         if written is None or at is None:
@@ -123,15 +123,15 @@ class ItemVersions:
 
 
 def applied(written: Written, value: Any) -> Any:
-    """The item with what was written."""
+    """Return the item with our writes."""
     kept = [one for one in value["labels"] if _name(one).casefold() not in written]
     return {**value, "labels": [*kept, *({"name": one.label} for one in written.values() if one.there)]}
 
 
 def undone_at(written: Written, events: Iterable[Any]) -> datetime | None:
-    """When somebody has changed one of these labels since, by the events of the item; None when nobody has.
+    """Return when somebody has changed one of these labels since, by the item's events; None if nobody has.
 
-    Events are told in their order and by the second. In the second of our own write only what follows it counts.
+    Events are in order and timed by the second. In the second of our own write only those after it count.
     """
     found, told = None, set[str]()
     for event in events:
@@ -149,7 +149,7 @@ def undone_at(written: Written, events: Iterable[Any]) -> datetime | None:
 
 
 def updated_at(value: Any) -> datetime:
-    """When an item has changed last, as it says itself; raises KeyError, TypeError and ValueError."""
+    """Read when an item has changed last; raises KeyError, TypeError and ValueError."""
     return datetime.fromisoformat(value["updated_at"])
 
 
@@ -159,7 +159,7 @@ def _key(path: str) -> str | None:
 
 
 def _other(path: str) -> str:
-    """The pull request of an issue's path, and the other way round."""
+    """Return the pull request's path for an issue's, and the other way round."""
     match = _ITEM.fullmatch(path)
     if match is None:
         return ""

@@ -1,4 +1,4 @@
-"""GitHub's answers kept on disk over a restart, each to be confirmed by a free 304 before it is believed.
+"""GitHub's answers kept on disk over a restart, each to be confirmed by a free 304 before it is used.
 
 It is a cache: a file that is busy, broken or gone costs full readings and nothing else.
 """
@@ -20,16 +20,16 @@ if TYPE_CHECKING:  # else imported when used
     import sqlite3
 
 MAX_BYTES = 2**20
-"""Of a larger answer nothing is kept."""
+"""Bytes above which an answer is not kept."""
 
 MAX_ANSWERS = 10_000
-"""So many answers stay at a start; those that were asked for longest ago go first."""
+"""Most answers that stay at a start; those that were asked for longest ago go first."""
 
 KEPT_SECONDS = 30 * 86_400.0
-"""What nobody asked for in this time is removed at a start (wall clock)."""
+"""Seconds (wall clock) without a request after which an answer is removed at a start."""
 
 BUSY_SECONDS = 0.05
-"""How long another process's transaction is waited for, in the event loop."""
+"""Seconds to wait for another process's transaction, in the event loop."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -58,12 +58,12 @@ class KeptAnswer:
 
 
 class KeptAnswers:
-    """What one caller was told. Other agents of the machine may use the same file."""
+    """The answers of one caller. Other agents of the machine may use the same file."""
 
     def __init__(self, path: Path, who: str, clock: Clock, *, most: int = MAX_ANSWERS) -> None:
-        """`who` is what tells the caller, such as its token: its answers are given to it alone.
+        """`who` identifies the caller, such as its token: its answers are given to it alone.
 
-        A digest of it is all that is written down. `path` is made when there is something to keep, and its directory
+        Only a digest of it is written down. `path` is made when there is something to keep, and its directory
         holds nothing else.
         """
         self._who = hashlib.sha256(who.encode()).hexdigest()[:32]
@@ -72,7 +72,7 @@ class KeptAnswers:
         self._usable = True
 
     def find(self, url: str) -> KeptAnswer | None:
-        """What was answered last; None when nothing is kept."""
+        """Return the last answer; None if nothing is kept."""
 
         def read(connection: sqlite3.Connection) -> KeptAnswer | None:
             found = connection.execute(_FIND, (self._who, url)).fetchone()
@@ -91,13 +91,13 @@ class KeptAnswers:
         self._carried_out(lambda connection: connection.execute(_KEEP, row))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._open is not None:
             connection, self._open = self._open, None
             connection.close()
 
     def _carried_out(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What `work` gives, in a transaction of its own; None where the file cannot be used, or not now."""
+        """Return the result of `work`, in a transaction of its own; None if the file cannot be used, or not now."""
         if not self._usable:
             return None
         import sqlite3
@@ -130,7 +130,7 @@ class KeptAnswers:
         return connection
 
     def _give_up(self, error: Exception) -> None:
-        """Use it no more; one that is broken is removed, so that the next start begins another."""
+        """Use the file no more; a broken one is removed, so that the next start begins another."""
         import sqlite3
 
         log.warning("answers_not_kept", outcome="skipped", path=str(self._path), error=str(error))

@@ -46,7 +46,7 @@ class WantedLabels:
     """The stage and flags that an item's labels are to show; `known` are its labels as just read, None for unread.
 
     A stage without a label leaves the stage labels as they are. `beside` are labels of any other name that are set too.
-    `instead_of` is a label that has to be there still when the stage is set: who takes it off meanwhile orders to stop.
+    `instead_of` is a label that must still be there when the stage is set: a person who takes it off orders to stop.
     """
 
     number: int
@@ -62,7 +62,7 @@ class LabelBoard:
     """The stage and flags that the labels of a repository's items show."""
 
     def __init__(self, github: GitHub, repository: str, names: Labels, changes: ItemChanges | None = None) -> None:
-        """`changes` carries out what is decided here."""
+        """`changes` carries out the changes that are decided here."""
         self._github = github
         self._path = f"/repos/{repository}"
         self._names = names
@@ -78,7 +78,7 @@ class LabelBoard:
         flags_on: Collection[Flag] = (),
         flags_off: Collection[Flag] = (),
     ) -> frozenset[str]:
-        """`show_all` for one item; returns all its labels then."""
+        """Call `show_all` for one item; return all its labels then."""
         wanted = WantedLabels(number, stage, known, tuple(flags_on), tuple(flags_off))
         return (await self.show_all([wanted], permit))[0]
 
@@ -86,9 +86,9 @@ class LabelBoard:
         """Make the stages the only stage labels of their items and set flags; return all labels of each then.
 
         Adds first, reads the reply (the whole set), then removes: a person's label added in between survives, and a
-        crash in between leaves two stages rather than none. Items are changed in their order. Of those whose labels
-        are known, nothing is sent that is so already, and what is sent is one request where GraphQL can be had. Where
-        the label is gone `instead_of` which a stage was to be set, ours goes again and all others stay.
+        crash in between leaves two stages rather than none. Items are changed in their order. For items with known
+        labels, nothing is sent that is so already, and the rest is one request where GraphQL can be had. If the label
+        is gone `instead_of` which a stage was to be set, ours is removed again and all others stay.
         """
         planned = [self._plan(one) for one in wanted]
         needed = [change for change, _ in planned if change.requests]
@@ -114,7 +114,7 @@ class LabelBoard:
         return tuple(shown)
 
     def _plan(self, wanted: WantedLabels) -> tuple[ItemChange, frozenset[str]]:
-        """The change that is known to be needed, and which of our labels must not be there in the end (folded)."""
+        """Return the change known to be needed, and our labels that must not be there in the end (folded)."""
         labelled = wanted.stage not in UNLABELLED
         on: tuple[Stage | Flag, ...] = (wanted.stage, *wanted.flags_on) if labelled else wanted.flags_on
         names = [*(self._names.of(what) for what in on), *wanted.beside]
@@ -133,7 +133,7 @@ class LabelBoard:
     async def exchange(
         self, number: int, on: str, off: str, permit: WritePermit
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Add a label, then take another off where one request can do both; all labels after each of these."""
+        """Add a label, then remove another if one request can do both; return all labels after each of these."""
         changed = await self.changes.at_once([ItemChange(number, on=(on,), off=(off,))], permit)
         if changed is None:
             labels = await self.add(number, [on], permit)
@@ -141,11 +141,11 @@ class LabelBoard:
         return changed[0]
 
     async def remove(self, number: int, name: str, permit: WritePermit) -> None:
-        """Remove a label that was read there, or that a fence shows: one that is not there after a second is fine."""
+        """Remove a label that was read there, or that a fence shows; one that is missing for a second is fine."""
         await self.changes.remove_label(number, name, permit)
 
     async def is_defined(self, stage: Stage) -> bool:
-        """Whether the repository defines a stage's label."""
+        """Return whether the repository defines a stage's label."""
         try:
             await self._github.get(f"{self._path}/labels/{segment(self._names.of(stage))}")
         except NotFound:
@@ -153,23 +153,23 @@ class LabelBoard:
         return True
 
     async def defined(self) -> tuple[str, ...]:
-        """The engine's labels that the repository defines, as they are spelled there."""
+        """Return the engine's labels that the repository defines, as they are spelled there."""
         ours = {name.casefold() for name in self._looks()} - {self._names.story.casefold()}
         return tuple(name for name in await self._defined() if name.casefold() in ours)
 
     async def undefine(self, names: Collection[str], permit: OperatorPermit) -> None:
-        """Remove labels from the repository, and so from everything that carries them; gone already is fine."""
+        """Remove labels from the repository, and so from every item that carries them; gone already is fine."""
         for name in names:
             with suppress(NotFound):
                 await self._github.write("DELETE", f"{self._path}/labels/{segment(name)}", None, permit)
 
     async def missing(self) -> tuple[str, ...]:
-        """The engine's labels that the repository does not define."""
+        """Return the engine's labels that the repository does not define."""
         existing = {name.casefold() for name in await self._defined()}
         return tuple(name for name in self._looks() if name.casefold() not in existing)
 
     async def outdated_looks(self) -> tuple[str, ...]:
-        """The engine's labels that are defined with another colour or description than its own."""
+        """Return the engine's labels that are defined with another colour or description than its own."""
         defined = {name.casefold(): look for name, look in (await self._defined()).items()}
         looks = self._looks()
         return tuple(name for name in looks if defined.get(name.casefold(), looks[name]) != looks[name])

@@ -1,4 +1,4 @@
-"""What GitHub's headers say of its limits, and whether a request may go out now.
+"""GitHub's rate limits as its headers state them, and the decision whether a request may go out now.
 
 Kept per `x-ratelimit-resource` from every answer, 304 included; secondary limits stop everything.
 https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
@@ -22,13 +22,13 @@ SECONDARY_SECONDS = 60.0
 """Shortest pause after a secondary limit that names no time; doubled each time in a row."""
 
 SECONDARY_MAX_SECONDS = 15 * 60.0
-"""Longest of those pauses."""
+"""Longest pause after secondary limits."""
 
 LIMIT_WORDS = {
     403: ("rate limit", "abuse detection", "blocked from content creation", "submitted too quickly"),
     422: ("submitted too quickly", "secondary rate limit", "abuse detection"),
 }
-"""What GitHub says, by status, when something was asked for too fast; new content is refused with 422 too."""
+"""GitHub's words, by status, about requests that came too fast; new content is refused with 422 too."""
 
 RESOURCE = "core"
 """The only resource that the engine's requests are charged to."""
@@ -36,7 +36,7 @@ RESOURCE = "core"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The primary limit of one resource: requests per hour, what is left, when it starts again."""
+    """The primary limit of one resource: requests per hour, those left, and the time of the next start."""
 
     limit: int
     remaining: int
@@ -81,13 +81,13 @@ class RateLimits:
             raise Limited(budget.reset, "the rest of the hourly budget is kept for leases and releases")
 
     def succeeded(self) -> None:
-        """A request went through: secondary limits are no longer in a row."""
+        """Note that a request went through: the next secondary limit is the first in a row."""
         self._strikes = 0
 
     def refusal(self, status: int, headers: Mapping[str, str], message: str) -> Limited | None:
-        """The limit that an answer states, from now on in force; None when it states none.
+        """Return the limit that an answer states, from now on in force; None if it states none.
 
-        `message` is all that GitHub says in words.
+        `message` are all words of GitHub's answer.
         """
         exhausted = headers.get("x-ratelimit-remaining") == "0"
         named = any(words in message.casefold() for words in LIMIT_WORDS.get(status, ()))
@@ -108,6 +108,6 @@ class RateLimits:
 
 
 def _retry_after(value: str, now: datetime) -> datetime:
-    """`Retry-After` in seconds or as a date; at least one second from now, and at most the longest wait."""
+    """Parse `Retry-After`, seconds or a date: at least one second from now, and at most the longest wait."""
     until = later(now, float(value)) if value.isdecimal() else http_date(value)
     return bounded(max(until or now + timedelta(seconds=SECONDARY_SECONDS), now + timedelta(seconds=1)), now)

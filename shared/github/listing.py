@@ -1,4 +1,4 @@
-"""Issues as lists are remembered, thousands of them: without what only a single reading is asked for."""
+"""Issues as lists keep them, thousands of them: without the parts that only a single reading is used for."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from shared.specification import touched
 from shared.text.markdown import unticked
 
 BRIEF = 2000
-"""Characters that are kept of a body at most."""
+"""Most characters that are kept of a body."""
 
 _NAMES_AN_ITEM = re.compile(r"^.*#\d.*$", re.MULTILINE)
 
 
 def issues(value: Any) -> tuple[Issue, ...]:
-    """One page of a list of issues, each as `brief` keeps it; raises `Transient` when it is not one."""
+    """Return one page of a list of issues, each as `brief` keeps it; raises `Transient` for anything else."""
     return wire.read(_page, value)
 
 
 def brief(issue: Issue) -> Issue:
-    """The issue with those lines of its body that name others, like `Depends on #4`, and the files that it names.
+    """Return the issue with those lines of its body that name others, like `Depends on #4`, and the files in it.
 
-    That is all that lists decide by. A last line, a hash of the whole body, shows that it was edited; a tick is no
+    Lists decide by no more than that. A last line, a hash of the whole body, shows that it was edited; a tick is no
     edit. Equal labels and accounts become the same object.
     """
     lines = "\n".join(_NAMES_AN_ITEM.findall(issue.body))[:BRIEF]

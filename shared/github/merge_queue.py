@@ -1,4 +1,4 @@
-"""GitHub's merge queue, which only GraphQL reaches: putting a pull request in, and looking where it is."""
+"""GitHub's merge queue, which only GraphQL reaches: entering a pull request, and reading its place."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MergeQueue:
         self._github = github
 
     async def enter(self, node_id: str, head: str, held: Held) -> None:
-        """Have GitHub merge a pull request at exactly `head` when its turn has come; being in there already is fine.
+        """Have GitHub merge a pull request at exactly `head` when its turn has come; a queued one is left alone.
 
         Raises `Refused` with GitHub's sentence.
         """
@@ -52,7 +52,7 @@ class MergeQueue:
                 raise
 
     async def look(self, node_id: str, held: Held) -> QueuePlace:
-        """Whether a pull request waits in there, or why it does not any more. Raises `Transient`."""
+        """Return whether a pull request waits in the queue, or why it left. Raises `Transient`."""
         data = await ask(self._github, "Queued", LOOK, {"pullRequest": node_id}, held)
         return wire.read(_place, data)
 

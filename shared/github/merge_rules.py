@@ -1,4 +1,4 @@
-"""What a branch requires of a pull request before it is merged: rulesets and classic protection together."""
+"""A branch's requirements for a merge: rulesets and classic protection together."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from shared.github.client import GitHub
 from shared.github.errors import NotFound
 
 RULES_SECONDS = 600.0
-"""For so long the rules of a branch are believed to be as they were read last."""
+"""Seconds for which the rules of a branch are used as read last."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeRules:
-    """What has to be there before a merge, beside green checks; what several rules ask for, all of it counts.
+    """Requirements for a merge besides green checks; the requirements of several rules add up.
 
-    `last_push`: an approval by somebody other than who pushed last. `conversations`: all of them resolved.
+    `last_push`: an approval by somebody other than the author of the last push. `conversations`: all of them resolved.
     `up_to_date`: the branch has all that its base has. `queue`: merges go through GitHub's merge queue. `dismisses`:
-    a push takes the approvals of what was there before away.
+    a push dismisses the approvals of earlier commits.
     """
 
     approvals: int = 0
@@ -55,9 +55,9 @@ class BranchRules:
         self._known: dict[str, tuple[float, MergeRules]] = {}
 
     async def of(self, branch: str) -> MergeRules:
-        """What is required of a merge into `branch`; only administrators see classic protection. Raises `Transient`.
+        """Return the requirements for a merge into `branch`; only administrators see classic protection.
 
-        Read anew after `RULES_SECONDS`.
+        Read anew after `RULES_SECONDS`. Raises `Transient`.
         """
         now = self._github.clock.boot()
         at, known = self._known.get(branch, (now, None))
@@ -67,7 +67,7 @@ class BranchRules:
         return known
 
     async def _by_rulesets(self, branch: str) -> MergeRules:
-        """A server without rulesets answers 404."""
+        """Read the rulesets; a server without them answers 404."""
         try:
             found = await self._github.pages(f"{self._path}/rules/branches/{segment(branch)}")
         except (NotFound, NotAllowed):

@@ -1,4 +1,4 @@
-"""Renamed and transferred: what a redirection to `/repositories/<id>/...` means.
+"""Renames and transfers: the meaning of a redirection to `/repositories/<id>/...`.
 
 A renamed repository keeps its id and is followed; anything with another id is never acted on.
 """
@@ -25,16 +25,16 @@ class Moves:
         self._ids: dict[str, int] = {}
 
     def rewritten(self, path: str) -> str:
-        """`path`, under the repository's id once a rename was met."""
+        """Return `path`, under the repository's id once a rename was met."""
         source = _SOURCE.match(path)
         if source is None or source.group().casefold() not in self._ids:
             return path
         return f"/repositories/{self._ids[source.group().casefold()]}{path[source.end() :]}"
 
     async def learn(self, sent: str, target: str, id_of: Callable[[str], Awaitable[int | None]]) -> None:
-        """Learn from GitHub redirecting the path `sent` to the path `target`.
+        """Learn from a redirection by GitHub of the path `sent` to the path `target`.
 
-        `id_of` asks which id a repository's path (`/repos/owner/name`) has now. Raises `Moved` when
+        `id_of` reads the present id of a repository's path (`/repos/owner/name`). Raises `Moved` if
         the answer would come from another repository: an issue was transferred.
         """
         source, moved_to = _SOURCE.match(sent), repository_id(target)
@@ -48,6 +48,6 @@ class Moves:
 
 
 def repository_id(path: str) -> int | None:
-    """The repository id that a path names, or None."""
+    """Return the repository id in a path, or None."""
     found = _TARGET.match(path)
     return int(found[1]) if found else None

@@ -1,4 +1,4 @@
-"""How fast this process writes: GitHub's content limits, spread out before they are hit.
+"""The pace of this process's writes: GitHub's content limits, spread out before they are hit.
 
 https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 """
@@ -19,7 +19,7 @@ URGENT_RESERVE = 0.1
 """Fraction of each window that only urgent writes (releases, merges, heartbeats) may use."""
 
 LOOK_SECONDS = 30.0
-"""Whoever waits looks again so often: the share may have become larger."""
+"""Seconds after which a waiting write looks again: the share may have become larger."""
 
 
 _hears: ContextVar[Callable[[], None] | None] = ContextVar("paced", default=None)
@@ -27,7 +27,7 @@ _hears: ContextVar[Callable[[], None] | None] = ContextVar("paced", default=None
 
 @contextmanager
 def heard(waits: Callable[[], None]) -> Iterator[None]:
-    """While the block runs, `waits` hears at each look that a write of this task waits for its turn: it is no hang."""
+    """Call `waits` during the block at each look of a waiting write of this task: the task does not hang."""
     token = _hears.set(waits)
     try:
         yield
@@ -38,7 +38,7 @@ def heard(waits: Callable[[], None]) -> Iterator[None]:
 class Pacing:
     """The gaps between writes.
 
-    `share` is the part of GitHub's limits that this process may use, because the limits are the
+    `share` is the fraction of GitHub's limits that this process may use, because the limits are the
     account's and processes do not see each other. An interval of 0 switches pacing off altogether,
     for servers without limits.
     """
@@ -51,23 +51,23 @@ class Pacing:
         self._granted: deque[float] = deque(maxlen=max(count for _, count in WINDOWS))
 
     def use(self, share: float) -> None:
-        """From now on this part of the limits, also for whoever waits already."""
+        """Use this fraction of the limits from now on, also for writes that wait already."""
         if not 0 < share <= 1:
             raise ValueError(f"share must be above 0 and at most 1, not {share}")
         self._share = share
 
     @property
     def share(self) -> float:
-        """The part of GitHub's limits that this process uses."""
+        """The fraction of GitHub's limits that this process uses."""
         return self._share
 
     @property
     def off(self) -> bool:
-        """Whether writes are not paced."""
+        """True if writes are not paced."""
         return self._interval <= 0
 
     def delay(self, now: float, *, urgent: bool = False) -> float:
-        """Seconds after boot time `now` until the next write may go out; 0 when it may go at once."""
+        """Return the seconds after boot time `now` until the next write may go out; 0 if it may go at once."""
         if self.off or not self._granted:
             return 0.0
         ready = [self._granted[-1] + self._interval]
@@ -78,7 +78,7 @@ class Pacing:
         return max(0.0, max(ready) - now)
 
     async def wait(self, *, urgent: bool = False) -> None:
-        """Return when one write may go out, and count it. Nothing is reserved while waiting."""
+        """Wait until one write may go out, and count it. Nothing is reserved while waiting."""
         while (delay := self.delay(self._clock.boot(), urgent=urgent)) > 0:
             if (waits := _hears.get()) is not None:
                 waits()

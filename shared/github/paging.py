@@ -1,4 +1,4 @@
-"""The pages of a list: what one holds, and whether another one follows it (pure).
+"""The pages of a list: their entries, and whether another page follows (pure).
 
 GitHub's ETag is of a page's body, not of its `Link`, and a 304 has no `Link`: a page that was full when it was
 read stays the same page after a next one has begun. So a full page never proves that the list ends there.
@@ -14,23 +14,23 @@ from shared.errors import Transient
 from shared.github.address import query
 
 PAGE = 100
-"""Entries that are asked for at once, GitHub's most."""
+"""Entries per page, GitHub's maximum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many entries a page has, and how many its whole list has where the page says so."""
+    """Number of entries of a page, and of its whole list if the page states that."""
 
     listed: int = 0
     total: int | None = None
 
 
 NOTHING = Extent()
-"""What is no list has no entries."""
+"""The extent of a value that is no list."""
 
 
 def entries(path: str, value: Any) -> list[Any]:
-    """The entries of one page, which may stand inside an object, as `check_runs` beside `total_count`."""
+    """Return the entries of one page, which may stand inside an object, as `check_runs` beside `total_count`."""
     found = _list(value)
     if found is None:
         raise Transient(f"GitHub's answer to {path} is not a list")
@@ -38,18 +38,18 @@ def entries(path: str, value: Any) -> list[Any]:
 
 
 def extent(value: Any) -> Extent:
-    """The extent of a page; that of an answer that is no list is empty."""
+    """Return the extent of a page; empty for an answer that is no list."""
     total = value.get("total_count") if isinstance(value, dict) else None
     return Extent(len(_list(value) or ()), total if isinstance(total, int) else None)
 
 
 def address(path: str, params: Mapping[str, object], number: int = 1) -> str:
-    """Where page `number` of a list is; the first one is asked for without a number."""
+    """Return the address of page `number` of a list; the first one is asked for without a number."""
     return path + query({"per_page": PAGE, **params, "page": number if number > 1 else None})
 
 
 def may_go_on(page: Extent, seen: int, size: int) -> bool:
-    """Whether entries may follow a page that names no next one, after `seen` entries of the list, its own included."""
+    """Return whether entries may follow a page without a link, after `seen` entries of the list, its own included."""
     return page.listed >= size and (page.total is None or seen < page.total)
 
 

@@ -1,4 +1,4 @@
-"""Who we are, which repository this is, and who may write in it."""
+"""Our own account, this repository, and people's permissions in it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from shared.github.errors import NotFound
 from shared.models import Account, Permission, Repository
 
 PERMISSION_SECONDS = 300.0
-"""How long a person's permission is believed."""
+"""Seconds for which a person's permission is used as read."""
 
 MAX_PEOPLE = 1000
-"""How many permissions are remembered."""
+"""Most permissions that are remembered."""
 
 
 class People:
@@ -27,20 +27,20 @@ class People:
         self._known: dict[str, tuple[Permission, float]] = {}
 
     async def me(self) -> Account:
-        """The account that the token belongs to."""
+        """Return the account that the token belongs to."""
         return wire.read(wire.account, await self._github.get("/user"))
 
     async def repository(self) -> Repository:
-        """The repository; raises `Invisible` when the token does not see one of this name."""
+        """Return the repository; raises `Invisible` if the token does not see one of this name."""
         try:
             return wire.read(wire.repository, await self._github.get(f"/repos/{self._repository}"))
         except NotFound as error:
             raise invisible(self._repository) from error
 
     async def permission(self, login: str) -> Permission:
-        """What a person may do, at most five minutes old; strangers have `NONE`.
+        """Return a person's permission, at most five minutes old; strangers have `NONE`.
 
-        A failed question raises and is not remembered: it is no answer, and nobody is trusted by it.
+        A failed request raises and is not remembered: it is no answer, and nobody is trusted by it.
         """
         now, key = self._github.clock.boot(), login.casefold()
         known = self._known.get(key)
@@ -61,7 +61,7 @@ class People:
 
 
 def invisible(repository: str) -> Invisible:
-    """What is said of a repository that this token does not see."""
+    """Return the error for a repository that this token does not see."""
     return Invisible(
         f"GitHub does not show the repository {repository} to this token: "
         "check the spelling, and that the token was given access to it."
@@ -69,7 +69,7 @@ def invisible(repository: str) -> Invisible:
 
 
 async def invisible_item(github: GitHub, repository: str, number: int) -> Invisible:
-    """What is said of an issue or pull request that is not found; of the repository, where that is the reason."""
+    """Return the error for an item that is not found, or for its repository if that is not seen."""
     try:
         await People(github, repository).repository()
     except Invisible as error:
@@ -80,5 +80,5 @@ async def invisible_item(github: GitHub, repository: str, number: int) -> Invisi
 
 
 def _permission(value: Any) -> Permission:
-    """GitHub reports `maintain` as write and `triage` as read; a custom role by what it is based on."""
+    """Read a permission: GitHub reports `maintain` as write, `triage` as read, a custom role by its base role."""
     return Permission(value["permission"])

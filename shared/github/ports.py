@@ -170,7 +170,7 @@ class Checks(Protocol):
     async def of(self, sha: str) -> tuple[Check, ...]: ...
 
     async def ever(self, tip: str) -> bool:
-        """Whether anything was ever checked in this repository; `tip` is a commit to look at."""
+        """Return whether anything was ever checked in this repository; `tip` is a commit to look at."""
         ...
 
     async def unstarted(self, sha: str) -> tuple[Check, ...]: ...
@@ -257,7 +257,7 @@ class Replies(Protocol):
 
 
 class Closing(Protocol):
-    """Tells that a specification is done, and takes off the labels of what has ended."""
+    """The report that a specification is done, and the removal of labels from ended items."""
 
     async def merged(self, fence: Fence, pull_request: PullRequest, permit: WritePermit) -> None: ...
 
@@ -267,7 +267,7 @@ class Closing(Protocol):
 
 
 class People(Protocol):
-    """Who may do what."""
+    """People's permissions."""
 
     async def permission(self, login: str) -> Permission: ...
 

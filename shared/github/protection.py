@@ -1,4 +1,4 @@
-"""What keeps a branch from being pushed to directly, as far as this token can see."""
+"""A branch's protection against direct pushes, as far as this token can see."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from shared.github.errors import NotFound
 
 
 class Protection(StrEnum):
-    """How a branch is protected."""
+    """The protection of a branch."""
 
     ABSENT = "absent"
     """There is no such branch."""
     NONE = "none"
     PUSHABLE = "pushable"
-    """Protected, but nothing asks for pull requests."""
+    """Protected, but no rule asks for pull requests."""
     PULL_REQUESTS = "pull requests"
     """It changes by pull requests only."""
     UNKNOWN = "unknown"
@@ -26,7 +26,7 @@ class Protection(StrEnum):
 
 
 async def protection(github: GitHub, repository: str, branch: str) -> Protection:
-    """How `branch` is protected, by rulesets (which everybody sees) or by classic protection (which few do)."""
+    """Return the protection of `branch`, by rulesets (which everybody sees) or classic protection (which few do)."""
     path = f"/repos/{repository}/branches/{segment(branch)}"
     try:
         protected = wire.read(_protected, await github.get(path))

@@ -1,4 +1,4 @@
-"""Pull requests: one per branch, adopted when it exists, merged only at the commit that was judged."""
+"""Pull requests: one per branch, adopted if it exists, merged only at the commit that was judged."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Pulls:
         self._owner = repository.partition("/")[0]
 
     async def pull_request(self, number: int) -> PullRequest:
-        """One pull request as it is now; `mergeable` is None while GitHub computes it."""
+        """Return one pull request as it is now; `mergeable` is None while GitHub computes it."""
         return wire.read(wire.pull_request, await self._github.item(f"{self._path}/{number}"))
 
     async def of_branch(self, branch: str) -> tuple[PullRequest, ...]:
-        """The pull requests from a branch of this repository, open or not, newest first."""
+        """Return the pull requests from a branch of this repository, open or not, newest first."""
         found = await self._github.pages(self._path, head=f"{self._owner}:{branch}", state="all")
         pulls = wire.each(wire.pull_request, found)
         for one in pulls:
@@ -43,7 +43,7 @@ class Pulls:
     async def open(self, title: str, body: str, head: str, base: str, permit: WritePermit) -> PullRequest:
         """Open a pull request, or adopt the open one that this branch already has.
 
-        Raises `NothingToPull` when `base` has all that `head` has, `NotAllowed` when this token may open none.
+        Raises `NothingToPull` if `base` has all that `head` has, `NotAllowed` if this token may open none.
         """
         content = {"title": title, "body": body, "head": head, "base": base}
         self._github.know(self._root, BRANCH, head)  # it was pushed: nobody opens a pull request of another one
@@ -71,14 +71,14 @@ class Pulls:
         return await self._patch(number, {"state": "closed"}, permit)
 
     async def request_reviewers(self, number: int, logins: Sequence[str], held: Held) -> None:
-        """Ask people for a review; raises `Refused` when one of them cannot be asked."""
+        """Ask people for a review; raises `Refused` if one of them cannot be asked."""
         path = f"{self._path}/{number}/requested_reviewers"
         await self._github.write("POST", path, {"reviewers": list(logins)}, held)
 
     async def merge(self, number: int, sha: str, method: str, message: str, held: Held) -> str:
         """Merge if the head is still `sha`; return the commit on the base branch, whose `message` is as git takes it.
 
-        Already merged is success. Raises `HeadMoved` when the head is another commit, `Refused` when
+        Already merged is success. Raises `HeadMoved` if the head is another commit, `Refused` if
         GitHub does not allow the merge (conflict, protection, merge queue).
         """
         title, _, text = message.partition("\n\n")

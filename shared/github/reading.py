@@ -1,4 +1,4 @@
-"""Reads: conditional, tried again, redirected only as far as is safe; a failed read is never an empty one."""
+"""Reads: conditional, retried, redirected only as far as is safe; a failed read is never an empty one."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from shared.github.transport import JSON, ApiRequest, Response, Transport
 T = TypeVar("T")
 
 TRIES = 3
-"""How often a read is sent before `Transient` reaches the caller."""
+"""Tries of a read before `Transient` reaches the caller."""
 
 BACKOFF_SECONDS = 0.5
-"""Pause before the second try; doubled for the third."""
+"""Pause in seconds before the second try; doubled for the third."""
 
 TEXT_BYTES = 4 * 2**20
-"""So much text of single things is kept in memory: of what is at work. What has ended would only fill it."""
+"""Bytes of single answers that are kept in memory, for items in work; those of ended items would only fill it."""
 
 Converter = Callable[[Any], tuple[Any, ...]]
-"""Makes frozen values of one page of a list; raises `Transient` when the page cannot be used."""
+"""Makes frozen values of one page of a list; raises `Transient` if the page cannot be used."""
 
 MOVED = frozenset({301, 307, 308})
-"""Redirections that speak of a moved repository or issue; 302 leads to a download."""
+"""Statuses of redirections for a moved repository or issue; 302 leads to a download."""
 
 
 class Reads:
-    """Everything that asks without changing."""
+    """All requests that change nothing."""
 
     def __init__(self, transport: Transport, root: ApiRoot, versions: ItemVersions, ids: GlobalIds) -> None:
         self.kept: KeptAnswers | None = None
@@ -50,18 +50,18 @@ class Reads:
         self.fresh = Fresh(transport.clock)
 
     def address(self, path: str) -> str:
-        """The URL that a path has now, renames included."""
+        """Return the present URL of a path, renames included."""
         return self._root.url(self._moves.rewritten(path))
 
     async def entry(self, path: str, *, urgent: bool, convert: Converter | None = None) -> CachedAnswer:
-        """The answer to a JSON read; with `convert`, only its `items` are kept, the same ones as long as it is.
+        """Return the answer to a JSON read; with `convert`, only its `items` are kept, the same ones while unchanged.
 
-        What cannot be converted is not remembered, so that the next read is a full one.
+        An answer that cannot be converted is not remembered, so that the next read is a full one.
         """
         return await self._patiently(lambda: self._entry_once(path, urgent, convert))
 
     async def text(self, path: str, accept: str) -> str:
-        """The answer to a text read; its end when it is long."""
+        """Return the answer to a text read; its end if it is long."""
         return await self._patiently(lambda: self._text_once(path, accept))
 
     async def learn(self, call: ApiRequest, answer: Response) -> None:
@@ -70,7 +70,7 @@ class Reads:
         await self._moves.learn(self._root.path(call.url), target, self._id_of)
 
     def refusal(self, call: ApiRequest, answer: Response, error: HTTPException) -> EngineError:
-        """What an answer that is no success means; a limit is in force from now on."""
+        """Return the error of an answer that is no success; a limit is in force from now on."""
         limited = self._transport.limits.refusal(answer.status, answer.headers, words(error))
         if limited is not None:
             return limited
@@ -83,12 +83,12 @@ class Reads:
         self.fresh.admit(*self._asked(call))
 
     def answered(self, call: ApiRequest, reply: Any = None) -> None:
-        """A call was carried out."""
+        """Note that a call was carried out."""
         self._transport.limits.succeeded()
         self.fresh.answered(*self._asked(call), reply)
 
     def name(self, call: ApiRequest) -> str:
-        """A call in words, for errors."""
+        """Return a call in words, for errors."""
         return f"{call.method} {call.url.removeprefix(self._root.root)}"
 
     async def _entry_once(self, path: str, urgent: bool, convert: Converter | None) -> CachedAnswer:
@@ -115,14 +115,14 @@ class Reads:
         return entry
 
     def _entry_of(self, path: str, read: KeptAnswer, value: Any, convert: Converter | None) -> CachedAnswer:
-        """What is remembered of an answer whose body is `value`; ids and versions are learned from it."""
+        """Return the cache entry of an answer whose body is `value`; ids and versions are learned from it."""
         self._ids.learn(path, value)
         self._versions.listed(path.partition("?")[0], value, self._transport.clock.boot())
         body, items = (read.body, ()) if convert is None else (b"", convert(value))
         return CachedAnswer(read.etag, body, read.next, items, extent(value))
 
     def _entry_of_before(self, path: str, url: str, cache: Cache, convert: Converter | None) -> CachedAnswer | None:
-        """What was answered before this process began, or long ago: GitHub is asked whether it is still so."""
+        """Return an answer from before this process, or from long ago: GitHub is asked if it still holds."""
         read = self.kept.find(url) if self.kept is not None else None
         if read is None:
             return None
@@ -148,7 +148,7 @@ class Reads:
         return answer.body.decode("utf-8", "replace")
 
     async def _downloaded(self, call: ApiRequest, url: str) -> Response:
-        """What lies at a signed URL; its host is not GitHub's API and its limits are not ours."""
+        """Download a signed URL; its host is not GitHub's API and its limits are not ours."""
         answer = await self._transport.download_elsewhere(url)
         if answer.status in {404, 410}:
             raise NotFound(f"GitHub no longer keeps {self.name(call)}")
@@ -157,7 +157,7 @@ class Reads:
         return answer
 
     async def _id_of(self, root: str) -> int | None:
-        """The id of the repository at `/repos/owner/name`, itself renamed or not."""
+        """Return the id of the repository at `/repos/owner/name`, itself renamed or not."""
         call = ApiRequest("GET", self._root.url(root))
         answer = await self._transport.exchange(call, lambda: self._transport.limits.admit(urgent=True))
         if answer.status in MOVED:
@@ -177,7 +177,7 @@ class Reads:
         return call.method, self._root.path(call.url), call.payload
 
     async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Try a read again when it failed for a passing reason other than a limit or a thing that is not shown yet."""
+        """Retry a read that failed for a passing reason other than a limit or a thing that is not shown yet."""
         try:
             return await read()
         except Transient as error:

@@ -1,4 +1,4 @@
-"""Threads of reviews, which are resolved, and reviews, which are hidden as outdated: only GraphQL can do either."""
+"""Threads of reviews, to resolve, and reviews, to hide as outdated: only GraphQL can do either."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.lock.hold import Held
 from shared.models import Review
 
 MOST = 30
-"""So many are resolved at once; what is left stays open, as without GraphQL."""
+"""Most threads resolved at once; the others stay open, as without GraphQL."""
 
 PAGES = 5
 
@@ -47,16 +47,16 @@ mutation Hide($review: ID!) {
 
 
 class ReviewThreads:
-    """The threads of one repository's reviews, and those themselves."""
+    """The reviews of one repository and their threads."""
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
         self._owner, _, self._name = repository.partition("/")
 
     async def resolve(self, number: int, roots: Collection[int], held: Held) -> int:
-        """Resolve the threads of pull request `number` that begin with the comments `roots`; how many were open.
+        """Resolve the threads of pull request `number` that begin with the comments `roots`; return how many were open.
 
-        Raises `Transient`, and `Refused` or `NotAllowed` where GitHub does not let this token do it.
+        Raises `Transient`, and `Refused` or `NotAllowed` if GitHub does not let this token do it.
         """
         found = await self._open(number, roots, held)
         for thread in found[:MOST]:
@@ -65,7 +65,7 @@ class ReviewThreads:
         return len(found[:MOST])
 
     async def hide(self, reviews: Sequence[Review], held: Held) -> int:
-        """Hide reviews as outdated; how many. Hiding one again changes nothing. Errors as `resolve`."""
+        """Hide reviews as outdated; return how many. Hiding one again changes nothing. Errors as `resolve`."""
         named = [one.node_id for one in reviews if one.node_id]
         for name in named[:MOST]:
             held.check()
@@ -73,7 +73,7 @@ class ReviewThreads:
         return len(named[:MOST])
 
     async def _open(self, number: int, roots: Collection[int], held: Held) -> list[str]:
-        """The ids of those that are open."""
+        """Return the ids of the open ones."""
         found: list[str] = []
         after: str | None = None
         for _ in range(PAGES):
@@ -87,7 +87,7 @@ class ReviewThreads:
 
 
 def _threads(value: Any) -> tuple[Mapping[str, int], str | None]:
-    """Open thread -> its first comment, and where the next page begins."""
+    """Return open thread -> its first comment, and the cursor of the next page."""
     page = value["data"]["repository"]["pullRequest"]["reviewThreads"]
     nodes = [one for one in page["nodes"] if not one["isResolved"] and one["comments"]["nodes"]]
     threads = {str(one["id"]): int(one["comments"]["nodes"][0]["fullDatabaseId"]) for one in nodes}

@@ -1,4 +1,4 @@
-"""Reviews: what was said about a pull request, and our verdict in one request."""
+"""Reviews: the reviews and comments of a pull request, and our verdict in one request."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _EVENTS = {
 
 _OWN = ("your own pull request",)
 _LINES = ("line", "path", "position", "diff")
-"""Words by which GitHub refuses a place of an inline comment."""
+"""Words by which GitHub refuses the place of an inline comment."""
 
 
 TOGETHER_SECONDS = 5.0
-"""Reviews and inline comments read within so long are one reading."""
+"""Seconds within which readings of reviews and of inline comments count as one reading."""
 
 MOST = 500
-"""Pull requests of which it is remembered which reviews were listed."""
+"""Most pull requests whose listed reviews are remembered."""
 
 
 class Reviews:
@@ -41,7 +41,7 @@ class Reviews:
         self._lacking: dict[int, float] = {}
 
     async def of(self, number: int) -> tuple[Review, ...]:
-        """The submitted reviews, oldest first; drafts (which only their author sees) are left out."""
+        """Return the submitted reviews, oldest first; drafts (which only their author sees) are left out."""
         found = await self._github.pages(f"{self._path}/{number}/reviews")
         if len(self._listed) >= MOST:
             self._listed.clear()
@@ -49,9 +49,9 @@ class Reviews:
         return wire.each(wire.review, [r for r in found if wire.read(_state, r) != ReviewState.PENDING])
 
     async def comments(self, number: int) -> tuple[ReviewComment, ...]:
-        """The inline comments, oldest first.
+        """Return the inline comments, oldest first.
 
-        Raises `NotShown` when one belongs to a review that the reviews lacked which were read right before.
+        Raises `NotShown` if one belongs to a review that is missing from the reviews read right before.
         """
         found = await self._github.pages(f"{self._path}/{number}/comments")
         at, reviews = self._listed.get(number, (float("-inf"), frozenset()))
@@ -72,9 +72,9 @@ class Reviews:
     async def submit(
         self, number: int, sha: str, state: ReviewState, body: str, findings: Sequence[Finding], held: Held
     ) -> Review:
-        """Submit one review of the commit `sha` with all its findings; the reply says in which state.
+        """Submit one review of the commit `sha` with all its findings; the reply states its state.
 
-        Where GitHub refuses a verdict on one's own pull request it becomes a comment; where it
+        If GitHub refuses a verdict on one's own pull request it becomes a comment; if it
         refuses a finding's line, all findings go into the body.
         """
         wish: dict[str, Any] = {"commit_id": sha, "event": _EVENTS[state], "body": body}
@@ -93,7 +93,7 @@ class Reviews:
 
 
 def _weaker(wish: dict[str, Any], findings: Sequence[Finding], refused: Refused) -> dict[str, Any]:
-    """What to submit instead; raises `refused` when nothing is left to give up."""
+    """Return a weaker review to submit instead; raises `refused` if nothing is left to give up."""
     if refused.status != 422:
         raise refused
     if wish["event"] != "COMMENT" and refused.says(*_OWN):

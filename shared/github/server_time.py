@@ -1,4 +1,4 @@
-"""GitHub's time: the `Date` of its last answer, carried on by the boot clock. The only time that decides."""
+"""GitHub's time: the `Date` of its last answer, carried on by the boot clock. Decisions use no other time."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from shared.retry_times import http_date
 log = structlog.get_logger()
 
 APART_SECONDS = 30.0
-"""A local clock that is further away deserves a word: logs and certificates need it, no decision does."""
+"""Seconds of difference from which the local clock is reported: logs and certificates need it, no decision does."""
 
 
 AGREES_SECONDS = 30.0
-"""An answer agrees with what is known when its `Date` is no further away from it."""
+"""Largest difference in seconds between a `Date` and the known time that agree."""
 
 DOUBT_SECONDS = 600.0
-"""A time that does not agree is believed when another answer, so much later, agrees with it."""
+"""Seconds after which a second answer that agrees with a doubted time makes it believed."""
 
 LOOPBACK_DOUBT_SECONDS = 0.0
-"""A server on this machine is a lab, whose clock is moved by hand: there the next answer that agrees is enough."""
+"""The same for a server on this machine, a lab whose clock is moved by hand: the next answer that agrees is enough."""
 
 WITNESS_SECONDS = 120.0
-"""First answers agree with nothing yet: they are believed when this machine's clock is no further away."""
+"""Largest difference in seconds to this machine's clock at which a first answer is believed: there is no other yet."""
 
 AGREEING = 2
-"""So many answers in a row have to agree before anything is claimed, or taken from anybody, by this time."""
+"""Answers in a row that have to agree before anything is claimed, or taken from anybody, by this time."""
 
 
 class ServerTime:
-    """What time it is on the server. One wrong `Date`, of a proxy or a replica, changes nothing."""
+    """The time on the server. One wrong `Date`, of a proxy or a replica, changes nothing."""
 
     def __init__(self, clock: Clock, doubt_seconds: float = DOUBT_SECONDS) -> None:
         self._clock, self._doubt_seconds = clock, doubt_seconds
@@ -69,7 +69,7 @@ class ServerTime:
 
     @property
     def sure(self) -> bool:
-        """Whether the last answers agreed with each other, and none of another time has come since.
+        """True if the last answers agreed with each other, and none of another time has come since.
 
         Those of a process that has just started agree with this machine's clock too, or have agreed for long enough:
         it may have been started while a proxy dates all answers wrong.
@@ -77,14 +77,14 @@ class ServerTime:
         return self._confirmed and self._agreed >= AGREEING
 
     def now(self) -> datetime:
-        """Server time, aware, in UTC; raises `Transient` before the first answer."""
+        """Return server time, aware, in UTC; raises `Transient` before the first answer."""
         if self._read is None:
             raise Transient("GitHub has not answered yet, so its time is not known.")
         date, boot = self._read
         return date + timedelta(seconds=self._clock.boot() - boot)
 
     def _compare(self, ahead_seconds: float) -> None:
-        """Say once when the local clock and the server's come apart, and once when they agree again."""
+        """Log once that the local clock and the server's differ, and once that they agree again."""
         apart = abs(ahead_seconds) > APART_SECONDS
         if apart and not self._apart:
             log.warning("clock_apart", ahead_seconds=round(ahead_seconds), hint="Let a time service set this clock.")

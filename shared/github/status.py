@@ -1,7 +1,7 @@
-"""What an agent tells on a thread, in the one comment that it shares with the lock of its kind; edited in place.
+"""The status comment: an agent's words on a thread, in the one comment that it shares with its lock; edited in place.
 
-The holder writes by `shared.lock.hold.tell`, so that edits count as heartbeats and wait for each other; whoever says
-something without holding changes what is told and leaves the lock's lines as they are.
+The holder writes by `shared.lock.hold.tell`, so that edits count as heartbeats and wait for each other; an agent that
+writes without holding changes the words and leaves the lock's lines as they are.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["MARK", "Status", "StatusBoard", "Thread"]
 log = structlog.get_logger()
 
 _CREDIT, _CREDIT_END = "<!-- credit -->", "<!-- end of credit -->"
-"""Around figures that change by themselves with time: no reason to edit a comment."""
+"""Markers around figures that change by themselves with time: no reason to edit a comment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a status comment says: one sentence, a small table, and data for programs."""
+    """The content of a status comment: one sentence, a small table, and data for programs."""
 
     sentence: str
     rows: Sequence[tuple[str, str]] = ()
@@ -44,7 +44,7 @@ class Status:
 
 
 class Thread(Protocol):
-    """What the status comment needs of the comments adapter."""
+    """The part of the comments adapter that the status comment uses."""
 
     def known(self, number: int) -> tuple[Comment, ...] | None: ...
 
@@ -61,7 +61,7 @@ Ignored = Callable[[Iterable[Comment]], Awaitable[Sequence[Mapping[str, Any]]]]
 
 
 class StatusBoard:
-    """Writes what one kind of agent tells on the threads of one repository."""
+    """The status comments of one kind of agent on the threads of one repository."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class StatusBoard:
         credit: Callable[[int], str] | None = None,
         ignored: Ignored | None = None,
     ) -> None:
-        """`credit` makes the table of what may be spent, as Markdown; empty when there is nothing to show.
+        """`credit` makes the table of what may be spent, as Markdown; empty if there is nothing to show.
 
-        `ignored` tells which comments of a thread nobody heeds, as entries `{id, why}`.
+        `ignored` returns the comments of a thread that nobody heeds, as entries `{id, why}`.
         """
         self._comments = comments
         self._ignored = ignored
@@ -85,13 +85,13 @@ class StatusBoard:
         self._holding: Mapping[ItemKey, Held] = {}
 
     def beside(self, holding: Mapping[ItemKey, Held]) -> None:
-        """What this process holds is written into by its lease, whoever has something to tell."""
+        """Write comments of items that this process holds by their leases, for every caller."""
         self._holding = holding
 
     async def show(self, number: int, status: Status, permit: WritePermit) -> None:
-        """Tell it in the comment that stands there, or post one; nothing is sent when it says the same.
+        """Put the status into the existing comment, or post one; nothing is sent if it says the same.
 
-        The holder's comment stands there since its claim. Raises `Lost`, `Transient`, `Blocked`.
+        The holder's comment exists since its claim. Raises `Lost`, `Transient`, `Blocked`.
         """
         held = self._held(number, permit)
         if held is not None:
@@ -107,7 +107,7 @@ class StatusBoard:
             await self._edit(number, *found, words, permit)
 
     async def _show_held(self, number: int, status: Status, held: Held) -> None:
-        """Tell it in the lock's comment. What an agent posted that was not shown the other's comment is taken away."""
+        """Put the status into the lock's comment. Twins, posted by agents that were not shown it, are deleted."""
         thread = self._comments.known(number) or ()
         twins = self._twins(held, thread)
         record = status_record.kept(held.words.folded)
@@ -119,8 +119,7 @@ class StatusBoard:
                 await self._comments.delete(twin.id, held)
 
     def _twins(self, held: Held, thread: Iterable[Comment]) -> list[tuple[Comment, Shown]]:
-        """Comments of this kind that show no lock or an earlier epoch: its holder alone knows that nobody will use them
-        any more."""
+        """Return comments of this kind without a lock or of an earlier epoch: only the holder knows they are unused."""
         read = ((one, shown(one, self._role, self._accounts, self._keys)) for one in thread if one.id != held.ack.id)
         return [
             (one, found)
@@ -129,7 +128,7 @@ class StatusBoard:
         ]
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
-        """`show`, but only where a comment stands already: for news that GitHub itself shows to people."""
+        """Call `show`, but only if a comment exists already: for news that GitHub itself shows to people."""
         if self._held(number, permit) is not None or await self._find(number) is not None:
             await self.show(number, status, permit)
 
@@ -141,9 +140,9 @@ class StatusBoard:
         commands: Sequence[Mapping[str, Any]] = (),
         ignored: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Record commands and what was ignored, each by its comment's id; what the comment says beside stays.
+        """Record commands and ignored comments, each by its comment's id; the comment's other content stays.
 
-        What was only ignored is no reason to post one. Raises `Transient`, `Blocked`.
+        Ignored comments alone are no reason to post one. Raises `Transient`, `Blocked`.
         """
         new = {"commands": commands, "ignored": ignored}
         held = self._held(number, permit)
@@ -163,14 +162,14 @@ class StatusBoard:
             await self._edit(number, *found, words, permit)
 
     def record_in(self, number: int, thread: Iterable[Comment]) -> status_record.Record:
-        """What the status comments of all kinds of agent in a thread that was read whole record of commands."""
+        """Return the commands recorded by all agents' status comments; needs the complete thread."""
         keys = [ItemKey(kind, number) for kind in AGENTS]
         told = [carried(one, key, self._accounts, self._keys).words.folded for one in thread for key in keys]
         records = [status_record.kept(folded) for folded in told if folded]
         return {key: [entry for one in records for entry in one.get(key, ())] for key in status_record.KEPT}
 
     async def data(self, number: int) -> Mapping[str, Any]:
-        """The data of the comment that stands there; empty when there is none."""
+        """Return the data of the existing comment; empty if there is none."""
         held = self._holding.get(ItemKey(self._role, number))
         if held is not None:
             return _data(held.words)
@@ -178,7 +177,7 @@ class StatusBoard:
         return {} if found is None else _data(found[1].words)
 
     def _held(self, number: int, permit: WritePermit) -> Held | None:
-        """The lease under which this thread's comment is written in this process; None where there is none."""
+        """Return the lease under which this process writes this thread's comment; None if there is none."""
         key = ItemKey(self._role, number)
         if isinstance(permit, Held) and permit.fence.key == key:
             return permit
@@ -196,13 +195,13 @@ class StatusBoard:
         return self._pick(number, await self._comments.thread(number))
 
     def _pick(self, number: int, thread: Iterable[Comment]) -> tuple[Comment, Shown] | None:
-        """The comment of this kind with the lowest id, and what it says."""
+        """Return the comment of this kind with the lowest id, and its content."""
         key = ItemKey(self._role, number)
         read = ((one, carried(one, key, self._accounts, self._keys)) for one in thread)
         return next(((one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)), None)
 
     async def _edit(self, number: int, found: Comment, shown: Shown, words: Words, permit: WritePermit) -> None:
-        """Its text with other words. What is told to have ended is held by nobody."""
+        """Edit the comment to other words; those that tell of an end also end its lock: nobody holds an ended item."""
         if shown.ack is None:
             body = write_words(ItemKey(self._role, number), shown.revision + 1, words, self._keys)
         else:
@@ -215,7 +214,7 @@ class StatusBoard:
     async def _words(
         self, number: int, record: status_record.Record, status: Status, thread: tuple[Comment, ...]
     ) -> Words:
-        """What is told, with the record of commands that stood there before."""
+        """Return the words of a status, with the record of commands that stood there before."""
         data = status_record.added(status.data, record, older=True)
         if self._ignored is not None and thread and (told := await self._ignored(thread)):
             data = status_record.added(data, {"ignored": told})
@@ -230,7 +229,7 @@ class StatusBoard:
 
 
 def _with_data(words: Words, data: Mapping[str, Any]) -> Words:
-    """The same with other data: nothing else of it changes."""
+    """Return the same words with other data: nothing else changes."""
     said = status_record.untold(words.said) or status_record.beginning(words.folded)
     rest = words.folded.partition("```json\n")[0].rstrip() if words.said else ""
     folded = _paragraphs((rest, status_record.machine_readable(data)))
@@ -250,6 +249,6 @@ def _data(words: Words) -> Mapping[str, Any]:
 
 
 def _content(words: Words) -> tuple[str, str]:
-    """The part that stays whatever else the comment says: commands given, and what was ignored, are in the data."""
+    """Return what makes two words differ: text and data (commands, ignored comments), without the credit figures."""
     before, _, rest = words.folded.partition(_CREDIT)
     return words.said, f"{before.rstrip()}\n{rest.rpartition(_CREDIT_END)[2].strip()}".strip()

@@ -1,4 +1,4 @@
-"""The part of a status comment that stays whatever else it says: commands given, and what was ignored (pure)."""
+"""The lasting part of a status comment: commands given, and comments that were ignored (pure)."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ KEPT = ("commands", "ignored")
 """Keys of the data that later status comments carry on."""
 
 MOST = 20
-"""So many entries of each kind are kept, the newest; what is older belongs to stages that are over."""
+"""Most entries of each kind that are kept, the newest; older ones belong to stages that are over."""
 
 SHOWN = 5
-"""So many commands are told to people."""
+"""Most commands that are shown to people."""
 
 _BEGIN, _END = "<!-- commands -->", "<!-- end of commands -->"
 _DETAILS = "\n<details><summary>For programs</summary>\n"
-"""What older engines folded away below the rest of a status comment."""
+"""The beginning of the collapsed part in older engines' status comments."""
 
 Record = Mapping[str, Sequence[Mapping[str, Any]]]
 """`commands`: `{id, by, command, outcome}`; `ignored`: `{id, why}`."""
 
 
 def read(body: str) -> Mapping[str, Any]:
-    """What a body of ours says to programs: its last JSON block, in which no line can begin with a back quote."""
+    """Return the data in a body of ours: its last JSON block, in which no line can begin with a back quote."""
     block = f"\n{body}".replace("\r\n", "\n").rpartition("\n```json\n")[2].partition("\n```")[0]
     return json.loads(block) if block.startswith("{") else {}
 
 
 def kept(body: str) -> Record:
-    """The record that a body carries."""
+    """Return the record in a body."""
     data = read(body)
     return {key: data[key] for key in KEPT if data.get(key)}
 
 
 def merged(old: Record, new: Record) -> Record:
-    """Both, each entry once by its comment, the newest last. What was dropped because it is too old stays so."""
+    """Return both, each entry once by its comment, the newest last. Entries dropped for their age stay dropped."""
     found = {}
     for key in KEPT:
         before = list(old.get(key, ()))
@@ -49,7 +49,7 @@ def merged(old: Record, new: Record) -> Record:
 
 
 def dropped_below(ids: Sequence[Any]) -> int:
-    """The id below which a list of entries with these ids may have dropped older ones; 0 while it has room.
+    """Return the id below which a list of entries with these ids may have dropped older ones; 0 while it has room.
 
     Ids are those of comments; an entry about an edited comment has a name instead.
     """
@@ -58,7 +58,7 @@ def dropped_below(ids: Sequence[Any]) -> int:
 
 
 def added(data: Mapping[str, Any], record: Record, *, older: bool = False) -> Mapping[str, Any]:
-    """Data with another record in it, which is newer than its own unless it is `older`."""
+    """Return data with another record in it, which is newer than its own unless it is `older`."""
     own = {key: data[key] for key in KEPT if data.get(key)}
     return {**data, **(merged(record, own) if older else merged(own, record))}
 
@@ -72,24 +72,24 @@ def _fresh(before: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 
 
 def told(data: Mapping[str, Any]) -> str:
-    """The commands that people gave lately and what became of them, for people; empty when there were none."""
+    """Return the latest commands with their outcomes, and ignored comments, for people; empty without any."""
     lines = list(_told(data))
     return "\n".join([_BEGIN, *lines, _END]) if lines else ""
 
 
 def machine_readable(data: Mapping[str, Any]) -> str:
-    """Everything, for programs."""
+    """Return all data, for programs."""
     return f"```json\n{json.dumps(data, indent=1, sort_keys=True, default=str)}\n```" if data else ""
 
 
 def untold(said: str) -> str:
-    """What people read, without `told`."""
+    """Return the text for people, without the part of `told`."""
     before, _, rest = said.partition(_BEGIN)
     return f"{before.rstrip()}{rest.rpartition(_END)[2]}".strip("\n")
 
 
 def beginning(body: str) -> str:
-    """What people read in an older engine's status comment, which `body` is without its first line."""
+    """Return the text for people in an older engine's status comment; `body` lacks its first line."""
     text = f"\n{body}"
     for mark in (f"\n{_BEGIN}\n", _DETAILS):
         text = text.partition(mark)[0]

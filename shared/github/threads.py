@@ -1,4 +1,4 @@
-"""Threads as this process knows them: what it has read and what it has written since (no I/O)."""
+"""Threads as this process knows them: its readings and its own writes since (no I/O)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from datetime import datetime, timedelta
 from shared.models import Comment
 
 RECENT_SECONDS = 30.0
-"""What was read so lately is as new as what a poll would tell."""
+"""Age in seconds below which a reading is as new as a poll's."""
 
 OVERLAP = timedelta(seconds=60)
-"""By so much a partial reading must reach back behind the one before, because servers show changes late."""
+"""Time by which a partial reading must reach back behind the one before, because servers show changes late."""
 
 MOST = 64
-"""How many threads are kept; the least recently used goes first."""
+"""Most threads that are kept; the least recently used goes first."""
 
 
 @dataclass(slots=True)
 class _Thread:
-    """`whole_at` (boot clock) is when it was last read whole, `until` (server time) up to when changes are known."""
+    """`whole_at` (boot clock) is when it was last read whole; changes are known up to `until` (server time)."""
 
     comments: dict[int, Comment]
     whole_at: float
@@ -29,7 +29,7 @@ class _Thread:
 
 
 class Threads:
-    """The threads of one repository. Deletions are seen by whole readings only."""
+    """The threads of one repository. Only whole readings show deletions."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, _Thread] = OrderedDict()
@@ -37,7 +37,7 @@ class Threads:
     def read(
         self, number: int, comments: Iterable[Comment], *, since: datetime | None, boot: float, at: datetime
     ) -> None:
-        """What a reading showed that was begun at `boot`, at server time `at`: all, or what changed from `since` on."""
+        """Keep a reading begun at `boot`, at server time `at`: all comments, or those that changed from `since` on."""
         known = self._known.get(number)
         if since is None:
             self._known[number] = _Thread({one.id: one for one in comments}, boot, at)
@@ -53,27 +53,27 @@ class Threads:
             self._known.pop(number, None)  # something may have happened in between
 
     def wrote(self, comment: Comment) -> None:
-        """A comment as the reply to our own write shows it."""
+        """Keep a comment from the reply to our own write."""
         known = self._known.get(comment.number)
         if known is not None:
             known.comments[comment.id] = comment
 
     def forget(self, number: int) -> None:
-        """A comment may stand there of which no reading has told: the next one is read anew."""
+        """Forget a thread, which is then read anew: it may have a comment that no reading has shown."""
         self._known.pop(number, None)
 
     def gone(self, id: int) -> None:
-        """A comment does not exist any more."""
+        """Forget a comment that does not exist any more."""
         for known in self._known.values():
             known.comments.pop(id, None)
 
     def known(self, number: int) -> tuple[Comment, ...] | None:
-        """A thread as readings and our own writes have shown it, however long ago; None when it is not known whole."""
+        """Return a thread by readings of any age and our own writes; None if it is not known whole."""
         found = self._known.get(number)
         return None if found is None else tuple(found.comments[id] for id in sorted(found.comments))
 
     def lately(self, number: int, boot: float, witness: int = 0) -> tuple[Comment, ...] | None:
-        """A thread that was read whole in the last 30 seconds, or that has the comment `witness`; None when unknown."""
+        """Return a thread read whole in the last 30 seconds, or with the comment `witness`; None if unknown."""
         known = self._known.get(number)
         if known is None or (boot - known.whole_at >= RECENT_SECONDS and witness not in known.comments):
             return None

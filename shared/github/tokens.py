@@ -1,4 +1,4 @@
-"""Where tokens come from: a value, `gh auth token`, or a GitHub App that makes one for an hour, again and again."""
+"""The sources of tokens: a value, `gh auth token`, or a GitHub App that makes one for an hour, again and again."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from shared.models import Account
 log = structlog.get_logger()
 
 GH_SECONDS = 10.0
-"""How long `gh` may take to look its token up."""
+"""Seconds that `gh` may take to look its token up."""
 
 PROOF_SECONDS = 9 * 60
-"""How long one proof of being the App is used; GitHub takes none that is valid for more than 10 minutes."""
+"""Seconds for which one proof of being the App is used; GitHub accepts at most 10 minutes."""
 
 DRIFT_SECONDS = 60
-"""A proof is dated back by so much, as GitHub advises, because clocks differ."""
+"""Seconds by which a proof is dated back, as GitHub advises, because clocks differ."""
 
 ROTATION_SECONDS = 5 * 60
-"""An installation's token is replaced so long before it expires."""
+"""Seconds before its expiry at which an installation's token is replaced."""
 
 SPREADING_SECONDS = 8.0
-"""A token so young that is refused is not known to all of GitHub's servers yet: its own client libraries wait 5 s."""
+"""Age in seconds below which not all of GitHub's servers may know a token; GitHub's own libraries wait 5 s."""
 
 SPREADING_PAUSES = (0.5, 2.0)
-"""Between two tries of a young token: at least, and at most; in between, as long as it is old."""
+"""Shortest and longest pause in seconds between two tries of a young token; in between, its age."""
 
 UNPROCESSABLE = 422
-"""What GitHub answers to a wish for a repository that the installation does not reach."""
+"""GitHub's status for a wish for a repository that the installation does not reach."""
 
 _SIGN_IN = OperatorPermit("sign in as the App")
 
 
 class Kept:
-    """The token that a person keeps somewhere: read again when GitHub refuses it, because it may have been replaced."""
+    """A token that a person keeps somewhere: read again if GitHub refuses it, because it may have been replaced."""
 
     def __init__(self, read: Callable[[], str]) -> None:
         """`read` may raise `Unauthorized`: at the start that is raised, later the token that is known stays."""
@@ -55,20 +55,20 @@ class Kept:
         self._known = read()
 
     async def __call__(self) -> str:
-        """The token to use now."""
+        """Return the token to use now."""
         return self._known
 
     async def renew(self, refused: str) -> bool:
-        """Look it up again; whether there is another one now."""
+        """Look it up again; return whether there is another one now."""
         with suppress(Unauthorized):
             self._known = self._read()
         return self._known != refused
 
 
 async def of_gh(command: str, host: str, environment: Mapping[str, str]) -> str:
-    """What `gh auth token` prints for a host; empty when gh is missing, slow, or not logged in there.
+    """Return the output of `gh auth token` for a host; empty if gh is missing, slow, or not logged in there.
 
-    `environment` needs `PATH` and what leads gh to its own configuration.
+    `environment` needs `PATH` and the variables that lead gh to its own configuration.
     """
     argv = (command, "auth", "token", "--hostname", host)
     try:
@@ -80,13 +80,13 @@ async def of_gh(command: str, host: str, environment: Mapping[str, str]) -> str:
 
 
 class Proof:
-    """A GitHub App's proof of who it is: a JSON web token, signed anew every few minutes.
+    """A GitHub App's proof of identity: a JSON web token, signed anew every few minutes.
 
     https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
     """
 
     def __init__(self, app_id: int, private_key: str, now: Callable[[], float]) -> None:
-        """`now` is in seconds since the epoch, GitHub's where it is known; raises `Misconfigured` for a bad key."""
+        """`now` is in seconds since the epoch, GitHub's if it is known; raises `Misconfigured` for a bad key."""
         self._app_id = app_id
         self._private_key = private_key
         self._now = now
@@ -95,7 +95,7 @@ class Proof:
         self._sign(now())
 
     async def __call__(self) -> str:
-        """The proof to use now."""
+        """Return the proof to use now."""
         now = self._now()
         if self._known is None or not now - PROOF_SECONDS < self._known[1] <= now:
             self._known = self._sign(now), now
@@ -144,7 +144,7 @@ class Installation:
         self._one_at_a_time = anyio.Lock()
 
     async def __call__(self) -> str:
-        """The token to use now. Raises `Misconfigured`, `Unauthorized` or `Transient`."""
+        """Return the token to use now. Raises `Misconfigured`, `Unauthorized` or `Transient`."""
         async with self._one_at_a_time:
             if self._known is None or self._app.server_time >= self._known[1]:
                 self._known = await self._made()
@@ -152,7 +152,7 @@ class Installation:
             return self._known[0]
 
     async def admit(self, repository: str) -> None:
-        """Raise `Misconfigured` where the token does not reach; one that was left out is asked for again first."""
+        """Raise `Misconfigured` if the token does not reach a repository; one left out is asked for again first."""
         await self()
         if repository not in self._left_out:
             return
@@ -163,9 +163,9 @@ class Installation:
         await self()
 
     async def renew(self, refused: str) -> bool:
-        """Give a young token time to become known; let go of one that was revoked, and the App makes another one.
+        """Give a young token time to become known; drop a revoked one, so that the App makes another.
 
-        False when it was refused all the time: another one would be, too.
+        False if it was refused all the time: another one would be, too.
         """
         if self._known is None or self._known[0] != refused:
             return True
@@ -180,7 +180,7 @@ class Installation:
         return doubted_at is None or now - doubted_at > SPREADING_SECONDS
 
     async def _made(self) -> tuple[str, datetime]:
-        """A new token, and from when on another one is wanted (server time)."""
+        """Make a new token; return it with the server time from which another one is wanted."""
         number, names = await self._installation()
         made = await self._asked(number, names)
         if made is None:  # one request for each name, and one more only for those that do not show why
@@ -196,7 +196,7 @@ class Installation:
         return token, expires - timedelta(seconds=ROTATION_SECONDS)
 
     async def _installation(self) -> tuple[int, list[str]]:
-        """Its number, by the first repository that tells it, and the repositories from that one on."""
+        """Return its number, by the first repository that tells it, and the repositories from that one on."""
         for index, name in enumerate(self._repositories):
             number = await self._number(name)
             if number is not None:
@@ -204,14 +204,14 @@ class Installation:
         raise Misconfigured(_not_installed(self._repositories[0]))
 
     async def _number(self, name: str) -> int | None:
-        """The installation in one repository; None where there is none."""
+        """Return the installation in one repository; None if there is none."""
         try:
             return wire.read(_id, await self._app.get(f"/repos/{name}/installation"))
         except NotFound:
             return None
 
     async def _asked(self, number: int, names: Sequence[str]) -> tuple[str, datetime] | None:
-        """A token for these repositories and when it expires; None when GitHub cannot reach one of them by its name."""
+        """Return a token for these repositories and its expiry; None if GitHub cannot reach one of them by its name."""
         if not names:
             return None
         wish = {"repositories": [name.partition("/")[2] for name in names]}
@@ -224,7 +224,7 @@ class Installation:
         return wire.read(_token, reply)
 
     async def _granted(self, number: int, name: str) -> bool:
-        """Whether there is a token for this one alone: one that was renamed answers, but not to its old name."""
+        """Return whether there is a token for this one alone: a renamed one answers, but not to its old name."""
         return await self._asked(number, [name]) is not None
 
     def _leave_out(self, names: frozenset[str]) -> None:
@@ -234,7 +234,7 @@ class Installation:
 
 
 async def bot(app: GitHub, github: GitHub) -> Account:
-    """The account that an App writes as: `<slug>[bot]`, whose number only `/users` tells."""
+    """Return the account that an App writes as: `<slug>[bot]`, whose number only `/users` tells."""
     slug = wire.read(_slug, await app.get("/app"))
     return wire.read(wire.account, await github.get(f"/users/{segment(f'{slug}[bot]')}"))
 

@@ -28,17 +28,17 @@ from shared.github.server_time import ServerTime
 from shared.outgoing.outbound_filter import Outgoing
 
 TokenSource = Callable[[], Awaitable[str]]
-"""Gives the token to use now; asked before each request, because tokens of Apps rotate."""
+"""Returns the token to use now; asked before each request, because tokens of Apps rotate."""
 
 
 @runtime_checkable
 class Renewable(Protocol):
-    """A `TokenSource` that may have another token when one is refused, or know why to try the same one again."""
+    """A `TokenSource` that may have another token if one is refused, or know why to try the same one again."""
 
     async def __call__(self) -> str: ...
 
     async def renew(self, refused: str) -> bool:
-        """Whether to send again what GitHub has refused this token, after a moment if need be; not for ever."""
+        """Return whether to send a request again whose token was refused, after a moment if need be; not for ever."""
         ...
 
 
@@ -49,13 +49,13 @@ API_VERSION = "2022-11-28"
 """The REST API version whose fields `wire` reads."""
 
 REQUEST_SECONDS = 10.0
-"""GitHub itself ends requests after 10 s."""
+"""Seconds for one request: GitHub itself ends requests after 10 s."""
 
 CONNECT_SECONDS = 5.0
-"""How long to wait for a connection; until then nothing was sent."""
+"""Seconds to wait for a connection; until then nothing was sent."""
 
 DOWNLOAD_SECONDS = 120.0
-"""Longest download of a log or diff; each read of it has `REQUEST_SECONDS`."""
+"""Longest download of a log or diff in seconds; each read of it has `REQUEST_SECONDS`."""
 
 _DOWNLOAD = aiohttp.ClientTimeout(total=DOWNLOAD_SECONDS, connect=CONNECT_SECONDS, sock_read=REQUEST_SECONDS)
 
@@ -65,7 +65,7 @@ TEXT_CAP = 2 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """What to ask. `etag` makes a read conditional; `payload` is the JSON value of a write, `ack` that of a lock."""
+    """One request. `etag` makes a read conditional; `payload` is the JSON value of a write, `ack` marks a lock's."""
 
     method: str
     url: str
@@ -77,14 +77,14 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back: status, headers by any case, body."""
+    """One answer: status, headers by any case, body."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def decode(self) -> Any:
-        """The JSON value of a success; raises gidgethub's `HTTPException`, or `Transient` when unreadable."""
+        """Return the JSON value of a success; raises gidgethub's `HTTPException`, or `Transient` if unreadable."""
         try:
             value, _, _ = sansio.decipher_response(self.status, self.headers, self.body)
         except HTTPException:
@@ -102,7 +102,7 @@ class Response:
 
 
 class Transport(GitHubAPI):
-    """The only place where a request leaves the process: through the gate, which learns each token that is used."""
+    """The only place where a request leaves the process: through the outbound filter, which learns each used token."""
 
     def __init__(
         self,
@@ -126,8 +126,8 @@ class Transport(GitHubAPI):
     async def exchange(self, call: ApiRequest, admit: Callable[[], None]) -> Response:
         """Send `call` once and return the answer, whatever its status.
 
-        `admit` is called right before sending and stops it by raising. Raises `NeverSent` when no
-        connection could be made; when the answer was lost, `Transient` for a GET and else `UnknownOutcome`.
+        `admit` is called right before sending and stops it by raising. Raises `NeverSent` if no
+        connection could be made; if the answer was lost, `Transient` for a GET and else `UnknownOutcome`.
         """
 
         async def send(headers: dict[str, str]) -> Response:
@@ -139,7 +139,7 @@ class Transport(GitHubAPI):
         return await self._signed(call, send)
 
     async def download(self, call: ApiRequest, admit: Callable[[], None]) -> Response:
-        """`exchange` for a text of any size, of which the last `TEXT_CAP` bytes are kept."""
+        """Send as `exchange` for a text of any size; return the last `TEXT_CAP` bytes."""
 
         async def send(headers: dict[str, str]) -> Response:
             admit()
@@ -158,17 +158,17 @@ class Transport(GitHubAPI):
     async def beginning_elsewhere(self, url: str, most_bytes: int) -> Response:
         """Read an address without showing it our token: no redirection is followed.
 
-        Of a body longer than `most_bytes` one byte more comes back, by which it is told.
+        Of a body longer than `most_bytes` one byte more comes back, which shows that it was longer.
         """
         async with self._opened("GET", url, {"user-agent": self.requester}, patience=_DOWNLOAD) as response:
             return Response(response.status, response.headers, await _head(response, most_bytes + 1))
 
     async def sleep(self, seconds: float) -> None:
-        """Let `seconds` pass."""
+        """Wait for `seconds`."""
         await self.clock.sleep(seconds)
 
     async def _signed(self, call: ApiRequest, send: Callable[[dict[str, str]], Awaitable[Response]]) -> Response:
-        """Send with the token; again when it is refused and its source sees hope: a 401 has done nothing.
+        """Send with the token; again if it is refused and its source sees hope: a 401 has done nothing.
 
         Raises `Unauthorized`, without sending anything while the token is known to be refused.
         """
@@ -188,7 +188,7 @@ class Transport(GitHubAPI):
         return answer
 
     def _refusal(self, call: ApiRequest, answer: Response) -> Unauthorized:
-        """What GitHub said to the token, or that a proxy said something else in its place."""
+        """Return GitHub's refusal of the token, or the note that a proxy answered in its place."""
         try:
             message = str(answer.decode())
         except (HTTPException, Transient) as error:
@@ -242,7 +242,7 @@ class Transport(GitHubAPI):
 
 
 async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
-    """Stop aiohttp from sending a PUT or DELETE again when the connection broke after the first."""
+    """Stop aiohttp from sending a PUT or DELETE again if the connection broke after the first."""
     try:
         return await handler(request)
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):

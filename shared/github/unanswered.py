@@ -1,6 +1,6 @@
-"""Comments that were sent without a lease and whose reply was lost: they may stand where no list shows them yet.
+"""Comments that were sent without a lease and whose reply was lost: they may exist although no list shows them yet.
 
-Whoever holds a lease names in the fence what it sends (`shared/github/creation.py`). A notice has no fence; the
+A holder of a lease names in the fence what it sends (`shared/github/creation.py`). A notice has no fence; the
 process that has sent it remembers, and sends the same one again only when every replica would show it. A process
 that is killed in between remembers nothing: its second reply says the same as the first one.
 """
@@ -16,14 +16,14 @@ from shared.github.fresh import PATIENCE_SECONDS
 from shared.text import comment_signatures
 
 _What = tuple[int, str]
-"""The thread, and what stands in it once."""
+"""The thread, and the mark or text of a comment that stands in it once."""
 
 _BY_TEXT = frozenset({"mac", "rev", "sum"})
 """Fields of a mark that differ between two texts of the same comment."""
 
 
 class Unanswered:
-    """What one client has sent and got no answer to."""
+    """Notices that one client has sent without an answer."""
 
     def __init__(self, boot: Callable[[], float]) -> None:
         self._boot = boot
@@ -31,7 +31,7 @@ class Unanswered:
 
     @contextmanager
     def sending(self, number: int, body: str) -> Iterator[None]:
-        """A block that posts `body`, which was looked for and not seen; raises `NotShown` while it may be there."""
+        """Open a block that posts `body`, which was looked for and not seen; raises `NotShown` while it may exist."""
         what, now = _what(number, body), self._boot()
         self._sent = {other: at for other, at in self._sent.items() if now - at < PATIENCE_SECONDS}
         if what in self._sent:

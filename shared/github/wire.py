@@ -1,6 +1,6 @@
-"""GitHub's JSON into our models: the only place that knows GitHub's field names.
+"""GitHub's JSON converted to our models: the only place that knows GitHub's field names.
 
-Deleted accounts become `GHOST`, a missing body the empty text. Whatever else is missing makes the
+Deleted accounts become `GHOST`, a missing body the empty text. Any other missing field makes the
 whole answer unusable (`read`, `each`) or a write's outcome unknown (`reply`), never a guess.
 """
 
@@ -35,7 +35,7 @@ _MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
 
 
 def read(convert: Callable[[Any], T], value: Any) -> T:
-    """Convert what was read; raises `Transient` when a field is missing or of another type."""
+    """Convert what was read; raises `Transient` if a field is missing or of another type."""
     try:
         return convert(value)
     except _MALFORMED as error:
@@ -48,7 +48,7 @@ def each(convert: Callable[[Any], T], values: Iterable[Any]) -> tuple[T, ...]:
 
 
 def reply(convert: Callable[[Any], T], value: Any) -> T:
-    """Convert the reply to a write; raises `UnknownOutcome` when it is not what was expected."""
+    """Convert the reply to a write; raises `UnknownOutcome` if it is not what was expected."""
     try:
         return convert(value)
     except _MALFORMED as error:
@@ -56,17 +56,17 @@ def reply(convert: Callable[[Any], T], value: Any) -> T:
 
 
 def account(value: Any) -> Account:
-    """A user, an organisation or a bot."""
+    """Read a user, an organisation or a bot."""
     return Account(int(value["id"]), str(value["login"]))
 
 
 def author(value: Any) -> Account:
-    """Who did something; null is a deleted account."""
+    """Read the account of an author; null is a deleted account."""
     return GHOST if value is None else account(value)
 
 
 def repository(value: Any) -> Repository:
-    """A repository."""
+    """Read a repository."""
     return Repository(
         id=int(value["id"]),
         full_name=str(value["full_name"]),
@@ -77,17 +77,17 @@ def repository(value: Any) -> Repository:
 
 
 def label_names(value: Any) -> frozenset[str]:
-    """The names in a list of labels."""
+    """Read the names in a list of labels."""
     return frozenset(str(label if isinstance(label, str) else label["name"]) for label in value)
 
 
 def label_look(value: Any) -> tuple[str, tuple[str, str]]:
-    """A label's definition: its name, and its colour (6 hex digits) and description."""
+    """Read a label's definition: its name, and its colour (6 hex digits) and description."""
     return str(value["name"]), (str(value.get("color") or "").casefold(), value.get("description") or "")
 
 
 def issue(value: Any) -> Issue:
-    """An issue, or a pull request in the form of an issue."""
+    """Read an issue, or a pull request in the form of an issue."""
     return Issue(
         number=int(value["number"]),
         title=str(value["title"]),
@@ -109,13 +109,13 @@ def issue(value: Any) -> Issue:
 
 
 def blocker(value: Any) -> Blocker:
-    """An issue in a list of blockers, named with its repository: it may be another one."""
+    """Read an issue in a list of blockers, named with its repository, which may be another one."""
     owner, name = str(value["repository_url"]).rsplit("/", 2)[-2:]
     return Blocker(int(value["number"]), f"{owner}/{name}", value["state"] == "open")
 
 
 def comment(value: Any) -> Comment:
-    """A comment in a thread, whose number is the end of its `issue_url`."""
+    """Read a comment in a thread, whose number is the end of its `issue_url`."""
     return Comment(
         id=int(value["id"]),
         number=int(str(value["issue_url"]).rpartition("/")[2]),
@@ -128,7 +128,7 @@ def comment(value: Any) -> Comment:
 
 
 def label_event(value: Any) -> LabelEvent:
-    """An event of kind `labeled` or `unlabeled`."""
+    """Read an event of kind `labeled` or `unlabeled`."""
     return LabelEvent(
         id=int(value["id"]),
         label=str(value["label"]["name"]),
@@ -139,7 +139,7 @@ def label_event(value: Any) -> LabelEvent:
 
 
 def assignment(value: Any) -> Assignment:
-    """An event of kind `assigned`; its `actor` is not always whoever assigned, `assigner` is."""
+    """Read an event of kind `assigned`; the person who assigned is `assigner`, and not always its `actor`."""
     return Assignment(
         id=int(value["id"]),
         assignee=author(value["assignee"]),
@@ -149,7 +149,7 @@ def assignment(value: Any) -> Assignment:
 
 
 def pull_request(value: Any) -> PullRequest:
-    """A pull request, from the single resource or from a list (which lacks `merged` and `mergeable`)."""
+    """Read a pull request, from the single resource or from a list (which lacks `merged` and `mergeable`)."""
     merged = bool(value.get("merged") or value.get("merged_at"))
     return PullRequest(
         number=int(value["number"]),
@@ -175,12 +175,12 @@ def pull_request(value: Any) -> PullRequest:
 
 
 def _full_name(end: Any) -> str:
-    """Which repository an end of a pull request is in; null is one that was deleted."""
+    """Read the repository of an end of a pull request; null is a deleted one."""
     return str((end.get("repo") or {}).get("full_name") or "")
 
 
 def review(value: Any) -> Review:
-    """A submitted review."""
+    """Read a submitted review."""
     return Review(
         id=int(value["id"]),
         author=author(value["user"]),
@@ -193,7 +193,7 @@ def review(value: Any) -> Review:
 
 
 def review_comment(value: Any) -> ReviewComment:
-    """An inline comment; one on a line that is no longer in the diff has no line."""
+    """Read an inline comment; one on a line that is no longer in the diff has no line."""
     return ReviewComment(
         id=int(value["id"]),
         author=author(value["user"]),
