@@ -1,4 +1,4 @@
-"""What the planner needs of GitHub."""
+"""The GitHub side of one repository, as the planner uses it."""
 
 from __future__ import annotations
 

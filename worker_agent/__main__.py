@@ -1,4 +1,4 @@
-"""`worker-agent`: arguments in, a worker built and run. Heavy modules are loaded only when there is work to do."""
+"""The program `worker-agent`: builds and runs a worker. Heavy modules are loaded only when there is work to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MISCONFIGURED = 2
 
 
 def main() -> int:
-    """Run `worker-agent`; returns its exit code."""
+    """Run `worker-agent`; return its exit code."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the agent attends to signals nothing was begun
     try:
         from runtime import own_packages

@@ -1,4 +1,4 @@
-"""What the worker does for each action: one line per action; new actions are added here."""
+"""The table from each action to the code that carries it out: one line per action; new actions are added here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from worker_agent.tdd.phases.refactoring import Refactoring
 from worker_agent.titles import Try
 
 UPKEPT = frozenset({Action.IMPLEMENT, Action.REFACTOR, Action.FIX_CI, Action.ADDRESS_REVIEW})
-"""Steps that are paid for what stands on the branch: other people's commits and the base come first."""
+"""Paid steps that work on the branch: other people's commits and the base are merged before them."""
 
 
 class Actions:
@@ -107,7 +107,7 @@ class Actions:
         return None
 
     async def _retitled(self, action: Action, held: Held, seen: Snapshot) -> Snapshot:
-        """The same with the issue's own title; what is shown of the work in titles and bodies follows."""
+        """Show the work's state in titles and the pull request's body; return the snapshot with the plain title."""
         issue = await self._handover.titles.show(held, seen.issue, _try(action, seen))
         seen = replace(seen, issue=issue)
         if await self._renewal.follow(action, held, seen):
@@ -115,7 +115,7 @@ class Actions:
         return seen
 
     async def _end(self, action: Action, held: Held, snapshot: Snapshot) -> Ended:
-        """The steps after which nothing is left to do."""
+        """Carry out one of the actions that end the work on the item for now."""
         if action is Action.FINISH:
             return await self._handover.finish(held, snapshot)
         if action is Action.WITHDRAW:
@@ -126,25 +126,25 @@ class Actions:
         return Ended(Result.FAILED, f"halted at {held.fence.stage}")
 
     async def _move_on(self, action: Action, held: Held, snapshot: Snapshot) -> None:
-        """The steps that move the fence and say why, and do nothing else."""
+        """Carry out one of the actions that only move the fence and say why."""
         if action is Action.REPAIR:
             await self._handover.repair(held, snapshot)
         else:
             await self._handover.take_up_edit(held, snapshot.issue)
 
     async def _watch_ci(self, action: Action, held: Held, snapshot: Snapshot) -> Step:
-        """The steps after which CI or the base is waited for."""
+        """Carry out one of the actions that wait for CI or for the base."""
         if action is Action.RERUN_CI:
             return await self._reactions.rerun(held, snapshot)
         return await self._reactions.hold(held, snapshot) if action is Action.WAIT_FOR_BASE else Rest("ci")
 
     async def _to_ci(self, action: Action, held: Held, snapshot: Snapshot) -> None:
-        """Have CI look at what stands on the branch, with its base merged in where that is asked for."""
+        """Have CI check the branch's head; for `UPDATE`, merge the base into the branch first."""
         if action is Action.READ_CI or not await self._branch_update.update(held, snapshot):
             await self._repairs.read_ci(held)
 
     async def _build(self, action: Action, held: Held, snapshot: Snapshot) -> None:
-        """The steps that pay a coder; ahead of them the branch is looked after, which may be all there is to do."""
+        """Update the branch, then carry out an action that pays a coder; the update may be all there is to do."""
         if action is Action.ANSWER_REVIEW:  # what follows such a step: nothing is paid for it
             held.memory.keep(await self._repairs.answer(held))
             return
@@ -183,7 +183,7 @@ class Actions:
         await self._forge.labels.add(held.fence.key.number, [label], held)
 
     async def _confirm(self, action: Action, held: Held, issue: Issue) -> None:
-        """What a person has said of a refactoring."""
+        """Carry out a person's answer on a refactoring: keep it or drop it."""
         await (self._refactoring.keep if action is Action.KEEP_REFACTORING else self._refactoring.drop)(held, issue)
         self._opening.note_built(held)
 
@@ -222,5 +222,5 @@ class Actions:
 
 
 def _try(action: Action, s: Snapshot) -> Try | None:
-    """The implementation that this step writes, for the issue's title."""
+    """Return the attempt that this step writes, for the counter in the issue's title; None for other steps."""
     return Try(s.fence.attempt + 1, s.bounds.attempts) if action is Action.IMPLEMENT else None

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 AT_WORK = ("worker_agent.actions", "worker_agent.tdd.runners.registry", "worker_agent.tdd.proof.doubts")
-"""Loaded when there is something to do, beside the event loop: more than a hundred modules, half a second of them."""
+"""Modules loaded only when there is work, beside the event loop: more than a hundred, which takes half a second."""
 
 STAGES = (
     Stage.READY,
@@ -74,7 +74,7 @@ STAGES = (
 
 
 def stages(policy: Policy) -> tuple[Stage, ...]:
-    """The same for one repository: where people confirm refactorings, those wait under a label of their own."""
+    """Return `STAGES` for one repository; with `refactor: approve`, refactorings wait under a label of their own."""
     return (*STAGES, Stage.AWAITING_APPROVAL) if policy.code.refactor == "approve" else STAGES
 
 
@@ -108,7 +108,7 @@ class Worker:
 
     @property
     def holding(self) -> Mapping[ItemKey, Held]:
-        """The proofs of what it holds now."""
+        """The proofs of the leases that the worker holds now."""
         return self._claims.holding
 
     @property
@@ -123,7 +123,7 @@ class Worker:
         return Actions(self._forge, self._session, self._handover, self._observer, self._rounds, self._policy)
 
     async def discover(self) -> Sequence[Candidate]:
-        """Issues with a worker's stage, pull requests that ask for changes, issues whose pull request is gone."""
+        """Return issues with a worker's stage, pull requests that ask for changes, issues without a pull request."""
         known = await self._forge.inbox.look()
         await self._watch.begin()
         await self._gate.look(known)
@@ -131,7 +131,7 @@ class Worker:
         return self._candidates.of(known, self._forge.inbox.orphans.values())
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
-        """Look at lock, issue and pull request; claim when there is something to do and it is free."""
+        """Read lock, issue and pull request; claim the item if there is work to do and it is free."""
         view = await self._claims.look(candidate.number)
         if isinstance(view, Skip):
             self._gate.taken(candidate.number)
@@ -149,7 +149,7 @@ class Worker:
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:
-        """The lease as a block."""
+        """Hold the lease during the block; at its end, forget the sessions that the item does not need any more."""
         held: Held | None = None
         try:
             async with self._claims.hold(lease) as held:
@@ -159,7 +159,10 @@ class Worker:
                 self._session.ended(held)
 
     async def revoked(self, number: int) -> str | None:
-        """Closed, locked, paused, or a stage label that a person moved or removed; on the pull request too."""
+        """Return the reason why a held item must stop: closed, locked, paused, or its stage label moved or removed.
+
+        In a round of changes, the labels of the pull request count as well.
+        """
         known, held = self._forge.inbox.known, self._claims.held(number)
         reason = await self._claims.revoked(number, known.get(number), self._read, self._order)
         if reason or held is None or not held.fence.round or held.fence.pr not in known:
@@ -167,7 +170,7 @@ class Worker:
         return await self._said_on_pull_request(held, await self._forge.issues.issue(held.fence.pr))
 
     async def _read(self, number: int) -> Issue:
-        """An issue, with the stage label that it lost without anybody's order."""
+        """Return an issue, with its stage label put back if the label vanished without a person's order."""
         issue, held = await self._forge.issues.issue(number), self._claims.held(number)
         return issue if held is None else await self._restored(issue, held)
 
@@ -175,14 +178,14 @@ class Worker:
         return await self._lost.restored(issue, projection(held.fence).issue, held.server_now())
 
     async def _said(self, held: Held, seen: Snapshot) -> str | None:
-        """Which order of a person the labels show."""
+        """Return the person's order to stop that the labels show; None if there is none."""
         said = self._order(await self._restored(seen.issue, held), held)
         if said or seen.pull_request is None or not held.fence.round:
             return said
         return await self._said_on_pull_request(held, seen.pull_request)
 
     async def _said_on_pull_request(self, held: Held, item: Item) -> str | None:
-        """In a round of changes the pull request moves, so a person's word on it counts as well."""
+        """Return the order to stop that the pull request's labels show, which count as well in a round of changes."""
         recorded = of_pull_request(held.fence, self._policy.names.read(item.labels).stages)
         item = await self._lost.restored(item, recorded, held.server_now())
         return stop_request(item, recorded, self._policy.names) if item.open else None
@@ -191,7 +194,7 @@ class Worker:
         return stop_request(issue, projection(held.fence).issue, self._policy.names)
 
     async def step(self, held: Held) -> Step:
-        """Observe, let the labels follow the fence, decide, act."""
+        """Observe, make the labels follow the fence, decide, act."""
         seen = await self._observer.look(held, self._just_read(held))
         self._noted.seen(seen.issue)
         said = await self._said(held, seen)
@@ -214,7 +217,7 @@ class Worker:
         return await self._act(action, held, seen)
 
     async def _act(self, action: Action, held: Held, seen: Snapshot) -> Step:
-        """One step; where the configuration lets nothing begin, the issue waits, and no other one is begun."""
+        """Carry out one step; if the configuration lets nothing begin, let the issue wait and begin no other one."""
         begins = action is Action.WRITE_TESTS and is_unbegun(held)
         try:
             if "_acts" not in vars(self):
@@ -234,12 +237,12 @@ class Worker:
         return Ended(Result.WITHDRAWN, said)
 
     def _just_read(self, held: Held) -> Issue | None:
-        """The issue as the claim has read it: what a fresh start begins with can still be stopped."""
+        """Return the issue as the claim read it, for a fresh start only; None if it must be read again."""
         issue = self._read_cache.take(held.fence.key.number)
         return issue if held.fence.phase == Phase.RED else None
 
     async def stop(self, held: Held, reason: str) -> None:
-        """A person's order, noticed between or during steps."""
+        """Stop the work by a person's order, noticed between or during steps."""
         self._observer.forget(held)
         snapshot = await self._observer.look(held)
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
@@ -250,7 +253,7 @@ class Worker:
             await self._handover.withdraw(held, snapshot, reason)
 
     async def wait(self, held: Held, sentence: str) -> None:
-        """Say in the thread until when it waits, and why."""
+        """Post until when the item waits, and why."""
         await self._handover.wait_for(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:

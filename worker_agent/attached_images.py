@@ -1,7 +1,7 @@
-"""The images of an issue for its coder: fetched once by the daemon, laid into the tree, or said to be unseen.
+"""The images of an issue for its coder: fetched once by the daemon and put into the tree, or reported as not shown.
 
-Only people with write access have their images fetched, and only such as lie on GitHub as attachments. What cannot be
-fetched holds nothing up.
+Only people with write access have their images fetched, and only images that GitHub stores as attachments. An image
+that cannot be fetched delays nothing.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from worker_agent.prompt_inputs import images, unseen
 log = structlog.get_logger()
 
 MOST = 8
-"""Images of one issue and its comments that a coder is shown, the first ones."""
+"""Maximum number of images of one issue and its comments that a coder is shown; the first ones are taken."""
 
 AGAIN_SECONDS = 600.0
-"""After this an image that could not be fetched is asked for again."""
+"""Seconds until an image that could not be fetched is requested again."""
 
 READABLE = 0o644
 """The mode of an image in the tree: the coder may run as another account."""
@@ -37,7 +37,7 @@ READABLE = 0o644
 
 @dataclass(frozen=True, slots=True)
 class AttachedImage:
-    """One image: where it was taken from, and its file outside of the tree."""
+    """One image: its source address, and its file outside of the tree."""
 
     address: str
     file: Path
@@ -45,24 +45,24 @@ class AttachedImage:
 
 @dataclass(frozen=True, slots=True)
 class AttachedImages:
-    """What of an issue's images a coder is shown; `unseen` counts the others."""
+    """The images of an issue that a coder is shown; `unseen` is the number of those that it is not shown."""
 
     shown: tuple[AttachedImage, ...] = ()
     unseen: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their paths in the tree, in the order in which the text shows them."""
+        """The paths of the shown images in the tree, in the order in which the text shows them."""
         return tuple(f"{ISSUE_IMAGES}/{order}{one.file.suffix}" for order, one in enumerate(self.shown, start=1))
 
     def text(self) -> str:
-        """What a coder is told of them; empty when the text has no image."""
+        """Return the text about the images for a coder; empty if the issue has no image."""
         where = [f"- `{name}`: {one.address}" for name, one in zip(self.names, self.shown, strict=True)]
         told = ["Images of this text are files here; look at them. They are no part of the change.", *where]
         return "\n\n".join(filter(None, ("\n".join(told) if where else "", unseen(self.unseen))))
 
     async def lay(self, tree: Path) -> tuple[Path, ...]:
-        """Write them into a tree, where `capture` leaves them out; returns the files."""
+        """Write the images into a tree, where `capture` leaves them out; return the files."""
         return await anyio.to_thread.run_sync(self._lay, tree) if self.shown else ()
 
     def _lay(self, tree: Path) -> tuple[Path, ...]:
@@ -80,7 +80,7 @@ NO_PICTURES = AttachedImages()
 
 
 def none_shown(issue: Issue, discussion: Discussion) -> AttachedImages:
-    """Where nobody fetches images."""
+    """Return the images of an issue if nothing fetches images: all of them count as unseen."""
     return AttachedImages(unseen=len(images(issue.body)) + sum(len(images(one.body)) for one in discussion.said))
 
 
@@ -95,16 +95,16 @@ class ImageFetcher:
         self._found: dict[int, tuple[str, int]] = {}
 
     def without(self, issue: Issue) -> int:
-        """How many images of an issue's text no coder is shown, as far as that is known by now."""
+        """Return how many images of an issue's text no coder is shown, as far as that is known now."""
         text, count = self._found.get(issue.number, ("", 0))
         if text == issue.body:
             return count
         return sum(not self._attachments.covers(one) for one in images(issue.body))
 
     async def of(self, issue: Issue, discussion: Discussion, store: Path, paths: Collection[str]) -> AttachedImages:
-        """The images of an issue, kept in the directory `store`; `paths` are those of the repository.
+        """Return the images of an issue, kept in the directory `store`; `paths` are those of the repository.
 
-        Raises `Transient` when GitHub does not say who may write.
+        Raises `Transient` if GitHub does not answer who may write.
         """
         own, said = images(issue.body), [address for one in discussion.said for address in images(one.body)]
         wanted = list(said)
@@ -124,7 +124,7 @@ class ImageFetcher:
         return {address: file for address, file in found.items() if file is not None}
 
     async def _file(self, address: str, store: Path) -> Path | None:
-        """The file of an image, fetched if it is not there; None when it cannot be had now."""
+        """Return the file of an image, fetched if it is not there; None if it is not available now."""
         name, now = hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:32], self._boot()
         known = await anyio.to_thread.run_sync(_kept, store, name)
         if known is not None:
@@ -148,7 +148,7 @@ def _kept(store: Path, name: str) -> Path | None:
 
 
 def _keep(file: Path, content: bytes) -> None:
-    """As a whole or not at all: a killed daemon leaves no half image."""
+    """Write the file atomically, so that a killed daemon leaves no partial image."""
     half = file.with_name(f"half-{file.name}")
     directories.remove(half)
     directories.write(half, content)

@@ -1,4 +1,4 @@
-"""What was tried of an item before it goes to a person, from the notes of its commits: one line for each try."""
+"""The rejected attempts on an item, read from the notes of its commits for a person: one line for each attempt."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from worker_agent.branch.history import HISTORY_LIMIT
 log = structlog.get_logger()
 
 SHOWN = 8
-"""Tries, the newest; of the others the number."""
+"""Number of attempts that are listed, the newest ones; of the others only the number is given."""
 
 REASON_CHARS = 200
-"""Of what was wrong with one of them."""
+"""Maximum length of one attempt's reason, in characters."""
 
 CI_RED = "CI_RED"
 """The type of error of a commit that CI refused, in the note of its repair."""
@@ -34,18 +34,18 @@ CI_RED = "CI_RED"
 _NUMBERED = re.compile(r"implementation \d+")
 
 _READER = Identity("nobody", "nobody@invalid")
-"""Reading signs nothing."""
+"""An identity for reading notes only; it signs nothing."""
 
 
 class AttemptHistory:
-    """The earlier tries of one repository's items; git alone is asked, never GitHub's interface."""
+    """The earlier attempts on one repository's items; read from git alone, never from GitHub's API."""
 
     def __init__(self, mirror: Mirror, keys: Keyring) -> None:
         self._mirror = mirror
         self._keys = keys
 
     async def before(self, fence: Fence) -> tuple[str, ...]:
-        """One line of Markdown for each, oldest first. It is never a reason not to give up: what fails is logged."""
+        """Return one line of Markdown for each, oldest first. Failures are only logged: none blocks giving up."""
         if not fence.work_head:
             return ()
         try:
@@ -55,7 +55,7 @@ class AttemptHistory:
             return ()
 
     async def _notes(self, fence: Fence) -> Sequence[Note]:
-        """The authentic notes of what this start has made, oldest first."""
+        """Return the authentic notes of the current start's commits, oldest first."""
         ref = notes_ref(fence.key.number)
         if await self._mirror.sha(fence.work_head) is None:  # made on another machine
             await self._mirror.refresh(fence.key.ref)
@@ -68,7 +68,7 @@ class AttemptHistory:
 
 
 def told(notes: Sequence[Note]) -> tuple[str, ...]:
-    """The refused tries that `notes`, oldest first, tell of: what it was, the type of error, and why."""
+    """Return a line for each rejected attempt in `notes` (oldest first): name, type of error, and reason."""
     refused = RefusedAttempts()
     errors = [error for note in notes for error in refused.of(note)]
     left = len(errors) - SHOWN
@@ -77,14 +77,14 @@ def told(notes: Sequence[Note]) -> tuple[str, ...]:
 
 
 class RefusedAttempts:
-    """Reads notes, oldest first, for the tries that were refused: each once, and told apart from others of its name."""
+    """Collects rejected attempts from notes, oldest first: each once, and numbered if its name occurs again."""
 
     def __init__(self) -> None:
         self._known: list[NoteError] = []
         self._named: Counter[str] = Counter()
 
     def of(self, note: Note) -> Iterator[NoteError]:
-        """What this note tells of and none before it did."""
+        """Yield the errors of this note that no earlier note has reported."""
         for error in (note.error, *note.rolled_back):
             if error is not None and error not in self._known:  # the last refused try stands in the note of two commits
                 self._known.append(error)
@@ -93,7 +93,7 @@ class RefusedAttempts:
 
 
 def _again(error: NoteError, time: int) -> NoteError:
-    """The same, and that it is not the first of its name: after `/retry` the last attempt is made once more."""
+    """Return the error, marked as repeated if its name occurred before: `/retry` makes the last attempt once more."""
     found = _NUMBERED.match(error.message)
     if found is None or time == 1:
         return error

@@ -1,4 +1,4 @@
-"""Keeps the proof in a pull request's body that of its head: written again after every push of ours."""
+"""Updates of the proof in a pull request's body: written again after every push of ours."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from worker_agent.decide import HANDS_OVER, Action, Snapshot
 log = structlog.get_logger()
 
 FOLLOWED_BY = HANDS_OVER | {Action.ANSWER_REVIEW, Action.WAIT_FOR_CI, Action.RERUN_CI, Action.WAIT_FOR_BASE}
-"""Steps that come after a push: by the body itself they tell whether it is up to date, so a crash loses nothing."""
+"""Steps that come after a push: the body itself shows whether it is up to date, so a crash loses nothing."""
 
 MOST = 500
-"""Pull requests whose last renewal is remembered."""
+"""The most pull requests whose last update is remembered."""
 
 
 class BodyUpdates:
-    """The bodies of one repository's pull requests."""
+    """Updates the bodies of one repository's pull requests."""
 
     def __init__(self, pulls: Pulls, session: CodingSession) -> None:
         self._pulls = pulls
@@ -31,9 +31,9 @@ class BodyUpdates:
         self._written: OrderedDict[int, str] = OrderedDict()
 
     async def follow(self, action: Action, held: Held, seen: Snapshot) -> bool:
-        """Write the proof of the head where the body shows another one; whether it was written.
+        """Write the proof of the head into a body that shows another one; return whether it was written.
 
-        What people have written around it stays, and a body without it is left alone. Raises `Transient`.
+        Text that people have written around it stays, and a body without a proof is left alone. Raises `Transient`.
         """
         pull_request, head = seen.pull_request, held.fence.work_head
         if action not in FOLLOWED_BY or pull_request is None or pull_request.head_sha != head:
@@ -54,7 +54,7 @@ class BodyUpdates:
         return True
 
     def _remember(self, number: int, head: str) -> None:
-        """A stale reading does not have it written twice."""
+        """Remember the head, so that a stale reading does not cause a second write."""
         self._written[number] = head
         self._written.move_to_end(number)
         while len(self._written) > MOST:

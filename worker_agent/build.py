@@ -55,7 +55,7 @@ PROMPTS = Path(__file__).with_name("prompts")
 
 
 def build(parts: Parts) -> Agent:
-    """The worker of one repository."""
+    """Build the worker of one repository."""
     policy = policy_of(parts)
     inbox = _inbox(parts, policy)
     forge = Forge(
@@ -97,7 +97,7 @@ def build(parts: Parts) -> Agent:
 
 
 def _continued(parts: Parts) -> ContinuedSessions | None:
-    """The program's sessions, where they may be gone on with; where not, none is left from before."""
+    """Return the store of continued sessions, if the configuration has them; if not, delete those of earlier runs."""
     llm, root = parts.settings.llm, parts.settings.state_dir / "sessions"
     if llm.resume_seconds is None:
         directories.remove(root)
@@ -108,7 +108,7 @@ def _continued(parts: Parts) -> ContinuedSessions | None:
 
 
 def _inbox(parts: Parts, policy: Policy) -> Watch:
-    """What the worker follows: its stages, and what asks for work in other ways."""
+    """Build the list of items that the worker follows: by its stages, and by the other ways to ask for work."""
     start = parts.configured.start
     labels = (*stages(policy), *start.labels)
     assignee = parts.account if start.assigned else None
@@ -116,7 +116,7 @@ def _inbox(parts: Parts, policy: Policy) -> Watch:
 
 
 def bench_of(parts: Parts, policy: Policy) -> TestBench:
-    """Where the tests of the repository are run."""
+    """Build the test bench that runs the tests of the repository."""
     place, installer = environments(parts.settings), for_set_up()
     with_network = _with_network(parts.confinement, installer)
     setup = SetUp(parts.configured.name, parts.configured.setup_command, place, installer, with_network)
@@ -127,7 +127,7 @@ def bench_of(parts: Parts, policy: Policy) -> TestBench:
 
 
 def hooks_of(parts: Parts) -> Hooks:
-    """The repository's own commands around workspaces and runs."""
+    """Build the repository's own commands that run around workspaces and runs."""
     configured, installer = parts.configured.hooks, for_set_up()
     commands = {hook: command for hook in Hook if (command := getattr(configured, hook))}
     wanted = HookCommands(parts.configured.name, commands, configured.timeout_seconds)
@@ -135,13 +135,13 @@ def hooks_of(parts: Parts) -> Hooks:
 
 
 def _with_network(confinement: Confinement, environment: Mapping[str, str]) -> Confinement:
-    """What commands that fetch something see: the certificates that they are told of, too."""
+    """Return the confinement of commands that download something: they can also read the configured certificates."""
     trusted = [Path(environment[name]) for name in CERTIFICATES if name in environment]
     return replace(confinement, readable=(*confinement.readable, *trusted))
 
 
 def policy_of(parts: Parts) -> Policy:
-    """What the configuration says to the worker."""
+    """Return the worker's policy for a repository, from the configuration."""
     repository, settings = parts.configured, parts.settings
     return Policy(
         repository=repository.name,
@@ -183,7 +183,7 @@ def policy_of(parts: Parts) -> Policy:
 
 
 def ceilings_of(parts: Parts) -> CeilingCheck:
-    """What is asked before something new is begun."""
+    """Build the check of the ceilings, which runs before new work begins."""
     configured, most, work = parts.configured.ceilings, parts.settings.in_work_per_account, parts.account_work
     of_account = None
     if most is not None and work is not None:
@@ -192,7 +192,7 @@ def ceilings_of(parts: Parts) -> CeilingCheck:
 
 
 def repair_of(settings: Settings) -> RoleOverride:
-    """What a repair of CI may take at most: what its own role says, else less than other runs."""
+    """Return the limits of a CI repair: those of its own role if it has some, else less than those of other runs."""
     own = settings.roles.get(settings.phases.get("fix_ci", "debugger"))
     if own is None:
         return REPAIR

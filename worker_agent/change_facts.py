@@ -1,4 +1,4 @@
-"""What there is to tell of a change, from what the item's notes prove; any machine can tell it."""
+"""The facts about a change for its pull request, from the item's signed notes; any machine can collect them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Phases = Sequence[tuple[str, Note]]
 
 
 async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeSummary | None:
-    """What is told of the fence's commit in its pull request; None when no note was found for it."""
+    """Return the facts about the fence's commit for its pull request; None if no note was found for it."""
     work = await session.open(held, issue)
     phases = await next_phase.phases(session, work)
     if renewed(phases) is None and held.fence.work_head not in dict(phases):
@@ -54,7 +54,7 @@ async def described(session: CodingSession, held: Held, issue: Issue) -> ChangeS
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is shown: the phases up to the commit `head`, and those of them that prove its tests."""
+    """The phases that the pull request shows, up to the commit `head`, and those of them that prove its tests."""
 
     base: str
     head: str
@@ -63,7 +63,7 @@ class _Shown:
 
     @classmethod
     def of(cls, fence: Fence, phases: Phases) -> _Shown:
-        """What was made anew goes before what was proved when the pull request was opened."""
+        """Select the phases to show: evidence renewed after the pull request was opened replaces the earlier proof."""
         newest = renewed(phases)
         if newest is None:
             green = [(oid, note) for oid, note in phases if note.phase is Phase.GREEN]
@@ -73,33 +73,33 @@ class _Shown:
 
     @property
     def is_renewed(self) -> bool:
-        """Whether the evidence was made anew after the pull request was opened."""
+        """True if the evidence was renewed after the pull request was opened."""
         return any(is_renewed(note) for _, note in self.proving)
 
     @property
     def counted(self) -> Phases:
-        """The phases whose figures count: all, or the one that has made them anew."""
+        """The phases whose figures count: all, or only the one that renewed the evidence."""
         return self.proving if self.is_renewed else self.phases
 
 
 def unproven(held: Held, issue: Issue) -> ChangeSummary:
-    """What is told of a commit for which there is no note."""
+    """Return the facts about a commit for which there is no note."""
     return ChangeSummary(issue, held.fence, issue.title, "No test results were found for this commit.")
 
 
 def _summary(phases: Phases) -> str:
-    """What the coders of all cycles say of the change."""
+    """Return the summaries that the coders of all cycles wrote about the change."""
     return " ".join(note.summary for _, note in phases if note.phase is Phase.GREEN and note.summary)
 
 
 def _is_claimed(phases: Phases, tried: ProofNote | None) -> bool:
-    """Whether there is something to repeat, a red or what became of old tests."""
+    """Return whether a claim is made: there is a red phase, or a change of old tests, that can be repeated."""
     touched = tried is not None and (tried.changed_tests or tried.removed_tests or tried.pinned or tried.doubts)
     return bool(touched) or any(note.phase is Phase.RED for _, note in phases)
 
 
 def _cost(notes: Iterable[Note]) -> Cost:
-    """Of all phases together, wherever they were run."""
+    """Return the cost of all phases together, on whichever machines they ran."""
     costs = [(note.cost_usd, note.cost_source) for note in notes]
     known = [usd for usd, _ in costs if usd is not None]
     if len(known) < len(costs):
@@ -145,7 +145,7 @@ def _rows(note: Note, criteria: Collection[str], covers: Mapping[str, str]) -> I
 
 
 def _later(phases: Phases) -> Iterator[tuple[str, str]]:
-    """What followed the first green commit, one line each."""
+    """Yield the commit and one line of text for each phase after the first green commit."""
     for oid, note in phases:
         answered = [one.said for one in note.answers if one.done and one.said]
         said = " ".join(filter(None, [_DID.get(note.phase, ""), note.summary or " ".join(answered)]))
@@ -165,7 +165,7 @@ def _refused(phases: Phases) -> Iterator[str]:
 
 
 def _claim(fence: Fence, shown: _Shown, evidence: Evidence) -> Claim:
-    """The same for machines; how a test was red is only claimed of those that were red on the first base."""
+    """Return the evidence for machines; red results are claimed only for tests that were red on the first base."""
     base, phases = evidence.base, shown.counted
     elsewhere = {test for _, note in phases if note.base != base for test in note.new_tests}
     reds = [note for _, note in phases if note.phase is Phase.RED]

@@ -1,4 +1,4 @@
-"""Where a model and the tests work on one item: edits in `tree`, test runs in clean checkouts only."""
+"""A session of a model and the tests on one item: edits happen in `tree`, test runs in clean checkouts only."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ROLES: Mapping[CoderCall, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Which try of a call this is; see `shared.llm.port.Request`."""
+    """The number of an attempt, its round and its retry; see `shared.llm.port.Request`."""
 
     attempt: int = 1
     round: int = 0
@@ -72,7 +72,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """US dollars, or None when nobody knows, and who says so."""
+    """US dollars, or None if the cost is unknown, and the source of the figure."""
 
     usd: float | None
     source: str
@@ -80,7 +80,7 @@ class Cost:
 
 @dataclass(slots=True)
 class _Made:
-    """The trees that one call made of the commit `start`, by the try and its topic."""
+    """The trees that one call made of the commit `start`, by the attempt and its topic."""
 
     call: CoderCall
     start: str
@@ -88,7 +88,7 @@ class _Made:
 
 
 class CodingSession:
-    """What every phase uses: a coder on a throw-away tree, and a bench for clean checkouts."""
+    """The tools of every phase: a coder on a throw-away tree, and a bench for clean checkouts."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class CodingSession:
         policy: Policy,
         base_runs: BaseRuns | None = None,
     ) -> None:
-        """Without `base_runs` the suite of a base commit is run once for each process."""
+        """Create a session; without `base_runs`, the suite of a base commit is run once for each process."""
         self._listening: Listening | None = None
         self._gallery: ImageFetcher | None = None
         self._hooks: Hooks | None = None
@@ -116,47 +116,47 @@ class CodingSession:
         self._whole: Counter[int] = Counter()
 
     def listens(self, listening: Listening) -> Self:
-        """The same, with coders that are given what `listening` hears below an issue."""
+        """Give coders the comments of an issue that `listening` selects; return the session."""
         self._listening = listening
         return self
 
     def shows(self, gallery: ImageFetcher) -> Self:
-        """The same, with coders that are shown what images of an issue `gallery` can fetch."""
+        """Show coders the images of an issue that `gallery` can fetch; return the session."""
         self._gallery = gallery
         return self
 
     def hooked(self, hooks: Hooks) -> Self:
-        """The same, with commands of the repository's maintainers around each run of a coder."""
+        """Run the commands of the repository's maintainers around each run of a coder; return the session."""
         self._hooks = hooks
         return self
 
     def ruled(self, rules: RepositoryRuleReader) -> Self:
-        """The same, where repositories have rules of their own."""
+        """Apply the rules that repositories have of their own; return the session."""
         self._rules = rules
         return self
 
     def continuing(self, sessions: ContinuedSessions) -> Self:
-        """The same, with calls that go on with the program's own session of the last one of their kind."""
+        """Let calls continue the program's own session of the last call of their kind; return the session."""
         self._continued = sessions
         return self
 
     async def tidy(self, numbers: Iterable[int]) -> None:
-        """Look after the disk when it is time; the items `numbers` are in work."""
+        """Clean up the disk if it is time; the items `numbers` are in work."""
         if self._continued is not None:
             self._continued.tidy()
         await self.phase_commits.tidy(numbers)
 
     def ended(self, held: Held) -> None:
-        """A lease has ended."""
+        """Forget the sessions of an item whose lease has ended."""
         if self._continued is not None:
             self._continued.ended(held)
 
     def unshown(self, issue: Issue) -> int:
-        """How many images of an issue's text no coder is shown, as far as that is known by now."""
+        """Return how many images of an issue's text no coder is shown, as far as that is known now."""
         return none_shown(issue, NOTHING_SAID).unseen if self._gallery is None else self._gallery.without(issue)
 
     async def open(self, held: Held, issue: Issue) -> WorkContext:
-        """The item's workspace and facts; raises `Misconfigured` when its tests cannot be run at all."""
+        """Return the item's workspace and facts; raise `Misconfigured` if its tests cannot be run at all."""
         base = held.fence.base or await self.phase_commits.base(self.policy.base, held.fence)
         space = await self.phase_commits.open(held.fence)
         paths = await self.phase_commits.mirror.paths(base)
@@ -168,20 +168,20 @@ class CodingSession:
         return replace(work, discussion=said, pictures=await self._pictures(work, said, paths))
 
     async def _rules_of(self, space: Workspace, base: str) -> ItemRules:
-        """The rules of the commit that an item began on. Raises `Misconfigured`."""
+        """Return the rules of the commit that an item began on. Raises `Misconfigured`."""
         if self._rules is None:
             return ItemRules(self.policy.code)
         return self._rules.of((await texts(space, base, (FILE,))).get(FILE))
 
     async def labels(self, base: str) -> tuple[str, ...]:
-        """What the pull request of an item that began on `base` gets. Raises `Misconfigured`."""
+        """Return the labels for the pull request of an item that began on `base`. Raises `Misconfigured`."""
         if self._rules is None:
             return self.policy.pulls.labels
         (content,) = await self.phase_commits.mirror.contents(base, (FILE,))
         return self._rules.of(content).labels
 
     async def _conventions(self, space: Workspace, base: str, more: Sequence[str], paths: Sequence[str]) -> str:
-        """The instruction files of the base, the usual ones first."""
+        """Return the instruction files of the base, the usual ones first."""
         wanted = [*CONVENTIONS, *(path for path in paths if matches(path, tuple(more)))]
         found = await texts(space, base, dict.fromkeys(wanted))
         told = [found[name].decode("utf-8", "replace") for name in dict.fromkeys(wanted) if name in found]
@@ -193,17 +193,17 @@ class CodingSession:
         return await self._gallery.of(work.issue, said, work.space.root / "images", paths)
 
     def prompt(self, name: str, work: WorkContext, **variables: str | Untrusted) -> str:
-        """A prompt of this agent; what strangers wrote goes in as `Untrusted`."""
+        """Render a prompt of this agent; text from strangers goes in as `Untrusted`."""
         return self._prompts.render(
             name, title=Untrusted(work.issue.title), specification=Untrusted(work.text), **variables
         )
 
     async def edit(self, work: WorkContext, call: CoderCall, start: str, turn: Attempt, prompt: str) -> str:
-        """Let the model change the tree of commit `start`; returns the tree object of what it made.
+        """Let the model change the tree of commit `start`; return the tree object of the result.
 
-        What each try of a call made of `start` is kept as long as the lease, until another call or start: when
-        a write or a try after it fails, nothing is paid twice.
-        Raises `RunFailed` or `RunEnded` when the run itself failed, `RunsUsedUp` when too many were begun.
+        The tree of each attempt of a call on `start` is kept as long as the lease, until another call or start: if a
+        write or a later attempt fails, no run is paid twice. Raises `RunFailed` or `RunEnded` if the run itself failed,
+        `RunsUsedUp` if too many runs were begun.
         """
         memory = work.held.memory
         made = memory.get(_Made)
@@ -233,7 +233,7 @@ class CodingSession:
         return tree
 
     def bench_of(self, work: WorkContext) -> TestBench:
-        """The bench for an item: what is set up, is set up from the commit that the item began on."""
+        """Return the bench for an item; its set-up takes the files of the commit that the item began on."""
         export = partial(work.space.export, work.held.fence.base or work.base)
         if self._rules is None:
             return self.bench.based(export)
@@ -257,7 +257,7 @@ class CodingSession:
         )
 
     async def _settle(self, work: WorkContext, outcome: RunOutcome, call: CoderCall, start: str) -> None:
-        """Raise for a run that did not complete; what it has changed until then is kept on disk."""
+        """Raise an error for a run that did not complete; its changes so far are kept on disk."""
         try:
             completed(outcome, call)
         except (RunFailed, RunEnded) as error:
@@ -268,7 +268,7 @@ class CodingSession:
             raise
 
     async def _run(self, work: WorkContext, request: Request, start: str, installed: Installed) -> RunOutcome:
-        """One paid run, after which the tree holds nothing of ours; of one that is cut off, its changes are kept."""
+        """Run the coder once, then remove our files from the tree; if the run is cut off, keep its changes on disk."""
         try:
             outcome = await self._coder.run(request)
         except anyio.get_cancelled_exc_class():
@@ -281,7 +281,7 @@ class CodingSession:
         return outcome
 
     async def keep_last(self, held: Held, why: Blocked) -> None:
-        """An item is given up: keep what its last run made on disk, and say where in the error."""
+        """Keep the result of an item's last run on disk when the item is given up, and name the place in the error."""
         last = held.memory.take(LastRun)
         if last is None or why.kept or (last.start != held.fence.work_head and held.fence.work_head):
             return
@@ -290,36 +290,36 @@ class CodingSession:
             why.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
 
     def said(self, held: Held, tree: str) -> str:
-        """What the coder said at the end of an item's last run; empty unless that run made `tree`."""
+        """Return the coder's closing words of an item's last run; empty unless that run made `tree`."""
         last = held.memory.get(LastRun)
         return last.outcome.text if last is not None and last.tree == tree else ""
 
     def take_spent(self, number: int) -> Cost:
-        """What the runs for an item have cost since this was last asked; unknown as soon as one of them is."""
+        """Return the cost of an item's runs since the last call of this method; unknown as soon as one of them is."""
         runs = self._spent.pop(number, [])
         known = [usage.cost_usd for usage in runs if usage.cost_usd is not None]
         sources = ", ".join(sorted({usage.cost_source for usage in runs}))
         return Cost(sum(known), sources) if len(known) == len(runs) else Cost(None, "unknown")
 
     def take_suite_runs(self, number: int) -> int:
-        """How often a whole suite was run for an item since this was last asked, in this process."""
+        """Return how often a whole suite ran for an item in this process since the last call of this method."""
         return self._whole.pop(number, 0)
 
     async def test(
         self, work: WorkContext, commit_or_tree: str, over: Overlay = NOTHING_OVER, *, since: str = ""
     ) -> TestRun:
-        """All tests of exactly this commit or tree, in a fresh checkout; once per tree.
+        """Run all tests of exactly this commit or tree in a fresh checkout; once per tree.
 
-        `since` is the commit or tree that others answer for; what differs from it is the engine's.
-        Files that steer the run are as they were there. Raises `PatchRefused` before set-up and tests run anything
-        of a tree that the patch policy refuses.
+        `since` is the commit or tree that others answer for; everything that differs from it was made by the engine.
+        Files that control the run have the version that they had in `since`. Raises `PatchRefused` before set-up or
+        tests run anything of a tree that the patch policy refuses.
         """
         tree = await work.space.tree_of(commit_or_tree)
         over = replace(over, files={**await self._pinned(work, since or work.base, tree), **over.files})
         return await self._tested(work, tree, over, None, None, since=since)
 
     async def test_base(self, work: WorkContext, commit: str = "") -> TestRun:
-        """The tests of the item's base, or another commit of its base branch: run once on this machine."""
+        """Return the test run of the item's base, or of another commit of its base branch: run once on this machine."""
         tree = await work.space.tree_of(commit or work.base)
         key = (tree, self._commands(work), "base")
         if key not in self._runs:
@@ -334,7 +334,7 @@ class CodingSession:
         return self._runs[key]
 
     def runs(self, work: WorkContext) -> Run:
-        """Runs the tests of trees for a proof; what was run once is remembered, but for runs of damaged code."""
+        """Return the function that runs the tests of trees for a proof; only runs of damaged code are not cached."""
 
         async def run(tree: str, over: Overlay, selection: Selection | None, deadline: float | None) -> TestRun:
             return await self._tested(work, tree, over, selection, deadline)
@@ -364,7 +364,7 @@ class CodingSession:
         return known
 
     async def _pinned(self, work: WorkContext, since: str, tree: str) -> dict[str, bytes | None]:
-        """The versions of files that steer the run which a tree does not get to choose."""
+        """Return the pinned versions of files that control the run: a tree cannot choose them itself."""
         change = await load(work.space, since, tree, Layout(work.suites, work.rules.code.test_files), ())
         allowed = (*work.specification.files, *work.specification.may_change)
         return pinned(change.old, change.new, [suite.choice.test_command for suite in work.suites], allowed)
@@ -376,7 +376,7 @@ class CodingSession:
         return tuple(f"{suite.directory}: {suite.choice.test_command}" for suite in work.suites)
 
     async def test_files(self, work: WorkContext, commit_or_tree: str) -> dict[str, bytes]:
-        """The test files that differ from the base, and those of the base itself, as they are there."""
+        """Return the test files of a commit or tree that differ from the item's base, with their content there."""
         changed = {change.path for change in await work.space.changes(work.base, commit_or_tree)}
         return await texts(work.space, commit_or_tree, {path for path in changed if is_test_file(path)})
 

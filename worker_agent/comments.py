@@ -16,16 +16,16 @@ from shared.workflow import Stage, Track
 from shared.workflow.labels import Labels
 
 OF_THE_MACHINE = frozenset({Misconfigured.category, NotAllowed.category, "WORKFLOW_ABORTED"})
-"""Categories of failures about which nothing is to be done in the issue."""
+"""Categories of failures that cannot be solved by changing the issue."""
 
 
 def branch(fence: Fence) -> str:
-    """The work branch of an issue."""
+    """Return the name of an issue's work branch."""
     return fence.branch or work_branch(fence.key.number)
 
 
 def commit_message(subject: str, *, fence: Fence, phase: str) -> str:
-    """A commit message with the trailers by which phases are found again."""
+    """Return a commit message with the trailers by which phases are found again."""
     trailers = {
         "Issue": f"#{fence.key.number}",
         "Agent": fence.agent,
@@ -52,16 +52,17 @@ def _data(fence: Fence, **more: object) -> dict[str, object]:
 
 
 def progress(fence: Fence, sentence: str, notes: str = "", **more: object) -> Status:
-    """Where an item stands, in one sentence; `more` is for machines."""
+    """Return the state of an item in one sentence; `more` is for programs."""
     return Status(sentence, _where(fence), _data(fence, **more), notes)
 
 
 def tests_written(
     fence: Fence, new_tests: Sequence[str], left_out: Sequence[str], criterion: str, pictures: int
 ) -> Status:
-    """The red phase is done, of one `criterion` or of all; `left_out` says of each test that was not taken why.
+    """Return the status after the red phase of one `criterion`, or of all of them.
 
-    `pictures` counts the images of the issue that no coder was shown.
+    `left_out` gives the reason for each test that was not taken. `pictures` counts the images of the issue that no
+    coder was shown.
     """
     count = len(new_tests)
     names = ", ".join(f"`{one_line(name, 120)}`" for name in new_tests[:5])
@@ -79,13 +80,13 @@ def tests_written(
 
 
 def attempt_failed(fence: Fence, limit: int, details: Sequence[str]) -> Status:
-    """An implementation did not pass; another one follows or not."""
+    """Return the status after an implementation that did not pass; another one may follow."""
     sentence = f"Attempt {fence.attempt} of {limit} did not pass the tests."
     return Status(sentence, _where(fence), _data(fence, error=list(details[:5])), _list(details))
 
 
 def refactoring_waits(fence: Fence, diff: str) -> Status:
-    """Tests pass, and a person says whether the refactoring is published with them."""
+    """Return the status while a refactoring with passing tests waits for a person's decision."""
     shown = "\n".join(f"    {line}" for line in printable(diff).splitlines())
     look = f"`git fetch origin {fence.key.ref} && git show {fence.work_head[:12]}`"
     return Status(
@@ -98,7 +99,7 @@ def refactoring_waits(fence: Fence, diff: str) -> Status:
 
 
 def waiting_for_ci(fence: Fence) -> Status:
-    """The pull request is open."""
+    """Return the status of an open pull request that waits for CI."""
     return Status(
         f"Tests pass. Waiting for CI on #{fence.pr} since {fence.at:%H:%M} UTC.",
         _where(fence),
@@ -107,7 +108,7 @@ def waiting_for_ci(fence: Fence) -> Status:
 
 
 def edited(fence: Fence) -> Status:
-    """Somebody who may write has edited the issue; nothing has to be asked for again."""
+    """Return the status after a person with write access edited the issue; nobody has to ask for the work again."""
     said = "The issue was edited by somebody with write access: from here on it is worked on as it reads now."
     if fence.stage is not Stage.TESTING or not fence.pr:
         return progress(fence, said)
@@ -116,18 +117,18 @@ def edited(fence: Fence) -> Status:
 
 
 def nothing_left(fence: Fence, base: str) -> Status:
-    """The base has the work already, so there is no pull request to open."""
+    """Return the status if the base has the work already, so that there is no pull request to open."""
     sentence = f"Done without a pull request: `{base}` has {fence.work_head[:12]} already."
     return Status(sentence, _where(fence), _data(fence))
 
 
 def handed_over(fence: Fence) -> Status:
-    """CI is green, review begins."""
+    """Return the status when CI is green and review begins."""
     return Status(f"CI is green; #{fence.pr} waits for review.", _where(fence), _data(fence))
 
 
 def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequence[str] = ()) -> Status:
-    """Needs a maintainer; what is proposed depends on whether there is a pull request to go on from.
+    """Return the status that asks for a maintainer; the advice depends on whether a pull request exists.
 
     `tries` is what was tried before, one line of Markdown each.
     """
@@ -147,7 +148,7 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequ
 
 
 def _first(error: Blocked) -> str:
-    """What is done about the cause, which is not always in the specification."""
+    """Return the advice for removing the cause, which is not always in the specification."""
     if error.category in OF_THE_MACHINE:
         advice = error.advice or "Correct the configuration file of the agent, which `workflow-engine doctor` tries"
         return f"{advice.rstrip('.')}; "
@@ -158,12 +159,12 @@ def _first(error: Blocked) -> str:
 
 
 def passed_on(fence: Fence) -> Status:
-    """Another role has the next step."""
+    """Return the status while the next step waits for an agent of another role."""
     return Status(f"Waiting for an agent with the role {fence.next_role}.", _where(fence), _data(fence))
 
 
 def waiting(fence: Fence, sentence: str) -> Status:
-    """A run failed and is repeated later, by whichever agent comes first then."""
+    """Return the status after a failed run that any agent repeats later."""
     until = f"{fence.wait.until:%Y-%m-%d %H:%M} UTC" if fence.wait else "the next look"
     why = {"why": fence.wait.reason, "until": fence.wait.until.isoformat()} if fence.wait else {}
     told = f"Waiting until {until}, this uses no attempt: {one_line(sentence, 400)}"
@@ -171,7 +172,7 @@ def waiting(fence: Fence, sentence: str) -> Status:
 
 
 def unusable(fence: Fence, error: Misconfigured) -> Status:
-    """The configuration lets nothing of this repository begin; the issue is as good as any other."""
+    """Return the status of an issue whose repository cannot be worked on because of its configuration."""
     notes = (
         "**What to do:** correct the configuration file of the agent: `test_command`, or whatever it names. "
         "`workflow-engine doctor` tries it there. This issue then continues by itself within ten minutes, "
@@ -182,7 +183,7 @@ def unusable(fence: Fence, error: Misconfigured) -> Status:
 
 
 def paused(fence: Fence) -> Status:
-    """A person paused it."""
+    """Return the status of an item that a person paused."""
     return Status("Paused. Remove the label to continue.", _where(fence), _data(fence))
 
 
@@ -195,9 +196,10 @@ def withdrawn(
     locked: bool = False,
     remains: bool | None = None,
 ) -> Status:
-    """A person stopped it; how to go on depends on whether its pull request is still open, and it is `locked`.
+    """Return the status after a person stopped the work.
 
-    `remains`: whether its branch is still there, None when that is not known.
+    The advice depends on whether its pull request is still open, and whether the issue is `locked`. `remains`: True if
+    its branch still exists, None if that is unknown.
     """
     unlock = "unlock this issue, then " if locked else ""
     notes = f"**What to do:** {unlock}{_afterwards(fence, names, pull_request)}"
@@ -206,7 +208,7 @@ def withdrawn(
 
 
 def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Status:
-    """Work that was stopped is asked for again, by a label that counts only without an open pull request."""
+    """Return the status if `ready` was set on stopped work; that label counts only without an open pull request."""
     return Status(
         f"`{names.of(Stage.READY)}` starts nothing here while #{pull_request.number} is open.",
         _where(fence),
@@ -216,7 +218,7 @@ def ready_in_vain(fence: Fence, names: Labels, pull_request: PullRequest) -> Sta
 
 
 def opened_again(names: Labels) -> str:
-    """The reply on a pull request that somebody has opened again without saying what for."""
+    """Return the reply on a pull request that a person opened again without asking for anything."""
     return (
         "This is open again, and no label says what is wanted, so the engine does nothing here.\n\n**What to do:** set "
         f"`{names.of(Stage.CHANGES_REQUESTED)}` here to have it changed, or `{names.of(Stage.REVIEWING)}` to have it "
@@ -225,7 +227,7 @@ def opened_again(names: Labels) -> str:
 
 
 def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -> str:
-    """The ways on from a stop."""
+    """Return how to continue after a stop."""
     ready = f"set `{names.of(Stage.READY)}` on this issue"
     if pull_request is not None and pull_request.open:
         asks, which = names.of(Stage.REVIEWING), f"on this issue and on #{pull_request.number}"
@@ -235,9 +237,9 @@ def _afterwards(fence: Fence, names: Labels, pull_request: PullRequest | None) -
 
 
 def pull_request_closed(fence: Fence, names: Labels, *, remains: bool | None = True) -> Status:
-    """A person closed the pull request without merging it; nothing is reopened, and it is asked how to go on.
+    """Return the status after a person closed the pull request unmerged: nothing is reopened; people are asked.
 
-    `remains`: whether its branch is still there, None when that is not known. GitHub reopens nothing without it.
+    `remains`: True if its branch still exists, None if that is unknown. GitHub reopens no pull request without it.
     """
     where = branch(fence)
     changes, ready = names.of(Stage.CHANGES_REQUESTED), names.of(Stage.READY)

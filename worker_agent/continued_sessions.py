@@ -1,7 +1,7 @@
-"""Which of an item's calls go on with what the program remembers of the last one of their kind, and what they are told.
+"""The calls of an item that continue the program's session of the last call of their kind, and their prompts.
 
-Only calls that write code or tests do, each kind in a session of its own: who judges begins anew, always. Sessions
-stay on this machine, and end with the item or the lease.
+Only calls that write code or tests do, each kind in a session of its own; a call that judges always begins anew.
+Sessions stay on this machine, and end with the item or the lease.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ log = structlog.get_logger()
 CONTINUED = frozenset({CoderCall.WRITE_TESTS, CoderCall.IMPLEMENT, CoderCall.REFACTOR, CoderCall.FIX_CI})
 
 MOST_CHANGED, MOST_CHARACTERS = 50, 8000
-"""Where more files are not as the last call left them, or their names are longer, its session is not worth its tokens.
-"""
+"""The most changed files, and characters of their names: beyond that, a session is not worth its tokens."""
 
 SWEEP_SECONDS = 60.0
-"""How often is looked for sessions that are too old."""
+"""Seconds between two searches for sessions that are too old."""
 
 
 class ContinuedSessions:
@@ -47,14 +46,14 @@ class ContinuedSessions:
         self._next = 0.0
 
     def tidy(self) -> None:
-        """Once a minute: forget what is too old, also where nothing is worked on any more."""
+        """Delete sessions that are too old, once a minute; also if no item is worked on any more."""
         now = self._store.clock.boot()
         if now >= self._next:
             self._next = now + SWEEP_SECONDS
             self._store.sweep()
 
     async def of(self, work: WorkContext, call: CoderCall, start: str) -> Continuation | None:
-        """What goes with a call that begins with the files of `start`; None for one that always begins anew."""
+        """Return the session that a call on the files of `start` continues or begins; None if its kind keeps none."""
         if call not in CONTINUED:
             return None
         file = session_file(self._directory(work.held), call)
@@ -66,7 +65,7 @@ class ContinuedSessions:
         return Continuation(self._store, file, _words(work), kept, told)
 
     def ended(self, held: Held) -> None:
-        """A lease has ended: forget what its item will not need any more."""
+        """Delete the sessions of an item whose lease has ended if they are not needed any more."""
         if is_over(held.lost, held.fence.stage):
             self._store.remove(self._directory(held))
 
@@ -76,12 +75,12 @@ class ContinuedSessions:
 
 
 def is_over(lost: str, stage: Stage) -> bool:
-    """Whether a lease that has ended so is the last that this agent had to do with the item for now (pure)."""
+    """Return whether an ended lease was this agent's last one on the item for now (pure)."""
     return lost not in {"", RELEASED} or stage in TERMINAL | HALTED
 
 
 async def _changed(work: WorkContext, kept: KeptSession, start: str) -> tuple[str, ...] | None:
-    """The files of `start` that are not as a session has left them; None where that is unknown, or too much."""
+    """Return the files that differ between a session's end and `start`; None if that is unknown, or too many."""
     try:
         changes = await work.space.changes(kept.tree, start)
     except (EngineError, CommandFailed, ValueError) as error:  # made in a workspace that is gone
@@ -91,10 +90,10 @@ async def _changed(work: WorkContext, kept: KeptSession, start: str) -> tuple[st
 
 
 def listed(paths: Sequence[str]) -> tuple[str, ...] | None:
-    """The paths as a prompt names them; None where that is too much (pure)."""
+    """Return the paths as a prompt names them; None if there are too many (pure)."""
     return tuple(sorted(paths)) if len(paths) <= MOST_CHANGED and sum(map(len, paths)) <= MOST_CHARACTERS else None
 
 
 def _words(work: WorkContext) -> str:
-    """What people ask for, in one word: who takes something back takes it from every session, too."""
+    """Return a digest of the people's text: text that a person takes back must vanish from every session, too."""
     return hashlib.sha256(json.dumps([work.issue.title, work.text, work.conventions]).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What the worker does next: pure decisions on what it saw."""
+"""The worker's next step: pure decisions on a snapshot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shared.workflow import HALTED, Stage
 
 
 class Phase(StrEnum):
-    """What the next paid step of an item at `implementing` is; stands in the fence."""
+    """The kind of the next paid step of an item at `implementing`; stored in the fence."""
 
     RED = "red"
     GREEN = "green"
@@ -69,22 +69,22 @@ class Action(StrEnum):
 
 
 WORKING = frozenset({Stage.IMPLEMENTING, Stage.TESTING})
-"""Stages in which the worker has something to do."""
+"""Stages in which the worker has work to do."""
 
 HANDS_OVER = frozenset({Action.HAND_OVER, Action.HAND_OVER_UNCHECKED})
 """Actions after which the item rests at `reviewing`."""
 
 NO_LABELS = frozenset({Action.FINISH, Action.WITHDRAW})
-"""Actions for what has ended: it keeps the labels that it had."""
+"""Actions for work that has ended: the item keeps its labels."""
 
 LABELS_WITH_IT = frozenset({Action.OPEN_PULL_REQUEST})
-"""Actions that let the issue's labels follow together with those of what they make."""
+"""Actions that update the issue's labels together with those of the pull request that they open."""
 
 RED_BASE = "red-base"
 """The fence's phase at `testing`, and the reason of its wait, while the base branch fails the same checks."""
 
 UNCHECKED = "unchecked"
-"""The fence's phase at `reviewing` when CI did not finish in time: a hand-over that is resumed says the same."""
+"""The fence's phase at `reviewing` when CI did not finish in time: a resumed hand-over posts the same."""
 
 LATE = frozenset({UNCHECKED, UNCHECKED_RED})
 """The phases of a hand-over without a green CI."""
@@ -94,13 +94,13 @@ SETTLED = frozenset({Stage.REVIEWING, Stage.AWAITING_APPROVAL}) | HALTED
 
 
 ROUNDS = 3
-"""How many rounds of changes follow one another before a person is asked."""
+"""The most rounds of changes in a row before a person is asked."""
 
 
 class Head(StrEnum):
-    """How the pull request's head relates to the commit that the fence names.
+    """Relation of the pull request's head to the commit that the fence names.
 
-    Somebody else's commits stand on ours (AHEAD), took some of ours away (REWOUND), or neither (FOREIGN).
+    Other people's commits were added to ours (AHEAD), some of ours were removed (REWOUND), or neither (FOREIGN).
     """
 
     OURS = "ours"
@@ -112,7 +112,7 @@ class Head(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How often and how long; from the configuration and the specification."""
+    """Limits on attempts, repairs, waiting time and rounds; from the configuration and the specification."""
 
     attempts: int = 3
     ci_fixes: int = 3
@@ -121,13 +121,13 @@ class Bounds:
     rounds: int = ROUNDS
 
     def lowered(self, attempts: int | None) -> Bounds:
-        """With as many attempts as a specification asks for; it can raise nothing."""
+        """Return the bounds with the specification's number of attempts, which can only be lower."""
         return self if attempts is None else replace(self, attempts=min(attempts, self.attempts))
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one look at a held item showed; `collides`: git cannot merge it into its base, whatever GitHub says.
+    """The state of a held item at one look; `collides`: git cannot merge it into its base, whatever GitHub says.
 
     `rewritten`: the issue was edited, and nobody without write access can have done that.
     """
@@ -145,13 +145,13 @@ class Snapshot:
 
     @property
     def out_of_step(self) -> bool:
-        """Whether the pull request cannot be merged before its base is merged into it."""
+        """True if the pull request cannot be merged before its base is merged into it."""
         pull_request = self.pull_request
         return pull_request is not None and (self.collides or pull_request.out_of_step)
 
 
 def decide(s: Snapshot, *, now: datetime) -> Action:
-    """The next step of a held item."""
+    """Return the next step of a held item."""
     ended = _ended(s)
     if ended is not None:
         return ended
@@ -181,12 +181,12 @@ def _ended(s: Snapshot) -> Action | None:
 
 
 def is_edited(fence: Fence, issue: Issue) -> bool:
-    """Whether the issue says something else than the text that the fence is bound to."""
+    """Return whether the issue's text differs from the text that the fence is bound to."""
     return fence.body_sha256 not in {"", body_sha256(issue.title, issue.body)}
 
 
 _ANSWERED: Mapping[str, Action] = {Phase.CONFIRMED: Action.KEEP_REFACTORING, Phase.DECLINED: Action.DROP_REFACTORING}
-"""What a person has said of a refactoring, as the fence's phase says it."""
+"""The action for a person's answer on a refactoring, by the fence's phase."""
 
 
 def _implementing(s: Snapshot) -> Action:
@@ -238,7 +238,7 @@ _NEXT = {
 
 
 def _round(s: Snapshot, now: datetime) -> round.Round:
-    """What CI says, as the round takes it. What was red because of the base is run again before anybody is blamed."""
+    """Return the state of CI as the round reads it; checks that were red because of the base are rerun first."""
     cause = s.ci.diagnosis.cause if s.ci.diagnosis is not None else Cause.TESTS
     if s.fence.phase == RED_BASE and s.ci.rerunnable and cause is not Cause.BASE:
         cause = Cause.FLAKY
@@ -254,7 +254,7 @@ def _round(s: Snapshot, now: datetime) -> round.Round:
 
 
 def _moved(s: Snapshot, overdue: bool) -> Action:
-    """What to do about a head that is not ours; GitHub shows a push late."""
+    """Return the action for a head that is not ours; GitHub shows a push late."""
     if s.head in {Head.AHEAD, Head.REWOUND}:
         return Action.ADOPT
     return Action.ASK_ABOUT_HEAD if s.head is Head.FOREIGN or overdue else Action.WAIT_FOR_CI

@@ -1,4 +1,4 @@
-"""Why the worker gives an item to a person: one class per reason, with the flags it sets."""
+"""The reasons for which the worker hands an item to a person: one class per reason, with the flags it sets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CiGivenUp(Aborted):
     diagnosable = True
 
     def __init__(self, fixes: int, explanation: str = "") -> None:
-        """`explanation` says of each failed check why it failed."""
+        """`explanation` gives the cause of each failed check."""
         super().__init__(f"CI still fails after {fixes} repair{'s' * (fixes != 1)}.{explanation}")
 
 
@@ -89,7 +89,7 @@ class ConflictUnresolved(Aborted):
     flags = (Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION)
 
     def __init__(self, sides: tuple[str, str], problems: Sequence[str], left: Sequence[str]) -> None:
-        """`sides` name the base and the branch, `problems` are what collides, `left` is what the try has left."""
+        """`sides` name the base and the branch, `problems` the conflicts, `left` what remains after the try."""
         listed = "".join(f"\n- {problem}" for problem in problems[:10])
         tried = "".join(f"\n- {one}" for one in left[:10])
         super().__init__(

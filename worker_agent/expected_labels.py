@@ -1,4 +1,4 @@
-"""Which stage labels an item should show, by its fence, and which it could not show but for a person (pure)."""
+"""The stage labels that an item should show by its fence, and those that only a person can have set (pure)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ TAKEN_UP = frozenset({Stage.IN_REVIEW, Stage.APPROVED, Stage.CHANGES_REQUESTED, 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedLabels:
-    """Which stage labels the issue and its pull request should carry; None leaves one alone."""
+    """The stage labels that the issue and its pull request should carry; None leaves an item's labels alone."""
 
     issue: Stage | None
     pull_request: Stage | None
 
 
 def projection(fence: Fence) -> ExpectedLabels:
-    """Labels follow the fence; from round 1 on the issue stays at `reviewing` while its pull request moves."""
+    """Return the labels that follow from the fence; from round 1 on, the issue stays at `reviewing`."""
     if fence.stage in TERMINAL:
         return ExpectedLabels(None, None)
     if fence.stage in HALTED:
@@ -33,7 +33,7 @@ def projection(fence: Fence) -> ExpectedLabels:
 
 
 def of_pull_request(fence: Fence, shown: frozenset[Stage]) -> Stage | None:
-    """The stage label that a pull request which shows these should carry; None leaves its labels alone.
+    """Return the stage label for a pull request that shows the labels `shown`; None leaves its labels alone.
 
     Once it is handed over, its stage is the reviewer's. A label of the worker's own work beside it means
     that the hand-over is not finished.
@@ -44,18 +44,20 @@ def of_pull_request(fence: Fence, shown: frozenset[Stage]) -> Stage | None:
 
 
 def is_doubled(shown: frozenset[Stage]) -> bool:
-    """Whether an issue in review carries a second stage label: the fence decides which of them stays."""
+    """Return whether an issue in review carries a second stage label: the fence decides which of them stays."""
     return Stage.REVIEWING in shown and len(shown) > 1
 
 
 def ordered_to_stop(shown: frozenset[Stage], projected: Stage) -> bool:
-    """Whether the labels on an item are a person's order and not our own lag."""
+    """Return whether the labels on an item are a person's order, not our own labels that lag behind."""
     return label_drift.sign(shown, projected, before(projected)) in label_drift.ORDERS
 
 
 def before(stage: Stage) -> frozenset[Stage]:
-    """The stages from which the worker itself moves to `stage` (the old label of a move whose second half has not
-    happened), and the halt from which a person leads on by the pull request's label.
+    """Return the stages from which an item reaches `stage`.
+
+    These are the stages from which the worker itself moves (the old label of a move whose second half has not
+    happened), and the halt from which a person's label on the pull request continues.
     """
     movers, events = {Role.WORKER, Role.PLANNER}, {Event.RETRIED_PULL_REQUEST}
     return label_drift.before(stage, tracks=tuple(Track), movers=movers, events=events)

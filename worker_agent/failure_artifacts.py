@@ -1,4 +1,4 @@
-"""What is left on this machine of an item that was given up: the last prompt, what came of it, and why it ended."""
+"""Files kept on this machine of an item that was given up: the last prompt, its outcome, and the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shared.text.comment_signatures import Gate
 log = structlog.get_logger()
 
 TRANSCRIPT_BYTES = 4 * 2**20
-"""Of a transcript that is kept with an item, its end; the whole one lies in `kept/calls` for a while."""
+"""Bytes of a transcript's end that are kept with an item; the whole one stays in `kept/calls` for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class LastRun:
 
 
 async def keep_last(last: LastRun, why: Blocked, directory: Path, gate: Gate) -> bool:
-    """Write `patch.diff`, `prompt.md`, `outcome.json` and, where there is one, `events.jsonl`; whether that worked.
+    """Write `patch.diff`, `prompt.md`, `outcome.json` and, if there is one, `events.jsonl`; return whether that worked.
 
-    It is never a reason not to give up: what cannot be written is logged. No secret gets into the
-    texts; the patch is kept as it is.
+    A failed write is only logged, since it must not keep an item from being given up. The texts contain no secrets; the
+    patch is kept unchanged.
     """
     told = {
         "error": str(why),
@@ -70,7 +70,7 @@ async def keep_last(last: LastRun, why: Blocked, directory: Path, gate: Gate) ->
 
 
 def _end_of(log: Path) -> str:
-    """The end of a transcript, from the beginning of a line; empty when it has been tidied away meanwhile."""
+    """Return the end of a transcript, from the beginning of a line; empty if the file was deleted meanwhile."""
     try:
         with directories.open_regular(log) as file:
             left_out = max(0, file.seek(0, os.SEEK_END) - TRANSCRIPT_BYTES)
@@ -87,6 +87,6 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def below_state(path: Path) -> str:
-    """A file in `kept/` without the way there, which is nobody else's business."""
+    """Return the path of a file in `kept/`, without the directories above, which are not to be published."""
     parts = path.parts
     return "/".join(parts[parts.index("kept") :] if "kept" in parts else parts[-1:])

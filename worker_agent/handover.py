@@ -1,4 +1,4 @@
-"""What the worker shows on GitHub: labels after the fence, handing over, giving up, the ends."""
+"""The worker's effects on GitHub: labels that follow the fence, handing over, giving up, the ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from worker_agent.titles import Titles
 log = structlog.get_logger()
 
 CLOCK = timedelta(seconds=2)
-"""So much earlier than our request its events may be dated: in whole seconds, by a clock that is nearly ours."""
+"""Tolerance for event times before our request: GitHub dates them in whole seconds, by a slightly different clock."""
 
 
 class Handover:
@@ -52,12 +52,12 @@ class Handover:
         self.titles = Titles(forge.issues, shown=policy.intake.title_attempts)
 
     async def show(self, held: Held, issue: Issue, pull_request: PullRequest | None, *, fresh: bool = False) -> Issue:
-        """Make the stage labels follow the fence; returns the issue with the labels that are there then.
+        """Make the stage labels follow the fence; return the issue with the labels that are there then.
 
         `fresh`: this very step moved the fence, so no reviewer can have set a label yet.
 
-        The issue's come last: by it the rest is found again after a crash. A start that is not wanted
-        any more leaves no stage label of ours, which is how an order to stop looks.
+        The issue's labels are set last: by them the rest is found again after a crash. If the start was called off
+        meanwhile, no stage label of ours is set; a missing label looks like an order to stop.
         """
         wanted = projection(held.fence)
         stage = wanted.pull_request if fresh else self._stage_of(held, pull_request)
@@ -81,8 +81,8 @@ class Handover:
     async def show_opened(self, held: Held, issue: Issue, opened: PullRequest, beside: Collection[str]) -> Issue:
         """Show the issue's stage and the labels `beside` of its pull request, just opened, in one request.
 
-        Returns the issue with the labels that are there then: without a stage of ours where somebody has taken off the
-        one that it had when the opening began, which is an order to stop.
+        Return the issue with the labels that are there then: without a stage of ours if a person has removed the one
+        that it had when the opening began, which is an order to stop.
         """
         stage, missing = projection(held.fence).issue, set(beside) - opened.labels
         wanted = [WantedLabels(opened.number, Stage.NEW, opened.labels, beside=tuple(sorted(missing)))]
@@ -102,7 +102,7 @@ class Handover:
         return replace(issue, labels=labels)
 
     def _led_on(self, fence: Fence, item: Issue | PullRequest, issue: Issue) -> tuple[Flag, ...]:
-        """The flags that go with the first labels of work that a person has had go on after it was given up.
+        """Return the flags to remove with the first labels of work that a person continued after it was given up.
 
         The label of that end, or the one that asks for a start, is there as long as this is not finished.
         """
@@ -114,7 +114,7 @@ class Handover:
         return of_pull_request(held.fence, shown)
 
     async def hand_over(self, held: Held, snapshot: Snapshot, *, checked: bool) -> Ended:
-        """To review: the fence, what people are told, then the labels; a crash in between is made good by a claim."""
+        """Hand the item to review: move the fence, post the status, set labels; after a crash, a claim finishes it."""
         event = Event.CI_PASSED if checked else Event.CI_OVERDUE
         fresh = held.fence.stage is Stage.TESTING
         if fresh:
@@ -126,10 +126,10 @@ class Handover:
         return Ended(Result.HANDED_OVER, f"pull request #{held.fence.pr} waits for review")
 
     async def tell(self, held: Held, action: Action, pull_request: PullRequest | None) -> None:
-        """Say where the fence of an item rests that is claimed again, before the labels show it.
+        """Post the status of an item whose fence has moved already, before the labels show it.
 
-        Whoever moved the fence may have ended in between; by the label that still lags, the item is found again.
-        What a reviewer has taken up was told before.
+        The agent that moved the fence may have crashed before posting; the lagging label finds such items. An item that
+        a reviewer has taken up was announced before.
         """
         if held.fence.stage in HALTED:
             await self._explain(held)
@@ -144,7 +144,7 @@ class Handover:
         await self._forge.status.show(held.fence.key.number, status, held)
 
     async def _ask_reviewers(self, held: Held) -> None:
-        """Whoever cannot be asked (GitHub answers 422 for strangers and for the author) stops nothing."""
+        """Request the configured reviewers; only log a refusal (GitHub answers 422 for strangers and the author)."""
         try:
             await self._forge.pulls.request_reviewers(held.fence.pr, self._policy.pulls.reviewers, held)
         except Blocked as error:
@@ -153,7 +153,7 @@ class Handover:
             )
 
     async def _explain(self, held: Held) -> None:
-        """It halted, and whoever gave it up may have ended before saying so: then say it now."""
+        """Post that the item halted, if the agent that gave it up crashed before it posted that."""
         number = held.fence.key.number
         if (await self._forge.status.data(number)).get("stage") == held.fence.stage:
             return
@@ -163,19 +163,19 @@ class Handover:
         await self._forge.labels.show(number, stage, held, known=issue.labels, flags_on=(flag,))
 
     async def repair(self, held: Held, snapshot: Snapshot) -> None:
-        """CI is red: back to implementing, so that the next step fixes it."""
+        """Move back to implementing, so that the next step repairs the red CI."""
         await advance(held, FenceChange(stage=move(_track(held), held.fence.stage, Event.CI_BROKE).to, phase=Phase.FIX))
         await self._forge.status.show(held.fence.key.number, ci_comments.red(held.fence, snapshot.ci), held)
 
     async def take_up_edit(self, held: Held, issue: Issue) -> None:
-        """Whoever may write has edited the issue: what follows goes by its text as it is now, and that is said."""
+        """Bind the work to the issue's text as a person with write access edited it, and post that."""
         await advance(held, FenceChange(body_sha256=body_sha256(issue.title, issue.body)))
         await self._forge.status.show(issue.number, comments.edited(held.fence), held)
 
     async def give_up(
         self, held: Held, error: Blocked, flags: Collection[Flag], *, event: Event = Event.GAVE_UP
     ) -> None:
-        """To a person: fence, labels and flags, and one comment that says what was kept."""
+        """Hand the item to a person: fence, labels and flags, and one comment that says what was kept."""
         number = held.fence.key.number
         if held.fence.stage in WORKING:
             await advance(held, FenceChange(stage=move(_track(held), held.fence.stage, event).to))
@@ -193,28 +193,28 @@ class Handover:
         return comments.given_up(fence, error, _kept(fence), self._policy.names, await self._tries.before(fence))
 
     async def pass_on(self, held: Held, role: str) -> Ended:
-        """What was made so far stands in the fence; whichever agent plays the role goes on from there."""
+        """Name the next step's role in the fence and release the item; an agent with that role continues from there."""
         await advance(held, FenceChange(next_role=role))
         await self._forge.status.show(held.fence.key.number, comments.passed_on(held.fence), held)
         return Ended(Result.HANDED_OVER, f"the next step is for the role {role}")
 
     async def wait_for(self, held: Held, sentence: str) -> None:
-        """It waits until the time in its fence; whoever comes first then goes on."""
+        """Post until when the item waits; any agent may continue it then."""
         await self._forge.status.show(held.fence.key.number, comments.waiting(held.fence, sentence), held)
 
     async def hold_off(self, held: Held, error: Misconfigured) -> Ended:
-        """The configuration lets nothing begin: it waits for that, and whoever comes first then begins it."""
+        """Let the issue wait while the configuration lets nothing begin; any agent may begin it then."""
         wait = Wait(WAIT, held.server_now() + AGAIN)
         await advance(held, FenceChange(wait=wait, runs=0))
         await self._forge.status.show(held.fence.key.number, comments.unusable(held.fence, error), held)
         return Ended(Result.PARKED, f"the configuration lets nothing begin: {error}")
 
     async def pause(self, held: Held) -> None:
-        """A person paused it: the stage stays, so that it goes on when the flag is taken off."""
+        """Post that a person paused the item: its stage stays, so that work continues when the flag is removed."""
         await self._forge.status.show(held.fence.key.number, comments.paused(held.fence), held)
 
     async def withdraw(self, held: Held, seen: Snapshot, reason: str) -> Ended:
-        """A person ended it: the fence remembers, the branch stays."""
+        """End the work because a person ended it: the fence records that, the branch stays."""
         names = self._policy.names
         told = comments.withdrawn(
             _withdrawn(held),
@@ -228,7 +228,7 @@ class Handover:
         return await self._withdraw(held, seen, told, reason)
 
     async def leave(self, held: Held, seen: Snapshot) -> Ended:
-        """What it is about was closed. Where that is only the pull request, people are asked how to go on."""
+        """End the work because its item was closed; if only the pull request was, ask people how to continue."""
         if not seen.issue.open or seen.issue.locked:
             ended = "locked" if seen.issue.open else "closed"
             return await self.withdraw(held, seen, f"the issue was {ended}")
@@ -237,11 +237,7 @@ class Handover:
         return await self._withdraw(held, seen, told, f"pull request #{held.fence.pr} was closed without being merged")
 
     async def _withdraw(self, held: Held, seen: Snapshot, told: Status, reason: str) -> Ended:
-        """The comment and the labels first: whoever finds the fence at its end looks no further.
-
-        What is closed shows no stage any more, nor does anything that belongs to a locked issue. An open issue keeps
-        its own: a reviewer that a person asks for a review of the reopened pull request looks at it.
-        """
+        """Post the comment and update the labels, then move the fence: after its end no agent looks at the item."""
         await self._forge.status.show(held.fence.key.number, told, held)
         for item in (seen.pull_request, seen.issue):
             if item is not None and (not item.open or seen.issue.locked):
@@ -252,9 +248,9 @@ class Handover:
         return Ended(Result.WITHDRAWN, reason)
 
     async def finish(self, held: Held, seen: Snapshot) -> Ended:
-        """The pull request is merged: close the issue where GitHub does not do that, and a tombstone in the fence.
+        """Close the issue of a merged pull request if GitHub did not, then write a tombstone into the fence.
 
-        In this order, because nobody looks at an open issue whose fence has ended.
+        In this order, because no agent looks at an open issue whose fence has ended.
         """
         pull_request, default = seen.pull_request, self._policy.default_branch
         if seen.issue.open and pull_request is not None and pull_request.base_branch != default:
@@ -265,7 +261,7 @@ class Handover:
         return Ended(Result.FINISHED, f"pull request #{held.fence.pr} is merged")
 
     async def assign(self, held: Held) -> None:
-        """Show a person's name on the issue, where configured."""
+        """Assign the issue to the configured person."""
         if self._policy.intake.assign:
             await self._forge.issues.assign(held.fence.key.number, self._policy.intake.assign, held)
 
@@ -279,7 +275,7 @@ def _track(held: Held) -> Track:
 
 
 def _withdrawn(held: Held) -> Fence:
-    """The fence as it is about to be."""
+    """Return the fence with the stage that it is about to get."""
     return replace(held.fence, stage=Stage.WITHDRAWN)
 
 

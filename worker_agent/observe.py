@@ -1,4 +1,4 @@
-"""What the worker sees of a held item: raw facts folded into one snapshot, once."""
+"""The worker's view of a held item: raw facts folded into one snapshot, once."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
 _Versions = tuple[datetime | None, datetime | None]
-"""When the issue and its pull request last changed, as the change list says it."""
+"""Times of the last change of the issue and its pull request, from the change list."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """An item that waits for CI, as it was read whole; without versions, when it had just been opened."""
+    """The complete last reading of an item that waits for CI; without versions if it had just been opened."""
 
     versions: _Versions | None
     snapshot: Snapshot
@@ -43,21 +43,21 @@ class Observer:
         self._policy = policy
 
     def expect(self, held: Held, issue: Issue, opened: PullRequest) -> None:
-        """The pull request has just been opened: until its checks say something, this is what there is to see."""
+        """Record that the pull request has just been opened: this is the snapshot until its checks report something."""
         if opened.head_sha == held.fence.work_head:
             seen = Snapshot(held.fence, issue, opened, bounds=self._bounds(issue))
             held.memory.keep(_Waiting(None, seen))
             self._watch.expect(held.fence)
 
     def forget(self, held: Held) -> None:
-        """Have everything of an item read at the next look."""
+        """Discard the cached reading, so that the next look reads everything."""
         held.memory.take(_Waiting)
 
     async def look(self, held: Held, seen: Issue | None = None) -> Snapshot:
-        """The item as it is now; raises `Transient` or `Gone`. `seen` is the issue when it was read just now.
+        """Return the item as it is now; raise `Transient` or `Gone`. `seen` is the issue if it was read just now.
 
-        While it waits for CI, only its checks are read anew as long as the change list shows neither
-        the issue nor the pull request as changed: two free requests per poll instead of four.
+        While it waits for CI, only its checks are read anew as long as the change list shows neither the issue nor the
+        pull request as changed: two free requests per poll instead of four.
         """
         fence = held.fence
         number = fence.key.number
@@ -106,23 +106,23 @@ class Observer:
         return await self._history.relation(fence, pull_request.head_sha)
 
     async def _is_rewritten(self, fence: Fence, issue: Issue) -> bool:
-        """Whether it was edited by somebody who may write: of such an author's text nobody else may edit a word."""
+        """Return whether only people with write access can have edited the issue: nobody else may edit their text."""
         if fence.stage not in WORKING or not is_edited(fence, issue):
             return False
         return self._writers.are(issue.author) or await self._writers.include(issue.author)
 
     def _is_listed(self, issue: Issue) -> bool:
-        """Whether the change list shows the issue as it was read, but for the time of its last change."""
+        """Return whether the change list shows the issue as it was read, except for the time of its last change."""
         listed = self._forge.inbox.known.get(issue.number)
         return listed is not None and replace(listed, updated_at=issue.updated_at) == brief(issue)
 
     def _bounds(self, issue: Issue) -> Bounds:
-        """The configuration's bounds, with what the specification asks for itself."""
+        """Return the configured bounds, lowered to the limits that the specification sets."""
         return self._policy.bounds.lowered(read(issue.body).settings.max_attempts)
 
 
 def _still_waits(snapshot: Snapshot, reading: CiObservation, held: Held) -> bool:
-    """Whether nothing follows from it yet; before anything does, and before a red CI is judged, everything is read."""
+    """Return whether nothing follows yet; before any action and before a red CI is judged, everything is read."""
     if snapshot.fence != held.fence or (reading.verdict is CiVerdict.RED and reading.checks != snapshot.ci.checks):
         return False
     snapshot = replace(snapshot, checks=reading.verdict, ci=replace(snapshot.ci, no_ci=reading.no_ci))

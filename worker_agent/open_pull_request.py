@@ -1,4 +1,4 @@
-"""Opening the pull request of a green commit: adopted, opened, or found to have nothing left to bring."""
+"""The pull request of a green commit: adopted, opened, or not needed because the base has everything."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from worker_agent.policy import Policy
 from worker_agent.ports import Forge
 
 DOUBT_SECONDS = 8.0
-"""Between two tries to open a pull request that GitHub's answers contradict git about."""
+"""Seconds between two tries to open a pull request if GitHub's answers contradict git."""
 
 
 class PullRequestClosed(Blocked):
@@ -33,13 +33,13 @@ class PullRequestClosed(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """The commit that this lease has made last."""
+    """The last commit that this lease made."""
 
     commit: str
 
 
 class Opening:
-    """The step from a green commit to its pull request; convergent like everything on GitHub."""
+    """The step from a green commit to its pull request; it can be repeated without harm."""
 
     def __init__(self, forge: Forge, handover: Handover, source: Mirror, policy: Policy) -> None:
         self._forge = forge
@@ -48,20 +48,19 @@ class Opening:
         self._policy = policy
 
     def note_built(self, held: Held) -> None:
-        """This lease has just made the fence's commit: nobody can have opened, let alone closed, a pull request of it.
+        """Record that this lease just made the fence's commit: nobody can have opened or closed its pull request yet.
 
-        Good for one try to open one; should its reply be lost, the next try looks first.
+        That holds for one try to open it; if its reply is lost, the next try looks first.
         """
         held.memory.keep(_Built(held.fence.work_head))
 
     async def pull_request(
         self, held: Held, snapshot: Snapshot, body: str, labels: Collection[str]
     ) -> tuple[Issue, PullRequest] | Ended:
-        """The open pull request of the work branch, or the end of an item whose work the base has already.
+        """Return the open pull request of the work branch, or the end of an item whose work the base has already.
 
-        It gets `labels`, beside those of its issue's priority, and the issue, which comes back too, its stage.
-
-        Raises `PullRequestClosed`, and `NotAllowed` with what a person can do about it.
+        The pull request gets `labels` and those of its issue's priority. The issue gets its stage and is returned, too.
+        Raises `PullRequestClosed`, and `NotAllowed` with advice for a person.
         """
         try:
             opened = await self._opened(held, snapshot, body)
@@ -83,12 +82,12 @@ class Opening:
         return issue, opened
 
     def _urgent(self, issue: Issue) -> set[str]:
-        """The priority labels of an issue: its review and its merge are as urgent as it is."""
+        """Return the priority labels of an issue: its review and its merge are as urgent as the issue."""
         known = {label.casefold() for label in self._policy.intake.priorities}
         return {label for label in issue.labels if label.casefold() in known}
 
     async def _opened(self, held: Held, snapshot: Snapshot, body: str) -> PullRequest:
-        """Adopted when it exists, opened when not."""
+        """Return the pull request: adopted if it exists, opened if not."""
         where = comments.branch(held.fence)
         new = held.memory.take(_Built) == _Built(held.fence.work_head)
         found = () if new else await self._forge.pulls.of_branch(where)
@@ -101,9 +100,9 @@ class Opening:
         return await self._forge.pulls.open(title, body, where, self._policy.base_branch, held)
 
     async def _finish(self, held: Held, snapshot: Snapshot, refused: NothingToPull) -> Ended:
-        """Somebody brought the very commit onto the base. Git is asked, too: a branch that was moved is not done.
+        """End the item: the very commit is on the base. Git is checked, too: a branch that was moved is not done.
 
-        In the order of every end, because nobody looks at an open issue whose fence has ended.
+        In the order of every end, because no agent looks at an open issue whose fence has ended.
         """
         base, work = self._policy.base_branch, held.fence.work_head
         tip = await self._source.refresh(f"refs/heads/{base}")
@@ -119,9 +118,9 @@ class Opening:
         return Ended(Result.FINISHED, told.sentence)
 
     async def _doubt(self, held: Held) -> None:
-        """Raise `NotShown` while git has our commit on its branch, and the push is so young that the API may not.
+        """Raise `NotShown` if git has our commit on its branch, and the push is so young that the API may not show it.
 
-        It may neither know its commits nor list the pull request that a lost reply was about.
+        The API may neither know its commits nor list the pull request that a lost reply was about.
         """
         age = (held.server_now() - held.fence.at).total_seconds()
         where = comments.branch(held.fence)

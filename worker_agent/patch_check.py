@@ -1,4 +1,4 @@
-"""By which patch policy a tree of one item may be published."""
+"""The patch policy by which a tree of one item may be published."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from worker_agent.workflow_files import WORKFLOW
 
 
 def policy_of(specification: Specification, allowed: frozenset[str] = frozenset()) -> Policy:
-    """What a change may touch for one specification; `allowed` are protected files that it may touch besides."""
+    """Return the policy for one specification's change; `allowed` are protected files that it may touch besides."""
     return Policy(planned=frozenset(specification.files) | frozenset(specification.may_change), allowed=allowed)
 
 
 async def vetted(publisher: Publisher, fence: Fence, space: Workspace, base: str, tree: str, policy: Policy) -> Policy:
-    """The policy by which a tree (or commit) passes: `policy`, or it with the workflow files that the branch has.
+    """Return the policy by which a tree (or commit) passes: `policy`, or it with the branch's own workflow files.
 
-    An earlier repair changed those, or a person did: what leaves them as they are publishes nothing new.
-    Raises `PatchRefused` when there is none.
+    An earlier repair or a person changed those: a tree that leaves them unchanged publishes nothing new. Raises
+    `PatchRefused` if the tree passes neither.
     """
     try:
         await publisher.judge(space, base, tree, policy=policy)
@@ -36,7 +36,7 @@ async def vetted(publisher: Publisher, fence: Fence, space: Workspace, base: str
 
 
 async def _as_before(refused: PatchRefused, fence: Fence, space: Workspace, tree: str) -> frozenset[str]:
-    """The refused workflow files that are in `tree` what they are at the fence's commit."""
+    """Return the refused workflow files that have the same content in `tree` and at the fence's commit."""
     paths = sorted(refusal.path for refusal in refused.refusals if WORKFLOW.fullmatch(refusal.path))
     if not paths or not fence.work_head:
         return frozenset()

@@ -1,7 +1,7 @@
-"""The git side of an item: its workspace, its phase commits with their notes, and what history says.
+"""The git side of an item: its workspace, its phase commits with their notes, and its history.
 
-Nothing here decides anything and nothing here runs what a model wrote. Where each lease knows its work branch to
-stand: as it has fetched or pushed it itself, whatever others fetch.
+Nothing here decides anything and nothing here runs code that a model wrote. Each lease records its work branch's head
+as it fetched or pushed it itself, whatever others fetch.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from worker_agent.tdd.proof.suites import RUNNER_FILES
 log = structlog.get_logger()
 
 RUNNER_FILES_READ = 200
-"""How many of them are read in a repository with many packages; the outermost first."""
+"""The most runner files that are read in a repository with many packages; the outermost first."""
 
 RESCUE_SECONDS = 10.0
-"""How long saving the patch of a run that was cut off may take; a stop by signal has 30 seconds in all."""
+"""Seconds for saving the patch of a run that was cut off; a stop by signal has 30 seconds in all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where one repository's work lies on this machine."""
+    """Directories of one repository's work on this machine."""
 
     full_name: str
     workspaces: Path
@@ -58,10 +58,10 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class PhaseCommit:
-    """A finished phase, ready to be recorded: what was made on top of `parent`, and its note.
+    """A finished phase, ready to be recorded: the tree made on top of `parent`, and its note.
 
-    `merged` is the commit that it merges; then `since` is the tree that git made of both, and only what
-    differs from that is the engine's.
+    `merged` is the commit that it merges; then `since` is the tree that git made of both, and only what differs from
+    that is the engine's.
     """
 
     tree: str
@@ -90,14 +90,14 @@ class PhaseCommits:
         self._tips = BranchHeads()
 
     async def tidy(self, numbers: Iterable[int]) -> None:
-        """Look after the disk when it is time; the workspaces of the items `numbers` are in use."""
+        """Clean up the disk if it is time; the workspaces of the items `numbers` are in use."""
         numbers = frozenset(numbers)
         self._tips.retain(numbers)
         busy = {workspace_path(self._places.workspaces, self._places.full_name, number) for number in numbers}
         await self._disk.sweep(busy)
 
     async def base(self, branch: BaseBranch, fence: Fence) -> str:
-        """The head of the base branch as the server has it now; all that `open` needs comes with it.
+        """Return the head of the base branch as the server has it now; also fetch everything that `open` needs.
 
         Errors as `BaseBranch.head`.
         """
@@ -106,12 +106,12 @@ class PhaseCommits:
         return await branch.head(self.mirror.tip)
 
     async def is_branch_free(self, fence: Fence, base: str) -> bool:
-        """Whether the work branch does not exist yet, or holds nothing that `base` does not have."""
+        """Return whether the work branch does not exist yet, or holds no commit that `base` lacks."""
         tip = await self.tip(fence)
         return tip is None or await self.mirror.is_ancestor(tip, base)
 
     async def open(self, fence: Fence) -> Workspace:
-        """The issue's workspace, with its phase commits so far, wherever they were made."""
+        """Return the issue's workspace, with its phase commits so far, whichever machine made them."""
         await self.mirror.ensure()
         root = workspace_path(self._places.workspaces, self._places.full_name, fence.key.number)
         if fence.work_head:
@@ -125,17 +125,17 @@ class PhaseCommits:
         return await Workspace.open(root, self.mirror, self._identity, commit=ours, ref=notes)
 
     async def renew(self, fence: Fence) -> None:
-        """Bring branches and notes in one fetch. As long as this lease lasts, only its own pushes move the notes."""
+        """Fetch branches and notes in one request. As long as this lease lasts, only its own pushes move the notes."""
         await self.mirror.renew(_notes_ref(fence))
         self._tips.keep(fence, await self.mirror.tip(comments.branch(fence)))
 
     async def tip(self, fence: Fence) -> str | None:
-        """The work branch as this lease last knew it: if somebody has moved it since, the push fails, and asks anew."""
+        """Return the work branch's head as this lease last knew it: if it was moved since, a push fails."""
         known = self._tips.of(fence)
         return known.tip if known else await self.mirror.refresh(f"refs/heads/{comments.branch(fence)}")
 
     async def judge(self, fence: Fence, space: Workspace, base: str, tree: str, policy: Policy) -> None:
-        """Judge a tree against its `base`, before anything of it is run; the same as `record` does.
+        """Judge a tree against its `base`, before anything of it is run; `record` judges in the same way.
 
         A patch that is refused is kept on disk and raises `PatchRefused`.
         """
@@ -147,10 +147,10 @@ class PhaseCommits:
     async def record(
         self, held: Held, space: Workspace, phased: PhaseCommit, specification: Specification, to: FenceChange
     ) -> str:
-        """Commit a phase, note it, and move fence, notes and (with `stage` testing) the branch together.
+        """Commit a phase, write its note, and move fence, notes and (with `stage` testing) the branch together.
 
-        Returns the commit. A patch that is refused, by the policy or
-        by the server, is kept on disk and raises `PatchRefused` or `PushRefused`.
+        Returns the commit. A patch that is refused, by the policy or by the server, is kept on disk and raises
+        `PatchRefused` or `PushRefused`.
         """
         try:
             return await self._record(held, space, phased, specification, to)
@@ -174,9 +174,9 @@ class PhaseCommits:
     async def amend(
         self, held: Held, space: Workspace, note: Note, specification: Specification, to: FenceChange
     ) -> None:
-        """Replace the note of the fence's commit, or of an earlier one (`work_head`) that is gone back to.
+        """Replace the note of the fence's commit, or of an earlier one (`work_head`) to which the work returns.
 
-        What moves, moves together as with `record`.
+        The refs move together as with `record`.
         """
         fence = replace(held.fence, work_head=to.work_head or held.fence.work_head)
         tree, policy = await space.tree_of(fence.work_head), policy_of(specification)
@@ -206,7 +206,7 @@ class PhaseCommits:
             self._tips.keep(fence, commit)
 
     async def rescue(self, fence: Fence, space: Workspace, start: str) -> Path | None:
-        """A run was cut off or has failed: keep on disk what it has changed since `start`; where, or None."""
+        """Save the changes since `start` of a run that was cut off or failed as a patch; return its path or None."""
         with anyio.move_on_after(RESCUE_SECONDS, shield=True):
             try:
                 kept = await keep(space.git, start, await space.capture(start), self.kept(fence))
@@ -220,7 +220,7 @@ class PhaseCommits:
     async def _kept_of(
         self, refused: PatchRefused | PushRefused, fence: Fence, space: Workspace, base: str, tree: str
     ) -> PatchRefused | PushRefused:
-        """The same refusal, which says where the patch is."""
+        """Return the same refusal with the place of the kept patch."""
         kept = await keep(space.git, base, tree, self.kept(fence))
         where = str(kept.relative_to(self._places.kept.parent)) if kept else ""
         if isinstance(refused, PatchRefused):
@@ -228,31 +228,31 @@ class PhaseCommits:
         return PushRefused(f"{refused}\nThe patch is kept in the state directory as `{where}`.")
 
     async def _branch(self, fence: Fence, commit: str) -> list[RefUpdate]:
-        """How the work branch moves; not at all when a person has put this very commit there."""
+        """Return the move of the work branch; empty if a person has put this very commit there."""
         tip, ref = await self.tip(fence), f"refs/heads/{comments.branch(fence)}"
         return [] if tip == commit else [RefUpdate(ref, tip, commit)]
 
     async def notes(self, space: Workspace, fence: Fence) -> Mapping[str, Note]:
-        """The authentic notes of an issue: phase commit -> note."""
+        """Return the authentic notes of an issue: phase commit -> note."""
         texts = await Notes(space.git, self._identity).all(_notes_ref(fence))
         read_back = {commit: read(text, self.keys) for commit, text in texts.items()}
         return {commit: note for commit, note in read_back.items() if note is not None}
 
     def kept(self, fence: Fence) -> Path:
-        """Where files of this lease are kept that outlive the workspace."""
+        """Return the directory for files of this lease that outlive the workspace."""
         run = f"{fence.at:%Y%m%dT%H%M%SZ}-{fence.nonce[:8]}"
         return workspace_path(self._places.kept, self._places.full_name, fence.key.number) / run
 
 
 async def texts(space: Workspace, commit_or_tree: str, paths: Collection[str]) -> dict[str, bytes]:
-    """The content of those `paths` that exist in a commit or tree."""
+    """Return the content of those `paths` that exist in a commit or tree."""
     ordered = sorted(paths)
     found = await objects.read(space.git, [f"{commit_or_tree}:{path}" for path in ordered])
     return {path: content for path, content in zip(ordered, found, strict=True) if content is not None}
 
 
 async def reader(space: Workspace, commit: str, paths: Collection[str]) -> Callable[[str], bytes | None]:
-    """What gives the content of the files of a commit by which test runners are told."""
+    """Return a function from a path to its content in a commit, for the files by which test runners are detected."""
     wanted = [path for path in paths if PurePosixPath(path).name in RUNNER_FILES]
     return (await texts(space, commit, sorted(wanted, key=len)[:RUNNER_FILES_READ])).get
 
@@ -270,7 +270,7 @@ class KnownHead:
 
 
 class BranchHeads:
-    """What the leases of one repository's items know, by issue.
+    """The heads of work branches that the leases of one repository's items know, by issue.
 
     Others fetch into the same mirror at any time: a push that expected what they brought would not be refused.
     """
@@ -279,16 +279,16 @@ class BranchHeads:
         self._known: dict[int, KnownHead] = {}
 
     def keep(self, fence: Fence, tip: str | None) -> None:
-        """From now on this lease knows its branch to stand at `tip`."""
+        """Record `tip` as the head of the branch that this lease knows."""
         self._known[fence.key.number] = KnownHead(fence.nonce, tip)
 
     def of(self, fence: Fence) -> KnownHead | None:
-        """What this lease knows; None when it has not looked, or has to look again."""
+        """Return the head that this lease knows; None if it has not looked, or has to look again."""
         known = self._known.get(fence.key.number)
         return known if known is not None and known.nonce == fence.nonce else None
 
     def forget(self, fence: Fence) -> None:
-        """Have the lease look again."""
+        """Forget the head, so that the lease looks again."""
         self._known.pop(fence.key.number, None)
 
     def retain(self, numbers: Collection[int]) -> None:

@@ -1,4 +1,4 @@
-"""What the configuration says to the worker, as plain values."""
+"""The worker's configuration as plain values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from config.repository import RepositorySettings
 
 REPAIR = RoleOverride(max_turns=30, budget_usd=2.0)
-"""What a repair of CI may take at most: the log names what is wrong, so one that needs more has gone astray."""
+"""Limits of a CI repair: the log names the failure, so a repair that needs more has gone astray."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class SuitePolicy:
 
 
 def suites_of(configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
-    """The suites that are configured, else the one that the repository's own keys describe."""
+    """Return the configured suites, else the one that the repository's own keys describe."""
     own = SuitePolicy(configured.working_directory, configured.test_command, configured.test_report)
     several = (SuitePolicy(one.directory, one.test_command, one.test_report) for one in configured.suites)
     return tuple(several) or (own,)
@@ -37,15 +37,15 @@ def suites_of(configured: RepositorySettings) -> tuple[SuitePolicy, ...]:
 
 @dataclass(frozen=True, slots=True)
 class IntakePolicy:
-    """Which issues are taken up, whose words count, and who is shown to be at work."""
+    """The issues that may begin, the people and bots whose words count, and the person who is shown as assignee."""
 
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset({"blocked", "do-not-automate"})
     priorities: tuple[str, ...] = ()
     take_assigned: bool = False
-    """Whether issues that are assigned to a person are begun all the same."""
+    """True if issues that are assigned to a person are begun all the same."""
     starts_assigned: bool = False
-    """Whether an assignment to the engine asks for the work, whoever else is assigned."""
+    """True if an assignment to the engine asks for the work, whoever else is assigned."""
     assign: str | None = None
     title_attempts: bool = False
     bots: tuple[str, ...] = ()
@@ -53,14 +53,14 @@ class IntakePolicy:
 
 @dataclass(frozen=True, slots=True)
 class CodePolicy:
-    """How tests and code are written, run and judged."""
+    """Rules for writing, running and judging tests and code."""
 
     suites: tuple[SuitePolicy, ...] = (SuitePolicy(),)
     """At least one."""
     working_directory: str = ""
-    """Where the set-up and quality commands run; empty for the root."""
+    """Directory of the set-up and quality commands; empty for the root."""
     quality_commands: tuple[str, ...] | None = ()
-    """None: detected."""
+    """Commands for code quality; None: detected."""
     test_files: tuple[str, ...] = ()
     old_tests: str = "justified"
     local_suite: str = "full"
@@ -71,7 +71,7 @@ class CodePolicy:
 
 
 def code_policy(repository: RepositorySettings) -> CodePolicy:
-    """How tests and code are written, run and judged, by the configuration."""
+    """Return the rules for tests and code from a repository's configuration."""
     return CodePolicy(
         suites=suites_of(repository),
         working_directory=repository.working_directory,
@@ -88,7 +88,7 @@ def code_policy(repository: RepositorySettings) -> CodePolicy:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestPolicy:
-    """What a pull request looks like, and how often its CI is looked at."""
+    """The look of a pull request, and the time between two looks at its CI."""
 
     title: str = "{title}"
     """The template of its title."""
@@ -96,13 +96,13 @@ class PullRequestPolicy:
     reviewers: tuple[str, ...] = ()
     merge: str = "never"
     documentation: str | None = None
-    """Where people of the repository read about commands; None where nowhere."""
+    """Address of the documentation of commands for the repository's people; None if there is none."""
     ci_interval_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunPolicy:
-    """What runs of the coding backend may take, and which roles this process plays in them (empty for all)."""
+    """Limits of the coding backend's runs, and the roles that this process plays in them (empty for all)."""
 
     limits: RunLimits = field(default_factory=RunLimits)
     repair: RoleOverride = REPAIR
@@ -110,7 +110,7 @@ class RunPolicy:
     plays: frozenset[str] = frozenset()
 
     def limits_of(self, call: CoderCall) -> RunLimits:
-        """What one run of this call may take."""
+        """Return the limits of one run of this call."""
         return lowered(self.limits, self.repair) if call is CoderCall.FIX_CI else self.limits
 
 

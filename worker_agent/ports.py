@@ -1,4 +1,4 @@
-"""What the worker needs of GitHub."""
+"""The GitHub side of one repository, as the worker uses it."""
 
 from __future__ import annotations
 

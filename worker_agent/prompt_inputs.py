@@ -1,4 +1,4 @@
-"""What a call is told of its specification, and how far it may go (pure)."""
+"""The facts about the specification that a call is told, and the limits that it sets (pure)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.text.markdown import lines
 
 
 def bounded(limits: RunLimits, wanted: Settings) -> RunLimits:
-    """The configured limits of a run, lowered to what a specification asks for; it can raise none of them."""
+    """Return the configured limits of a run, lowered to those of a specification; it can raise none of them."""
     if wanted.timeout_minutes is not None:
         limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, wanted.timeout_minutes * 60.0))
     if wanted.max_budget_usd is not None:
@@ -26,13 +26,13 @@ _IMAGE = re.compile(
 
 
 def images(text: str) -> tuple[str, ...]:
-    """The address of each image that a text shows, empty where it stands elsewhere; what is shown as code has none."""
+    """Return the address of each image of a text, empty if given elsewhere; images in code blocks do not count."""
     shown = "\n".join(line.text for line in lines(text) if not line.fenced)
     return tuple(found["inline"] or found["html"] or "" for found in _IMAGE.finditer(shown))
 
 
 def unseen(count: int) -> str:
-    """What a coder is told of images that it is not shown; empty when there are none."""
+    """Return the note for a coder about images that it is not shown; empty if there are none."""
     if not count:
         return ""
     which = "An image of this text is" if count == 1 else f"{count} images of this text are"

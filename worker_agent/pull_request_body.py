@@ -1,4 +1,4 @@
-"""What a pull request says: its title by a template, and its body from what the item's notes prove (pure)."""
+"""The text of a pull request: its title by a template, and its body from the item's notes (pure)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TITLE_LIMIT = 256
 """GitHub refuses longer titles."""
 
 TITLE_CHARS = 240
-"""Of these, so many are written: making a title harmless lengthens it a little."""
+"""The most characters that are written of these: making a title harmless lengthens it a little."""
 
 SUMMARY_BYTES = 16_000
-"""Of what the body says of the change, so that proof and claim still fit into what GitHub takes."""
+"""The most bytes of the change's summary in the body, so that proof and claim still fit into GitHub's limit."""
 
 COMMAND_CHARS = 200
 
@@ -31,14 +31,14 @@ TYPES = {
     SpecificationKind.DEPENDENCY: "build",
     SpecificationKind.CONFIGURATION: "chore",
 }
-"""The words of Conventional Commits."""
+"""The types of Conventional Commits, by the kind of specification."""
 
 MARK = "engine-proof"
 _END = "<!-- end of engine-proof -->"
 
 
 def title(template: str, issue: Issue, kind: SpecificationKind = SpecificationKind.FEATURE) -> str:
-    """A title by `pr_title`; harmless also as the subject of a squash commit, where `fixes #1` would close."""
+    """Return a title by `pr_title`; harmless also as a squash commit's subject, where `fixes #1` would close."""
     names = {"{title}": plain_title(issue.title), "{number}": str(issue.number), "{type}": TYPES[kind]}
     room = TITLE_CHARS - len(_filled(template, {**names, "{title}": ""}))
     made = _filled(template, {**names, "{title}": one_line(names["{title}"], max(room, 0))})
@@ -46,7 +46,7 @@ def title(template: str, issue: Issue, kind: SpecificationKind = SpecificationKi
 
 
 def _filled(template: str, names: dict[str, str]) -> str:
-    """Each name replaced once, so that no issue's title can name another."""
+    """Replace each name once, so that no issue's title can name another."""
     before, name, after = min(
         (template.partition(name) for name in names if name in template),
         key=lambda parts: len(parts[0]),
@@ -57,7 +57,7 @@ def _filled(template: str, names: dict[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSummary:
-    """What is told of one change. `summary` is its coder's, `goal` the issue's; `part_of` is the story's number.
+    """The facts about one change. `summary` is its coder's, `goal` the issue's; `part_of` is the story's number.
 
     `evidence` is the Markdown of the proof, `claim` the line for `workflow-engine verify`. `flagged` are files that
     decide what is installed, built or run. `merges` is the repository's setting `merge`.
@@ -76,11 +76,11 @@ class ChangeSummary:
     merges: str = "never"
     documentation: str | None = None
     set_aside: tuple[str, ...] = ()
-    """The criteria of which no test was taken."""
+    """The criteria for which no test was taken."""
 
 
 def body(change: ChangeSummary) -> str:
-    """What a person who opens the pull request needs. Whatever stands outside of `proof` is never written again."""
+    """Return the body for a person who opens the pull request. Text outside of `proof` is never written again."""
     first = f"Closes #{change.issue.number}"
     if change.part_of:
         first += f"\n\nPart of #{change.part_of}"
@@ -91,7 +91,7 @@ def body(change: ChangeSummary) -> str:
 
 
 def proof(change: ChangeSummary) -> str:
-    """The part of the body that follows every push: how to try it, what its tests prove, what can be done with it."""
+    """Return the part of the body that every push renews: how to try the change, its proof, and the commands."""
     parts = [
         comment_signatures.render(MARK, {"head": change.fence.work_head}).replace(" mac= ", " mac=none "),
         f"## How to try it\n\n{_how_to_try(change)}",
@@ -108,7 +108,7 @@ def proof(change: ChangeSummary) -> str:
 
 
 def renewed(text: str, change: ChangeSummary) -> str | None:
-    """The body `text` with the proof of this head; None where it has it, or where a person has taken the proof out."""
+    """Return the body `text` with the proof of this head; None if it has it, or if a person removed the proof."""
     text = text.replace("\r\n", "\n")
     begin, end = text.find(f"<!-- {MARK}/"), text.rfind(_END)
     if begin < 0 or end < begin or shown_head(text) == change.fence.work_head:
@@ -117,7 +117,7 @@ def renewed(text: str, change: ChangeSummary) -> str | None:
 
 
 def shown_head(text: str) -> str:
-    """The commit whose proof a body shows; empty when it shows none that can be renewed."""
+    """Return the commit whose proof a body shows; empty if it shows none that can be renewed."""
     begin = text.find(f"<!-- {MARK}/")
     mark = comment_signatures.find(text[begin:]) if begin >= 0 else None
     return mark.fields.get("head", "") if mark is not None and _END in text[begin:] else ""
@@ -130,7 +130,7 @@ def _how_to_try(change: ChangeSummary) -> str:
 
 
 def _flagged(paths: Sequence[str]) -> str:
-    """Files that the specification names and that decide what is installed, built or run."""
+    """Return the list of files that the specification names and that decide what is installed, built or run."""
     named = [f"- `{neutralise(one_line(path, 200)).replace('`', chr(39))}`" for path in paths[:20]]
     more = [f"- and {len(paths) - 20} more"] if len(paths) > 20 else []
     why = "**Please check:** these files decide what is installed, or run without being called. A maintainer merges:"
@@ -138,7 +138,7 @@ def _flagged(paths: Sequence[str]) -> str:
 
 
 def _commands(change: ChangeSummary) -> str:
-    """What people can do here, and nothing that would lead to nothing."""
+    """Return the commands that people can give here; none that would have no effect."""
     merge = " `/merge` merges it once it is approved and CI passes." if change.merges != "never" else ""
     told = (
         "Review comments by people with write access are worked on and answered here. "

@@ -1,4 +1,4 @@
-"""What the reconciler has to know of specification issues."""
+"""The reconciler's rules for specification issues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from worker_agent.intake.candidates import belongs, needs_followup
 
 
 def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
-    """An issue that is closed is done when its pull request is merged; what is left to be ended needs no claim."""
+    """Return the rules: a closed issue is done if its pull request is merged; ending leftovers needs no claim."""
 
     async def outcome(fence: Fence) -> ItemEnd:
         try:
@@ -28,7 +28,7 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
             return ItemEnd.DROPPED
 
     async def closed(fence: Fence, item: Issue) -> None:
-        """The pull request may have been merged or closed by a person, with no agent that looked after it."""
+        """End an item whose pull request a person merged or closed while no agent looked after it."""
         pull_request = None
         with suppress(Gone):
             pull_request = await pulls.pull_request(fence.pr) if fence.pr else None

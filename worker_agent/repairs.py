@@ -37,20 +37,20 @@ from worker_agent.work_context import WorkContext
 _Prompt = Callable[[Sequence[str]], str]
 
 LOG_BYTES = 12_000
-"""How much of the failing jobs' logs a prompt quotes, tail first."""
+"""The most bytes of the failing jobs' logs that a prompt quotes, tail first."""
 
 UNCHANGED = "Nothing was changed."
 
 TRIES = 3
-"""How often one repair is asked for again when its result breaks tests."""
+"""The most tries of one repair whose result breaks tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """One change that is asked for; `then` is the phase that follows its push, `items` the remarks that it answers.
+    """One requested change; `then` is the phase after its push, `items` the remarks that it answers.
 
-    `renewed`: the issue's text is another one than before, which may ask for no change at all. `why` is what of the
-    commit before was refused.
+    `renewed`: the issue's text was edited since the change was made, which may require no change at all. `why` is the
+    error of the commit before.
     """
 
     call: CoderCall
@@ -63,7 +63,7 @@ class _Wish:
     why: NoteError | None = None
 
     def explains(self, said: str) -> bool:
-        """Whether a coder that says this may have changed nothing."""
+        """Return whether these words of the coder justify that it changed nothing."""
         return answers.explains(self.items, said) or (self.renewed and not self.items and bool(said.strip()))
 
 
@@ -79,7 +79,7 @@ class Repairs:
         *,
         may_edit_workflows: bool = False,
     ) -> None:
-        """`may_edit_workflows`: a repair may change a workflow file of CI where that file is what fails."""
+        """`may_edit_workflows`: a repair may change a CI workflow file if that file is the cause of the failure."""
         self._session = session
         self._cleaning = cleaning
         self._evidence = RenewedEvidence(session)
@@ -88,7 +88,7 @@ class Repairs:
         self._rounds = rounds
 
     async def fix_ci(self, held: Held, issue: Issue, fixes: int) -> None:
-        """Repair what the failed checks of the current head say."""
+        """Repair the failures of the current head's checks."""
         work = await self._session.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
         red = await ci_logs.failures(self._checks, failed, LOG_BYTES)
@@ -114,9 +114,9 @@ class Repairs:
         await self._change(held, work, _Wish(CoderCall.FIX_CI, first, f"Fix CI for {issue.title}", prompt, why=why))
 
     async def address_review(self, held: Held, issue: Issue) -> None:
-        """Work on everything that was said and is not answered yet; what becomes of it stands in the commit's note.
+        """Work on every open remark; the answers to them are stored in the commit's note.
 
-        Where nothing was said and the issue's text is the same, CI is read anew: nobody is paid who is told nothing.
+        If nothing was said and the issue's text is the same, CI is read anew and no coder is paid.
         """
         items, renewed = await self._rounds.asked(held), held.fence.phase == decide.Phase.TEXT
         if not items and not renewed:
@@ -137,18 +137,18 @@ class Repairs:
         await self._change(held, work, wish)
 
     async def read_ci(self, held: Held) -> None:
-        """What stands on the branch is as it should be: open its pull request, or see what CI says of it."""
+        """Accept the branch as it is: move on to CI, which opens its pull request or reads its checks."""
         stage = move(Track.PULL_REQUEST, held.fence.stage, Event.TESTS_PASSED).to
         await advance(held, FenceChange(stage=stage, phase=decide.Phase.CI))
 
     async def answer(self, held: Held) -> status_text.Ignored:
-        """Post what a round has led to; returns the texts that nobody heeds."""
+        """Post the answers of a round; return the texts that are ignored."""
         return await self._rounds.answer(held)
 
     async def _change(self, held: Held, work: WorkContext, wish: _Wish) -> None:
-        """Ask, test, and ask again with what went wrong; then commit and let CI look.
+        """Ask for a change and test it, again with the problems of the last try; then commit it for CI.
 
-        A coder that explains of everything why it changes nothing is taken at its word: the commit is empty.
+        If the coder explains for everything why it changes nothing, that is accepted: the commit is empty.
         """
         start = held.fence.work_head
         before = await self._session.test(work, start)
@@ -173,7 +173,7 @@ class Repairs:
         raise CycleAborted(ErrorType.REGRESSION, f"{TRIES} changes in a row broke what worked.", problems)
 
     async def _record(self, held: Held, work: WorkContext, wish: _Wish, tree: str, before: TestRun, note: Note) -> None:
-        """Commit what passed, with what it answers and its evidence; quality commands may have the last word."""
+        """Commit the passing change with its answers and evidence; quality commands may change it before that."""
         clean = await self._clean(work, wish.call, tree, before)
         after = await self._session.test(work, clean.tree)
         note = replace(note, test_result=after.one_line())
@@ -187,7 +187,7 @@ class Repairs:
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
     async def _clean(self, work: WorkContext, call: CoderCall, tree: str, before: TestRun) -> Clean:
-        """A change whose tests pass, as the quality commands want it."""
+        """Return a change whose tests pass after the quality commands have run."""
         start, may_change = work.held.fence.work_head, work.specification.may_change
 
         async def wrong(made: str) -> Sequence[str]:
@@ -199,13 +199,13 @@ class Repairs:
         return await self._cleaning.cleaned(work, start, tree, wrong, during)
 
     async def _weakened(self, work: WorkContext, start: str, tree: str, changed: Collection[str]) -> tuple[str, ...]:
-        """What is wrong with a change before any test is run: tests became less."""
+        """Return the problems of a change that are found without running a test: tests that became weaker."""
         before, after = await texts(work.space, start, changed), await texts(work.space, tree, changed)
         return weakened(before, after, work.specification.may_change)
 
 
 def _red_before(turn: Attempt, red: Sequence[Failure], held: Held) -> NoteError:
-    """What CI said of the commit that a repair begins with, for whoever takes over when no repair has helped."""
+    """Return the CI failure of the commit that a repair begins with, for the next person if no repair helps."""
     of = f" of round {turn.round}" if turn.round else ""
     what = f"CI was red before repair {turn.attempt}{of}"
     return NoteError(CI_RED, what, ci_logs.brief(red), timestamp=held.server_now().isoformat())

@@ -1,4 +1,4 @@
-"""What holds for one item: the operator's configuration, with what the repository's own rules say instead.
+"""The rules for one item: the operator's configuration, overlaid with the repository's own rules.
 
 The rules are those of the commit that the item began on: a change of them holds for items that begin after it.
 """
@@ -20,30 +20,30 @@ __all__ = ["FILE", "ItemRules", "RepositoryRuleReader", "settings_at"]
 
 @dataclass(frozen=True, slots=True)
 class ItemRules:
-    """How the tests and code of one item are written and run."""
+    """The rules for writing and running the tests and code of one item."""
 
     code: CodePolicy = field(default_factory=CodePolicy)
     setup_command: str | None = None
     conventions: tuple[str, ...] = ()
-    """Files that its coders are told besides the usual ones."""
+    """Files whose content coders are told besides the usual ones."""
     ladder: tuple[tuple[str, str], ...] | None = None
     """Backend and model of each step, empty for the usual ones; None: the operator's ladder."""
     labels: tuple[str, ...] = ()
-    """Of its pull request."""
+    """Labels of its pull request."""
     limits: RoleOverride = field(default_factory=RoleOverride)
-    """What lowers the limits of a run."""
+    """Limits of a run, where they are lower than the operator's."""
 
 
 class RepositoryRuleReader:
     """Reads the rules of one repository."""
 
     def __init__(self, configured: RepositorySettings, backends: Collection[str]) -> None:
-        """`backends` are those that the operator has configured for it."""
+        """`backends` are those that the operator has configured for this repository."""
         self._configured = configured
         self._backends = backends
 
     def of(self, content: bytes | None) -> ItemRules:
-        """What holds with this content of the file; None where there is no file. Raises `Misconfigured`."""
+        """Return the rules for this content of the file; None if there is no file. Raises `Misconfigured`."""
         rules = read_rules(content, self._backends) if content is not None and self._configured.own_rules else NO_RULES
         settings = overlaid(self._configured, rules)
         ladder = tuple((one.backend or "", one.model or "") for one in rules.ladder)
@@ -61,6 +61,6 @@ class RepositoryRuleReader:
 async def settings_at(
     space: Workspace, base: str, configured: RepositorySettings, backends: Collection[str]
 ) -> RepositorySettings:
-    """The settings of a repository with what its own rules say in the commit `base`. Raises `Misconfigured`."""
+    """Return a repository's settings, overlaid with its own rules in the commit `base`. Raises `Misconfigured`."""
     content = (await texts(space, base, (FILE,))).get(FILE) if configured.own_rules else None
     return configured if content is None else overlaid(configured, read_rules(content, backends))

@@ -1,4 +1,4 @@
-"""Which role a step of the worker is for, and which steps an agent leaves that is restricted to some roles (pure)."""
+"""The role of each of the worker's steps, and the steps that an agent leaves to agents of other roles (pure)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _BEGINS: Mapping[str, CoderCall] = {
 
 
 def passed_on(action: Action, policy: Policy) -> str:
-    """The role that a step is left to because this agent does not play it; empty when the agent takes it."""
+    """Return the role that a step is left to because this agent does not play it; empty if the agent takes the step."""
     call = _CALLS.get(action)
     role = "" if call is None else policy.runs.phases[call]
     return "" if not role or plays(policy.runs.plays, role) else role
 
 
 def refusal(wish: Intent, fence: Fence | None, policy: Policy) -> str:
-    """Why an item is left to an agent of another role; empty when it is not. The fence's own word goes first."""
+    """Return the reason why another role has the next step, else an empty text. The fence's role goes first."""
     if wish.stage is not Stage.IMPLEMENTING or not policy.runs.plays:
         return ""
     continues = fence is not None and (fence.stage, fence.phase) == (wish.stage, wish.phase)

@@ -1,4 +1,4 @@
-"""What a person orders by closing, locking, pausing or relabelling an item that the worker holds (pure)."""
+"""People's orders to stop: by closing, locking, pausing or relabelling an item that the worker holds (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from worker_agent.expected_labels import ordered_to_stop
 
 
 def stop_request(item: Issue | PullRequest, shown: Stage | None, names: Labels) -> str | None:
-    """Why the work ends, or None. `shown` is the stage that the item should show; None: none is asked for."""
+    """Return the reason why the work ends, or None. `shown` is the stage that the item should show, None for none."""
     what = "pull request" if isinstance(item, PullRequest) or item.is_pull_request else "issue"
     if not item.open or (isinstance(item, Issue) and item.locked):
         return f"the {what} was {'locked' if item.open else 'closed'}"
@@ -22,5 +22,5 @@ def stop_request(item: Issue | PullRequest, shown: Stage | None, names: Labels) 
 
 
 def paused(names: Labels, *items: Issue | PullRequest | None) -> bool:
-    """Whether one of these carries the flag that pauses."""
+    """Return whether one of these items carries the flag that pauses."""
     return any(item is not None and Flag.PAUSED in names.read(item.labels).flags for item in items)

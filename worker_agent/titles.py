@@ -17,14 +17,14 @@ TITLE_LIMIT = 256
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """Which implementation is being written, of how many."""
+    """The attempt that is being written, and the limit of attempts."""
 
     attempt: int
     limit: int
 
 
 def counted(title: str, now: Try | None) -> str:
-    """A title without a counter, with the one for `now`; without any where GitHub would not take it unchanged."""
+    """Return a title with the counter for `now` only; without any if GitHub would not take it unchanged."""
     plain = plain_title(title)
     if now is None:
         return plain
@@ -36,15 +36,15 @@ class Titles:
     """Keeps the counter in the title; an approval is bound to the title without it."""
 
     def __init__(self, issues: Issues, *, shown: bool) -> None:
-        """Where it is not `shown`, no title is ever edited but that of an issue about a pending test."""
+        """Create it; if `shown` is false, titles are edited only for issues about a pending test."""
         self._issues = issues
         self._shown = shown
 
     async def show(self, held: Held, issue: Issue, now: Try | None = None) -> Issue:
-        """Let the title follow; the issue with its own title, which is what prompts and commits are about.
+        """Make the title follow; return the issue with its own title, which prompts and commits use.
 
-        A title that a person edits between our reading and our writing is overwritten: GitHub has no condition
-        for a write. So it is written only when it is not as it should be: once a try, and at the end.
+        A title that a person edits between our reading and our writing is overwritten: GitHub has no conditional write.
+        So it is written only if it differs: once an attempt, and at the end.
         """
         wanted = counted(issue.title, now)
         pending = is_pending(issue.body)  # its title was made with a counter, which stays as a record

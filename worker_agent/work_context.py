@@ -1,4 +1,4 @@
-"""One item as the phases of its work see it."""
+"""The view of one item that the phases of its work share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # an agent that waits does not load the runners
 class WorkContext:
     """One item as its phases see it; `base` is the commit on which its new tests must be red.
 
-    A cycle of its own is about one `criterion`; `topic` is what a call is about, when not the whole item.
+    If a cycle is about one criterion only, that is `criterion`; `topic` is the subject of a call that is not about the
+    whole item.
     """
 
     held: Held
@@ -33,20 +34,20 @@ class WorkContext:
     suites: tuple[Suite, ...]
     conventions: str
     allowed: frozenset[str] = frozenset()
-    """Protected files that may be changed all the same."""
+    """Protected files that may be changed nevertheless."""
     criterion: Criterion | None = None
     cycle: int = 1
     topic: str = ""
     discussion: Discussion = NOTHING_SAID
-    """What people with write access have said on the issue."""
+    """The comments on the issue by people with write access."""
     pictures: AttachedImages = NO_PICTURES
-    """The images of both."""
+    """The images of the issue's text and the discussion."""
     rules: ItemRules = field(default_factory=ItemRules)
-    """How its tests and code are written and run."""
+    """The rules for writing and running its tests and code."""
 
     @property
     def text(self) -> str:
-        """What a coder is told of the item: the issue's text, then what was said below it."""
+        """The text about the item for a coder: the issue's text, then the comments below it."""
         return "\n\n".join(filter(None, (self.issue.body, self.discussion.text(), self.pictures.text())))
 
     @property
@@ -57,16 +58,16 @@ class WorkContext:
 
     @property
     def choice(self) -> Choice:
-        """How the tests of the first suite are run: what a coder is told."""
+        """The runner and commands of the first suite: the ones that a coder is told."""
         return self.suites[0].choice
 
     @property
     def test_commands(self) -> str:
-        """How all tests are run, for a coder."""
+        """The commands that run all tests, as text for a coder."""
         told = [(suite.directory, suite.choice.test_command) for suite in self.suites]
         return "; ".join(f"{command} (in {directory})" if directory else command for directory, command in told)
 
     @property
     def title(self) -> str:
-        """The issue's title, and the topic."""
+        """The issue's title, followed by the topic."""
         return f"{self.issue.title} [{self.topic}]" if self.topic else self.issue.title

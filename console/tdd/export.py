@@ -1,4 +1,4 @@
-"""What a task hands out: its commits without what refers to its own GitHub, and the text of a pull request."""
+"""The results of a task that leave its own GitHub: commits without references to it, and a pull request's text."""
 
 from __future__ import annotations
 

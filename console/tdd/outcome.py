@@ -1,4 +1,4 @@
-"""How a task stands, read off its own GitHub: whether it has ended, how, and with which commits; its ledger."""
+"""The state of a task, read from its own GitHub: the end and its result, the commits, and the ledger of costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent proves of the git server before it starts, once a day: without it the lock would be worth nothing."""
+"""The proof that the git server keeps what the lock relies on, made before an agent starts and valid for a day."""
 
 from __future__ import annotations
 

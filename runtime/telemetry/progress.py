@@ -1,4 +1,4 @@
-"""How a person watches a task: lines with the time since the start, and on a terminal a line that lives below them."""
+"""The progress of a task for a person who watches: lines with the time, and on a terminal a live line below them."""
 
 from __future__ import annotations
 

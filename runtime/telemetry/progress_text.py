@@ -1,4 +1,4 @@
-"""What the agents of a task are doing, in sentences for a person who watches."""
+"""Sentences about the work of a task's agents, for a person who watches."""
 
 from __future__ import annotations
 

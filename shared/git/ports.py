@@ -1,4 +1,4 @@
-"""What agents, commands and registers ask of git: one Protocol for each adapter, with all that is asked of it."""
+"""The Protocols of git for agents, commands and registers: one for each adapter, with all of it that they use."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Mirror(Protocol):
     async def contents(self, commit: str, paths: Sequence[str]) -> tuple[bytes | None, ...]: ...
 
     async def diff(self, base: str, head: str) -> str:
-        """What `head` changed since it left `base`, as a unified diff."""
+        """Return what `head` changed since it left `base`, as a unified diff."""
         ...
 
     async def log(self, ref: str, limit: int, *, without: str = "") -> Sequence[Commit]: ...

@@ -1,4 +1,4 @@
-"""What agents, commands and reconciliation ask of GitHub: one Protocol for each adapter, with all that is asked of it.
+"""The Protocols of GitHub for agents, commands and reconciliation: one for each adapter, with all that they use.
 
 Whoever only reads needs no narrower one: what writes takes a permit, which a reader does not have.
 """
@@ -106,7 +106,7 @@ class Comments(Protocol):
     """The comments below issues and pull requests; only the lock and the status comment edit or delete any."""
 
     def known(self, number: int) -> tuple[Comment, ...] | None:
-        """What is known of a thread without asking; None when that has gaps."""
+        """Return the comments of a thread that are known without a request; None if that has gaps."""
         ...
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
@@ -143,7 +143,7 @@ class Pulls(Protocol):
 
 
 class Reviews(Protocol):
-    """What was said about pull requests, by people and by us."""
+    """The reviews of pull requests, by people and by the engine."""
 
     async def of(self, number: int) -> tuple[Review, ...]: ...
 
@@ -273,7 +273,7 @@ class People(Protocol):
 
 
 class BranchRules(Protocol):
-    """What a branch requires of a merge."""
+    """The rules of a branch for merges."""
 
     async def of(self, branch: str) -> MergeRules: ...
 

@@ -32,7 +32,7 @@ from shared.workflow.labels import Flag
 
 
 def unasked(what: str) -> AssertionError:
-    """What a test fails with that asks for more than its fake answers."""
+    """Fails a test that asks for more than its fake answers."""
     return AssertionError(f"not asked for here: {what}")
 
 

@@ -1,4 +1,4 @@
-"""Whether a work branch is on GitHub when an item is put away: people delete branches, and early there is none."""
+"""A lookup for work branches on GitHub when an item is put away: people delete branches, and early there is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BranchExistence:
         self._source = source
 
     async def of(self, fence: Fence) -> bool | None:
-        """Whether the branch is there now; None when the git server does not say."""
+        """Return whether the branch exists now; None if the git server does not answer."""
         try:
             return await self._source.refresh(f"refs/heads/{branch(fence)}") is not None
         except Transient as error:

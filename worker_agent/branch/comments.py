@@ -1,4 +1,4 @@
-"""What people are told of their commits on a work branch and of merges of the base: facts to Markdown, nothing else."""
+"""The posted texts about people's commits on a work branch and about merges of the base: facts to Markdown only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from shared.text import one_line
 from worker_agent.comments import branch
 
 SHOWN = 10
-"""So many tests or files are named."""
+"""The most tests or files that are named."""
 
 
 def adopted(fence: Fence, ours: str, lost: Sequence[str]) -> Status:
-    """A person's commits are built upon; `lost` are tests that passed before them and do not any more."""
+    """Return the status after adopting a person's commits; `lost` are tests that passed before them and fail now."""
     return Status(
         f"`{branch(fence)}` has new commits by somebody else; continuing from {fence.work_head[:12]}.",
         _rows(fence),
@@ -24,7 +24,7 @@ def adopted(fence: Fence, ours: str, lost: Sequence[str]) -> Status:
 
 
 def in_step(fence: Fence, base_branch: str, conflicts: Sequence[str]) -> Status:
-    """The base was merged; `conflicts` are what had to be resolved, which a person has to look at."""
+    """Return the status after the base was merged; `conflicts` were resolved and need a person's look."""
     resolved = "; its conflicts were resolved, so a maintainer merges" if conflicts else ""
     return Status(
         f"Merged `{one_line(base_branch, 100)}` ({fence.base[:12]}); the tests pass{resolved}.",

@@ -29,9 +29,9 @@ class ExternalCommits:
         self._status = status
 
     async def adopt_external(self, held: Held, issue: Issue, base_branch: str) -> bool:
-        """Look at the branch as it was last fetched; whether it was moved and is built upon from now on.
+        """Adopt external commits on the branch as it was last fetched; return whether the fence's commit changed.
 
-        Raises `BranchTaken` when what stands there can be no continuation of ours.
+        Raises `BranchTaken` if the branch's head cannot continue our work.
         """
         fence = held.fence
         tip = await self._phase_commits.tip(fence)
@@ -46,7 +46,7 @@ class ExternalCommits:
         return True
 
     async def adopt(self, held: Held, issue: Issue, tip: str, base_branch: str) -> None:
-        """Make `tip` the commit from which this item goes on, with a note of what the tests say to it."""
+        """Make `tip` the commit from which this item continues, with a note of its test results."""
         work, ours = await self._session.open(held, issue), held.fence.work_head
         await work.space.bring(tip)
         base = await self._base(held.fence, tip, base_branch)
@@ -65,13 +65,13 @@ class ExternalCommits:
         await self._status.show(issue.number, adopted(held.fence, ours, missing), held)
 
     async def _is_based(self, fence: Fence) -> bool:
-        """Whether our commit is built on the fence's base; a head that a person has put there may not be."""
+        """Return whether our commit is built on the fence's base; a head that a person has put there may not be."""
         return not fence.pr or await self._phase_commits.mirror.is_ancestor(fence.base, fence.work_head)
 
     async def _base(self, fence: Fence, tip: str, base_branch: str) -> str:
-        """What of the base branch `tip` is built on, since somebody may have merged it; never less than before.
+        """Return the base commit that `tip` is built on, as a person may have merged it; never an older one.
 
-        Without a pull request it is what the tests have to be red on, and stays.
+        Without a pull request it is the fence's base, on which the tests have to be red.
         """
         newest = await self._phase_commits.mirror.tip(base_branch) if fence.pr else None
         common = await self._phase_commits.mirror.merge_base(newest, tip) if newest else None
@@ -81,7 +81,7 @@ class ExternalCommits:
 
 
 def _next(fence: Fence) -> FenceChange:
-    """Where it goes on: a repair waits for what CI says of the new head, everything else is done upon it."""
+    """Return the next step: a CI repair waits for CI's result on the new head, every other phase continues on it."""
     if fence.stage is Stage.IMPLEMENTING and fence.phase == decide.Phase.FIX:
         stage = move(Track.PULL_REQUEST, fence.stage, Event.TESTS_PASSED).to
         return FenceChange(stage=stage, phase=decide.Phase.CI)

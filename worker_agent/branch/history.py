@@ -1,4 +1,4 @@
-"""What git knows of a work branch: how its head relates to our commit, and whose its commits are. Writes nothing."""
+"""The history of a work branch in git: its head's relation to our commit, and its commits' authors. Writes nothing."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class History:
         self._mirror = mirror
 
     async def relation(self, fence: Fence, head_sha: str) -> Head:
-        """How the branch on the git server relates to our commit, when GitHub shows `head_sha` instead of that.
+        """Return the relation of the branch on the git server to our commit, if GitHub shows `head_sha` as its head.
 
-        GitHub shows a push late, so git decides. A head before our commit counts as set back only
-        when both show the same.
+        GitHub shows a push late, so git decides. A head before our commit counts as set back only if both show the
+        same.
         """
         tip = await self._mirror.refresh(f"refs/heads/{comments.branch(fence)}")
         stands = await self.standing(fence, tip)
         return Head.BEHIND if stands is Head.OURS or (stands is Head.REWOUND and tip != head_sha) else stands
 
     async def standing(self, fence: Fence, tip: str | None) -> Head:
-        """How a commit of the mirror relates to the one that the fence names; None, no branch, is behind it."""
+        """Return the relation of a commit of the mirror to the fence's commit; None, no branch, is behind it."""
         ours = fence.work_head
         if tip is None or tip == ours:
             return Head.BEHIND if tip is None else Head.OURS
@@ -55,27 +55,27 @@ class History:
         return Head.REWOUND if not emptied and await self._mirror.is_ancestor(tip, ours) else Head.FOREIGN
 
     async def fixes(self, fence: Fence) -> int:
-        """How many CI repairs the current round has committed."""
+        """Return how many CI repairs the current round has committed."""
         trailers = f"\nPhase: {Phase.FIX}\nRound: {fence.round}"
         commits = [commit for commit in await self._commits(fence) if _is_ours(commit, fence)]
         return sum(trailers in commit.message and "Fix CI" in commit.subject for commit in commits)
 
     async def collides(self, fence: Fence, base_branch: str) -> bool:
-        """Whether the base branch, as it is now, cannot be merged into our commit without a conflict."""
+        """Return whether the base branch, as it is now, cannot be merged into our commit without a conflict."""
         tip = await self._mirror.refresh(f"refs/heads/{base_branch}")
         if tip is None or await self._mirror.is_ancestor(tip, fence.work_head):
             return False
         return bool((await merge(self._mirror.git, fence.work_head, tip)).conflicts)
 
     async def is_synced(self, fence: Fence) -> bool:
-        """Whether our commit is itself a merge of the base."""
+        """Return whether our commit is itself a merge of the base."""
         return _SYNC in await self._mirror.message(fence.work_head)
 
     async def judged_from(self, fence: Fence, base: str) -> str:
-        """The commit since which everything is the engine's own and has to pass the patch policy.
+        """Return the commit since which everything is the engine's own and has to pass the patch policy.
 
-        That is `base`, until a person has committed to the branch: what they wrote is not ours to refuse, and what
-        we wrote before was judged. A merge of the base after that brings what others wrote, too.
+        That is `base`, until a person has committed to the branch: the engine must not refuse people's commits, and its
+        own commits before them were judged. A merge of the base after that brings other people's changes, too.
         """
         commits = await self._commits(fence)
         if all(_is_ours(commit, fence) for commit in commits):
@@ -83,12 +83,12 @@ class History:
         return next(commit.oid for commit in commits if not _is_ours(commit, fence) or _SYNC in commit.message)
 
     async def is_all_ours(self, fence: Fence, tip: str, base: str) -> bool:
-        """Whether the engine has made every commit for this issue that `tip` has and `base` has not."""
+        """Return whether the engine made, for this issue, every commit that `tip` has and `base` lacks."""
         commits = await self._mirror.log(tip, HISTORY_LIMIT, without=base)
         return len(commits) < HISTORY_LIMIT and all(_is_ours(commit, fence) for commit in commits)
 
     async def _commits(self, fence: Fence) -> Sequence[Commit]:
-        """What the branch has that its base does not, newest first."""
+        """Return the commits that the branch has and its base lacks, newest first."""
         if not fence.work_head or not fence.base:
             return ()
         for ref in (fence.key.ref, f"refs/heads/{comments.branch(fence)}"):  # what the branch has, the fence need not
@@ -98,5 +98,5 @@ class History:
 
 
 def _is_ours(commit: Commit, fence: Fence) -> bool:
-    """Whether the engine has made a commit, for this issue: a base may bring what it has made for others."""
+    """Return whether the engine made a commit for this issue: a base may bring commits that it made for others."""
     return f"\nIssue: #{fence.key.number}\n" in commit.message and _PHASE in commit.message

@@ -1,4 +1,4 @@
-"""Whether a merge of the base kept what worked on both sides (pure)."""
+"""A check that a merge of the base kept every test that passed on either side (pure)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from worker_agent.tdd.runners.report import TestRun
 
 
 def lost(ours: TestRun, base: TestRun, merged: TestRun, own_files: Collection[str]) -> tuple[str, ...]:
-    """One line for each test that passed on either side and does not after the merge.
+    """Return a line for each test that passed on either side and fails after the merge.
 
-    What the base itself breaks, moves or removes is not ours to judge, unless it is in one of `own_files`, the paths
-    that our branch has changed. A run that did not finish proves nothing, and is told with its output.
+    Tests that the base itself breaks, moves or removes do not count, unless they are in `own_files`, the paths that our
+    branch has changed. A run that did not finish proves nothing, and is reported with its output.
     """
     if not merged.finished:
         return output(merged)
@@ -25,17 +25,17 @@ def lost(ours: TestRun, base: TestRun, merged: TestRun, own_files: Collection[st
 def unresolved(
     conflicts: Sequence[Conflict], before: Mapping[str, bytes], after: Mapping[str, bytes]
 ) -> tuple[str, ...]:
-    """One line for each file that still has a conflict's markers, in conflict or changed while resolving one.
+    """Return a line for each file that still has conflict markers, in conflict or changed while resolving one.
 
-    `before` and `after` hold the files as git merged them and as they were left, by path, as far as they exist. What
-    had such lines on neither side of a conflict and was not touched is somebody's text about git.
+    `before` and `after` hold the files as git merged them and as they were left, by path, as far as they exist. A file
+    outside of the conflict with such lines that nobody touched is a text about git.
     """
     paths = {conflict.path for conflict in conflicts} | {path for path in after if after[path] != before.get(path)}
     return tuple(f"{path}: conflict markers are left." for path in sorted(paths) if has_markers(after.get(path, b"")))
 
 
 def described(conflicts: Sequence[Conflict]) -> Iterator[str]:
-    """Each conflict as a line for people and coders."""
+    """Yield each conflict as a line for people and coders."""
     return (f"{conflict.path} ({_KINDS[conflict.kind]})" for conflict in conflicts)
 
 

@@ -1,4 +1,4 @@
-"""The branch that an earlier start of an issue has left: moved out of the way when it is the engine's, else left alone.
+"""The branch of an issue's earlier start: moved out of the way if it is the engine's, else left alone.
 
 A squash or a rebase leaves a branch whose commits the base does not have, and so does a pull request that was closed.
 """
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class PreviousBranch:
-    """Looks after what earlier starts have left on the work branches of one repository."""
+    """Moves the branches of earlier starts in one repository."""
 
     def __init__(self, phase_commits: PhaseCommits, forge: Forge, base: BaseBranch) -> None:
         self._phase_commits = phase_commits
@@ -29,9 +29,10 @@ class PreviousBranch:
         self._base = base
 
     async def set_aside(self, held: Held) -> bool:
-        """Keep the branch under another name; False when it is a person's, or the server lets nobody move it.
+        """Rename the branch; return False if it is a person's, or the server does not allow it.
 
-        It moves together with the fence, and only as it was seen: what is pushed to it meanwhile stays where it is.
+        It moves together with the fence, and only from the head that was seen: commits pushed meanwhile stay where they
+        are.
         """
         fence, branch = held.fence, comments.branch(held.fence)
         await self._phase_commits.renew(fence)
@@ -53,7 +54,7 @@ class PreviousBranch:
         return True
 
     async def _is_ours(self, held: Held, branch: str, tip: str) -> bool:
-        """Whether it stands where a pull request of it ended, or nobody but the engine has committed to it."""
+        """Return whether one of its pull requests ended at this head, or only the engine has committed to it."""
         found = await self._forge.pulls.of_branch(branch)
         if any(pull.open for pull in found):
             return False

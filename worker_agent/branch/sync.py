@@ -1,6 +1,6 @@
-"""The base branch merged into a work branch: by git, tested, and where both sides collide, with one try by a coder.
+"""Merges of the base branch into a work branch: by git, tested, and with one try by a coder to resolve conflicts.
 
-Never a rebase, never a forced push. No attempt is spent on it.
+Never a rebase, never a forced push. A merge uses no attempt.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from worker_agent.work_context import WorkContext
 log = structlog.get_logger()
 
 DIFF_BYTES = 12_000
-"""How much of this branch's change the prompt quotes."""
+"""The most bytes of this branch's change that the prompt quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Meeting:
-    """A branch and a base that has moved on; `work.base` is the base's new head, `own` what the branch has changed."""
+    """A branch and a base that moved on; `work.base` is the base's new head, `own` the branch's changed paths."""
 
     work: WorkContext
     ours: str
@@ -62,10 +62,10 @@ class Sync:
         self._policy = policy
 
     async def bring(self, held: Held, issue: Issue, base_branch: str) -> bool:
-        """Merge the base, as it was last fetched, if the branch does not have it; whether there was anything to merge.
+        """Merge the base, as it was last fetched, if the branch lacks it; return whether there was anything to merge.
 
-        Raises `MergeFailed` when git fails without a conflict, `BaseGone`, and `ConflictUnresolved` when the
-        one try has not helped: then the branch is as it was.
+        Raises `MergeFailed` if git fails without a conflict, `BaseGone`, and `ConflictUnresolved` if the one try to
+        resolve it has failed: then the branch is unchanged.
         """
         phase_commits = self._session.phase_commits
         tip = await phase_commits.mirror.tip(base_branch)
@@ -94,14 +94,14 @@ class Sync:
         return _Meeting(replace(work, base=tip), ours, base_branch, merged, own)
 
     async def _tested(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
-        """The run of a merged tree, and what passed on either side and does not there."""
+        """Return the run of a merged tree, and the tests that passed on either side and fail there."""
         ours = await self._session.test(m.work, m.ours, since=m.ours)
         base = await self._session.test_base(m.work, m.theirs)
         merged = await self._session.test(m.work, tree, since=m.merged.tree)
         return merged, lost(ours, base, merged, m.own)
 
     async def _resolved(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
-        """One try by a coder: the finished tree and its run."""
+        """Let a coder try once to resolve the conflict; return the finished tree and its run."""
         space, fence = m.work.space, held.fence
         start = await space.commit(m.merged.tree, (m.ours, m.theirs), "Merge, unfinished", held.server_now())
         prompt = self._session.prompt(
@@ -121,7 +121,7 @@ class Sync:
         return tree, run
 
     async def _checked(self, m: _Meeting, tree: str) -> tuple[TestRun, tuple[str, ...]]:
-        """The run of a resolution, and what stands against it."""
+        """Return the run of a resolution, and its problems."""
         refused = await self._refused(m, tree)
         if refused:
             return TestRun(finished=False), refused
@@ -131,7 +131,7 @@ class Sync:
             return TestRun(finished=False), (str(refusal),)
 
     async def _refused(self, m: _Meeting, tree: str) -> tuple[str, ...]:
-        """What is wrong with a resolution before anything of it is run; the patch policy judges the rest."""
+        """Return the problems of a resolution that are found before it is run; the patch policy judges the rest."""
         wanted = m.work.specification
         colliding = {conflict.path for conflict in m.merged.conflicts}
         paths = colliding | {change.path for change in await m.work.space.changes(m.merged.tree, tree)}

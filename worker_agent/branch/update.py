@@ -1,4 +1,4 @@
-"""What a work branch needs before it is worked on: other people's commits heeded, its base in step."""
+"""Updates of a work branch before work on it: other people's commits are adopted, its base is merged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worker_agent.ports import Forge
 
 
 class BranchUpdate:
-    """Looks after the branches of one repository."""
+    """Updates the work branches of one repository."""
 
     def __init__(self, session: CodingSession, forge: Forge, policy: Policy) -> None:
         self._phase_commits = session.phase_commits
@@ -23,9 +23,9 @@ class BranchUpdate:
         self._sync = Sync(session, forge, policy)
 
     async def before(self, held: Held, seen: Snapshot) -> bool:
-        """Ahead of a paid step: whether the branch has changed by this, so that everything is to be looked at again.
+        """Update the branch before a paid step; return whether it changed, so that everything must be read again.
 
-        A base that moves on all the time does not keep a branch from being worked on: work follows each merge.
+        A base that moves on all the time does not keep a branch from being worked on: a paid step follows each merge.
         """
         if held.fence.phase in {"", Phase.RED}:  # nothing of ours is there yet
             return False
@@ -37,16 +37,16 @@ class BranchUpdate:
         return await self._sync.bring(held, seen.issue, base)
 
     async def update(self, held: Held, seen: Snapshot) -> bool:
-        """The reviewer has found that it cannot be merged as it is: whether the branch has changed by this."""
+        """Update a branch that the reviewer found unmergeable; return whether it changed."""
         base = await self._brought(held, seen)
         return await self._people.adopt_external(held, seen.issue, base) or await self._sync.bring(
             held, seen.issue, base
         )
 
     async def tend(self, held: Held, seen: Snapshot) -> Step:
-        """GitHub shows a head that is not ours, or that cannot be merged: build upon it, or merge its base.
+        """Adopt a head that is not ours, or merge the base of one that cannot be merged.
 
-        What GitHub says lags behind the push that has changed it: then there is nothing to do but wait.
+        GitHub's view lags behind the push that has changed it: then the only step is to wait.
         """
         base = await self._brought(held, seen)
         moved = await self._people.adopt_external(held, seen.issue, base)
@@ -55,7 +55,7 @@ class BranchUpdate:
         return Rest("ci")
 
     async def _brought(self, held: Held, seen: Snapshot) -> str:
-        """Fetch, where a pull request is open; the branch into which this goes, read again when it is gone."""
+        """Fetch if a pull request is open; return its base branch, read again if it is gone."""
         await self._phase_commits.mirror.ensure()
         if not held.fence.pr:
             return self._policy.base_branch

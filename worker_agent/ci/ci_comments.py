@@ -14,19 +14,19 @@ from worker_agent.ci.watch import explained, of
 from worker_agent.comments import progress
 
 SAID_CHARS = 1_500
-"""Of what a failed check says, in the comment that gives an item to a person."""
+"""The most characters of a failed check's output in the comment that gives an item to a person."""
 
 
 def red(fence: Fence, reading: CiObservation) -> Status:
-    """CI is red and is being repaired."""
+    """Return the status while CI is red and is being repaired."""
     sentence = f"CI failed ({_names(check.name for check in failed(reading.checks))}); fixing it."
     return progress(fence, sentence, _list(explained(reading)))
 
 
 def rerun(fence: Fence, reading: CiObservation, refusal: str, *, partly: bool = False) -> Status:
-    """CI is red for no reason of ours that is known: the same commit is tried once more, if GitHub allows it.
+    """Return the status if CI is red without a known fault of ours: the commit is rerun if GitHub allows it.
 
-    `partly`: what was refused is not all of it.
+    `partly`: only some of the jobs were refused.
     """
     names = _names(check.name for check in failed(reading.checks))
     waiting = {"why": "ci", "since": fence.at.isoformat()}
@@ -40,7 +40,7 @@ def rerun(fence: Fence, reading: CiObservation, refusal: str, *, partly: bool = 
 
 
 def base_red(fence: Fence, reading: CiObservation) -> Status:
-    """The base branch fails the same checks."""
+    """Return the status while the base branch fails the same checks."""
     names = _names(check.name for check in of(reading, Cause.BASE) or failed(reading.checks))
     wait = fence.wait
     why = {"why": wait.reason, "until": wait.until.isoformat()} if wait else {"why": "red-base"}
@@ -49,7 +49,7 @@ def base_red(fence: Fence, reading: CiObservation) -> Status:
 
 
 def overdue(fence: Fence, reading: CiObservation) -> Status:
-    """CI did not turn green in time, or there is none."""
+    """Return the status if CI did not turn green in time, or there is none."""
     if reading.no_ci:
         sentence = (
             f"This repository has no CI: #{fence.pr} goes to review **without any check**. A maintainer merges "
@@ -70,7 +70,7 @@ def overdue(fence: Fence, reading: CiObservation) -> Status:
 
 
 def unrepaired(reading: CiObservation) -> str:
-    """Why a person is asked: each failed check, whose fault it is, and the end of what it says."""
+    """Return the reasons for asking a person: each failed check, its cause, and the end of its output."""
     found = reading.diagnosis.findings if reading.diagnosis else ()
     parts = [
         f"{_name(f.failure.check.name)}: {f.cause}. {neutralise(last_words(f.failure.said, SAID_CHARS))}" for f in found

@@ -1,4 +1,4 @@
-"""What the worker does about a red CI that is nobody's fault here: run the jobs again, or wait for the base."""
+"""The worker's reactions to a red CI that the change did not cause: run the jobs again, or wait for the base."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class CiReactions:
         self._status = status
 
     async def rerun(self, held: Held, seen: Snapshot) -> Rest:
-        """Have the failed jobs of this commit be run once more. Recorded first, so that no crash makes it twice.
+        """Rerun the failed jobs of this commit once; that is recorded first, so that a crash does not rerun them twice.
 
-        A refusal (the token lacks `actions: write`, the run is too old) is recorded and told; the next look goes on
+        A refusal (the token lacks `actions: write`, the run is too old) is recorded and posted; the next look goes on
         without those jobs.
         """
         jobs = [finding.failure.check for finding in (seen.ci.diagnosis.findings if seen.ci.diagnosis else ())]
@@ -48,7 +48,7 @@ class CiReactions:
         return Rest("ci")
 
     async def _asked(self, held: Held, jobs: Sequence[Check]) -> dict[int, str]:
-        """Ask for every workflow run that has failed jobs; returns for each that was refused why."""
+        """Request a rerun of every workflow run with failed jobs; return the reason for each that was refused."""
         runs = sorted({job.run_id for job in jobs if job.run_id is not None})
         refusals: dict[int, str] = {}
         for run in runs:
@@ -64,7 +64,7 @@ class CiReactions:
         return refusals
 
     async def hold(self, held: Held, seen: Snapshot) -> Ended:
-        """The base fails the same checks: wait for it without the lease, and say so once."""
+        """Release the item until the base passes the checks that it fails as well, and post that once."""
         first = held.fence.phase != RED_BASE
         until = held.server_now() + timedelta(seconds=HOLD_SECONDS)
         await advance(held, FenceChange(phase=RED_BASE, wait=Wait(RED_BASE, until)))

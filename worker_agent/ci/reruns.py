@@ -1,6 +1,6 @@
-"""Records in the fence that failed jobs of a commit were run once more, so that nobody runs them again.
+"""Records in the fence that failed jobs of a commit were rerun, so that no agent runs them again.
 
-A later round of the same commit, which its checks have led to after the hand-over, has no second one.
+A later round of the same commit, caused by its checks after the hand-over, gets no second rerun.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ More = tuple[tuple[str, str], ...]
 
 
 def noted(fence: Fence) -> More:
-    """The fence's further trailers, with its commit as one whose jobs were run once more."""
+    """Return the fence's further trailers, with its commit marked as one whose jobs were rerun."""
     return (*forgotten(fence), (TRAILER, fence.work_head))
 
 
 def forgotten(fence: Fence) -> More:
-    """The same without any."""
+    """Return the fence's further trailers without that mark."""
     return tuple((name, value) for name, value in fence.more if name != TRAILER)
 
 
 def are_left(fence: Fence) -> bool:
-    """Whether the jobs of the fence's commit may be run once more: also when the base was to blame for the last time,
-    and when a person's command leads on.
+    """Return whether the jobs of the fence's commit may be rerun.
+
+    They may also if the base was to blame the last time, or if a person's command continues the work.
     """
     if Rerun.read(fence.phase) is not None:
         return False

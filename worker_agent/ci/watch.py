@@ -1,4 +1,4 @@
-"""Reads CI for one held item: the checks no oftener than configured, and why they are red when they are."""
+"""The reader of CI for one held item: reads checks no oftener than configured, and diagnoses red ones."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from worker_agent.decide import RED_BASE
 from worker_agent.policy import Policy
 
 LOG_BYTES = 64_000
-"""How much of the failing jobs' logs the triage looks through."""
+"""The most bytes of the failing jobs' logs that the diagnosis reads."""
 
 HOLD_SECONDS = 300.0
-"""So often a red base is looked at."""
+"""Seconds between two looks at a red base."""
 
 _CHANGED = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
 
 
 class Watch:
-    """What CI says of the commits of one repository's items."""
+    """The CI results of the commits of one repository's items."""
 
     def __init__(self, checks: Checks, source: Mirror, policy: Policy, boot: Callable[[], float]) -> None:
         """`boot` is the boot clock in seconds."""
@@ -45,27 +45,27 @@ class Watch:
         self._known: dict[tuple[str, str], tuple[tuple[Check, ...], CiObservation]] = {}
 
     async def begin(self) -> None:
-        """Learn ahead of need what the base branch requires: later on, that is free. Raises `Transient`."""
+        """Read which checks the base branch requires, ahead of need: later reads are free. Raises `Transient`."""
         if not self._begun:
             await self._checks.required(self._policy.base_branch)
             self._begun = True
 
     def expect(self, fence: Fence) -> None:
-        """CI has only just been asked for something: the next look is worth a request when the interval has passed."""
+        """Delay the next read by the interval, since CI has only just been started."""
         if not self._presence.known_missing(self._policy.base_branch):  # else nothing is there to be waited for
             self._remember(fence.work_head, CiObservation())
 
     async def glance(self, fence: Fence) -> tuple[CiObservation, bool]:
-        """The checks of the fence's commit, and whether they were read just now: not within `ci.interval`."""
+        """Return the checks of the fence's commit, and whether they were read now; not twice within `ci.interval`."""
         at, known = self._last.get(fence.work_head, (0.0, None))
         if known is not None and self._boot() - at < self._policy.pulls.ci_interval_seconds:
             return known, False
         return await self.read(fence), True
 
     async def read(self, fence: Fence) -> CiObservation:
-        """The checks of the fence's commit now. Raises `Transient`.
+        """Read the checks of the fence's commit now. Raises `Transient`.
 
-        What is required is asked only where it can matter: nothing failed and nothing runs.
+        Required checks are read only if they can matter: nothing failed and nothing runs.
         """
         checks = await self._checks.of(fence.work_head)
         if not checks and self._policy.bounds.none_is_green:  # none may be a CI that could not start
@@ -84,7 +84,7 @@ class Watch:
         return reading
 
     async def diagnosed(self, fence: Fence, reading: CiObservation) -> CiObservation:
-        """A red reading with its diagnosis; logs are read once for the same checks. Raises `Transient`."""
+        """Return a red reading with its diagnosis; logs are read once for the same checks. Raises `Transient`."""
         if reading.verdict is not CiVerdict.RED:
             return reading
         key = fence.work_head, fence.phase
@@ -104,13 +104,13 @@ class Watch:
         return replace(reading, diagnosis=diagnosis, rerunnable=once)
 
     async def _said(self, red: tuple[Check, ...], base: tuple[Check, ...]) -> tuple[Failure, ...]:
-        """What each failed check says; no log is read of what the base fails as well."""
+        """Return the output of each failed check; no log is read of a check that the base fails as well."""
         known = {check.name for check in failed(base)}
         there, ours = ([c for c in red if (c.name in known) is wanted] for wanted in (True, False))
         return (*(Failure(check) for check in there), *await failures(self._checks, ours, LOG_BYTES))
 
     async def base(self) -> tuple[Check, ...]:
-        """The checks of the base branch's tip; raises `Transient`."""
+        """Return the checks of the base branch's head; raise `Transient`."""
         tip = await self._policy.base.head_or_none(self._tip)
         return await self._checks.of(tip) if tip else ()
 
@@ -118,7 +118,7 @@ class Watch:
         return await self._source.refresh(f"refs/heads/{branch}")
 
     async def hold(self, wish: Intent | str, fence: Fence | None) -> Skip | None:
-        """Why an item that waits for a red base is not claimed yet: that is looked up before anybody is told again.
+        """Return the reason not to claim an item that waits for a red base, else None; checked before each claim.
 
         Only those checks of the base count that fail on the item's own commit. A person's new order does not wait.
         """
@@ -131,7 +131,7 @@ class Watch:
         return Skip(f"the checks of {self._policy.base_branch} are not green again", HOLD_SECONDS)
 
     def _remember(self, sha: str, reading: CiObservation) -> None:
-        """Only what is watched now: a commit that is not looked at for long has ended or moved on."""
+        """Remember the reading, and drop those of commits that were not read for long: they have ended or moved on."""
         now = self._boot()
         recent = 10 * max(self._policy.pulls.ci_interval_seconds, 60.0)
         self._last = {other: last for other, last in self._last.items() if now - last[0] < recent}
@@ -139,20 +139,20 @@ class Watch:
 
 
 def _once_more(check: Check) -> Check:
-    """What went stale is run once more, as what failed for no reason of the change; only then it counts as missing.
+    """Return a stale check as failed, so that it is rerun once; only then it counts as missing.
 
-    What is no run of Actions cannot be run again, and is missing at once.
+    A check that is no run of Actions cannot be rerun, and is missing at once.
     """
     again = check.outcome is CheckOutcome.STALE and check.run_id is not None
     return replace(check, outcome=CheckOutcome.FAILED) if again else check
 
 
 def explained(reading: CiObservation) -> tuple[str, ...]:
-    """One line for each failed check: its name and why it failed."""
+    """Return a line for each failed check: its name and the cause."""
     found = reading.diagnosis.findings if reading.diagnosis else ()
     return tuple(f"{finding.failure.check.name}: {finding.cause}" for finding in found)
 
 
 def of(reading: CiObservation, *causes: Cause) -> tuple[Check, ...]:
-    """The failed checks of these causes."""
+    """Return the failed checks with one of these causes."""
     return tuple(failure.check for failure in reading.diagnosis.of(*causes)) if reading.diagnosis else ()

@@ -1,1 +1,1 @@
-"""What people and the reviewer say about a pull request, and how each of it is answered once."""
+"""Remarks of people and the reviewer on a pull request, and the one answer to each of them."""

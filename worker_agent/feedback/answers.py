@@ -1,4 +1,4 @@
-"""What is told about feedback: to the coder as a numbered list, and to people as answers with a signed mark (pure)."""
+"""The texts about feedback: a numbered list for the coder, and answers with a signed mark for people (pure)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ MARK = "engine-answer"
 PURPOSE = "answer"
 
 TEXT_CHARS = 4000
-"""Of one text, for the coder."""
+"""The most characters of one text that the coder reads."""
 
 SAID_CHARS = 600
-"""Of what the coder says about one item."""
+"""The most characters of the coder's words about one item."""
 
 SHA = 7
-"""Characters of a commit, as GitHub shows and links it."""
+"""Characters of a commit's hash, as GitHub shows and links it."""
 
 ABOUT_CHARS = 160
-"""Of the text that an answer in the conversation quotes."""
+"""The most characters of a text that an answer in the conversation quotes."""
 
 HUNK_LINES = 6
-"""Of the lines that a comment stood on, the last ones."""
+"""The most lines quoted of those that a comment stood on, the last ones."""
 
 RENEWED = (
     "The text of the specification was edited after this change was made. Bring the change in line with what it says"
@@ -43,10 +43,10 @@ _LINE = re.compile(
 
 
 def findings(items: Sequence[Item], *, renewed: bool = False) -> str:
-    """The items as the coder reads them. Only what begins a line is ours: everything quoted is indented.
+    """Return the items as the coder reads them. Only the beginnings of lines are ours: all quoted text is indented.
 
-    `renewed`: the issue's text is another one than the change was made for.
-    Each text is cleaned by itself, so that none can hide the next.
+    `renewed`: the issue's text was edited after the change was made. Each text is cleaned by itself, so that none can
+    hide the next.
     """
     told = [_told(number, item) for number, item in enumerate(items, start=1)]
     return "\n\n".join([RENEWED, *told] if renewed else told)
@@ -71,9 +71,9 @@ def _cleaned(said: Remark) -> str:
 
 
 def answers(items: Sequence[Item], said: str, *, changed: bool) -> tuple[RemarkAnswer, ...]:
-    """What became of each item, by the coder's own lines; `changed`: whether it changed anything at all.
+    """Return the answer to each item, by the coder's own lines; `changed`: True if it changed anything at all.
 
-    What it left out is answered all the same. Of a single item it may speak without a number.
+    Items that the coder left out are answered as well. About a single item it may speak without a number.
     """
     told = _lines(said, len(items))
     if len(items) == 1 and not told and said.strip():
@@ -82,13 +82,13 @@ def answers(items: Sequence[Item], said: str, *, changed: bool) -> tuple[RemarkA
 
 
 def explains(items: Sequence[Item], said: str) -> bool:
-    """Whether the coder says of every item why it changed nothing."""
+    """Return whether the coder gives a reason for every item why it changed nothing."""
     told = _lines(said, len(items))
     return bool(items) and len(told) == len(items) and all(not done and text.strip() for done, text in told.values())
 
 
 def _lines(said: str, count: int) -> dict[int, tuple[bool, str]]:
-    """Item -> whether it was done, and what is said of it; the last line about an item counts."""
+    """Map each item to (True if it was done, the coder's words about it); the last line about an item counts."""
     found: dict[int, tuple[bool, str]] = {}
     for line in _LINE.finditer(said):
         number, word = int(line["number"]), (line["word"] or "").casefold()
@@ -107,9 +107,9 @@ def _answer(item: Item, told: tuple[bool, str] | None, changed: bool) -> RemarkA
 
 
 def spoken(given: Sequence[RemarkAnswer]) -> tuple[RemarkAnswer, ...]:
-    """The answers that people read. What has nothing to say is covered by the mark of the first one that has.
+    """Return the answers that are posted. An empty one is covered by the mark of the first one with a text.
 
-    Where nothing at all is said, one answer names the commit: by it the next look knows what was worked on.
+    If all are empty, one answer names the commit: by it the next look knows which remarks were worked on.
     """
     telling = [one for one in given if one.said and (one.root or one.about)] or [one for one in given if one.said]
     chosen = telling or sorted(given, key=lambda one: not one.root)[:1]
@@ -118,12 +118,12 @@ def spoken(given: Sequence[RemarkAnswer]) -> tuple[RemarkAnswer, ...]:
 
 
 def reply(number: int, answer: RemarkAnswer, commit: str, keys: Keyring) -> str:
-    """The answer in an inline thread of pull request `number`."""
+    """Return the answer in an inline thread of pull request `number`."""
     return _signed(number, answer.of, _sentence(answer, commit), keys)
 
 
 def conversation(number: int, given: Sequence[RemarkAnswer], commit: str, keys: Keyring) -> str:
-    """One comment that answers the texts of reviews and the comments of the conversation."""
+    """Return one comment that answers the texts of reviews and the comments of the conversation."""
     parts = ((f"> {neutralise(one.about)}\n\n" if one.about else "") + _sentence(one, commit) for one in given)
     return _signed(number, [name for one in given for name in one.of], "\n\n".join(parts), keys)
 
@@ -140,7 +140,7 @@ def _signed(number: int, names: Iterable[str], text: str, keys: Keyring) -> str:
 
 
 def answered(page: Page, ours: Collection[int], keys: Keyring) -> frozenset[str]:
-    """The versions of texts that the engine has answered: by its own accounts, with a mark that nobody has touched."""
+    """Return the versions of texts that the engine has answered: by its own accounts, with an intact mark."""
     written = [(one.author, one.body) for one in page.inline] + [(one.author, one.body) for one in page.thread]
     names: set[str] = set()
     for author, body in written:

@@ -1,6 +1,6 @@
-"""What there is to answer on a pull request: inline threads, texts of reviews, and the conversation (pure).
+"""The open remarks on a pull request: inline threads, texts of reviews, and the conversation (pure).
 
-A text is known by its id and by its version, so that an edited one is another text: nothing else is remembered.
+A text is identified by its id and its version, so that an edited text is a new one: nothing else is remembered.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from shared.text import clean, comment_signatures
 from shared.text.comment_signatures import CommentSignatures, Keyring
 
 REVIEW_MARK = "<!-- engine-review/1 "
-"""How the engine's own review begins; its `verdict` counts where GitHub allows no other state than a comment."""
+"""The beginning of the engine's own review; its `verdict` counts if GitHub allows no other state than a comment."""
 
 REVIEW_PURPOSE = "review"
 ASKS, APPROVES = "changes-requested", "approved"
 
 Approvals = dict[tuple[int, bool], datetime]
-"""When an account, as a person or as the engine (True), approved last."""
+"""Time of the last approval of an account, as a person or as the engine (True)."""
 
 _ENGINES = re.compile(r"\s*(?:<!-- engine-|ACK:)")
-"""How every comment of the engine's own begins. It only keeps text out, so nothing is gained by forging it."""
+"""The beginning of every comment by the engine. A match only keeps text out, so forging it gains nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
     """One text of one account; `key` is `c` (inline comment), `r` (review) or `t` (conversation) and its id.
 
-    `stamp` names the version: when it was written or edited, and a digest, because an edit within the same
-    second counts as well, and GitHub does not tell when a review was edited. `at` is when everybody could read it.
+    `stamp` names the version: the time of writing or editing, and a digest, because an edit within the same second
+    counts as well, and GitHub does not tell when a review was edited. `at` is the time since which everybody could read
+    it.
     """
 
     key: str
@@ -47,15 +48,15 @@ class Remark:
 
     @property
     def name(self) -> str:
-        """This version of this text, as an answer names it."""
+        """The name of this version of this text, as an answer quotes it."""
         return f"{self.key}@{self.stamp}"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to answer. `root` is the inline comment whose thread takes the answer; 0: the conversation does.
+    """One item to answer. `root` is the inline comment whose thread takes the answer; 0: the conversation does.
 
-    `where` says where in the change it stands, `hunk` shows the lines that are not there any more.
+    `where` is its place in the change, `hunk` shows the lines that are not there any more.
     """
 
     said: tuple[Remark, ...]
@@ -65,13 +66,13 @@ class Item:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The versions of the texts that an answer covers: all but the engine's own answers."""
+        """The versions of the texts that an answer covers: all except the engine's own answers."""
         return tuple(one.name for one in self.said if not one.ours)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What GitHub shows of pull request `number`."""
+    """The reviews and comments that GitHub shows of pull request `number`."""
 
     number: int
     reviews: tuple[Review, ...] = ()
@@ -79,7 +80,7 @@ class Page:
     thread: tuple[Comment, ...] = ()
 
     def texts(self) -> Iterator[tuple[str, Account, str]]:
-        """Key, author and body of everything that anybody but the engine has said."""
+        """Yield key, author and body of every text that the engine did not write."""
         yield from ((f"r{one.id}", one.author, one.body) for one in self.reviews if one.body.strip())
         yield from ((f"c{one.id}", one.author, one.body) for one in self.inline if not _is_engines(one.body))
         yield from ((f"t{one.id}", one.author, one.body) for one in self.thread if _is_spoken(one))
@@ -87,7 +88,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """What tells open from answered: whose words count (account ids), and which versions have been answered."""
+    """The facts that decide what is open: account ids whose words count, and versions that have been answered."""
 
     heard: Collection[int]
     answered: Collection[str]
@@ -95,15 +96,15 @@ class AnswerRecord:
 
 
 def stamp(at: datetime, text: str) -> str:
-    """The version of a text."""
+    """Return the version of a text."""
     digest = sha256(text.replace("\r\n", "\n").strip().encode("utf-8", "surrogatepass")).hexdigest()
     return f"{int(at.timestamp())}-{digest[:10]}"
 
 
 def open_items(page: Page, known: AnswerRecord) -> tuple[Item, ...]:
-    """Everything that nobody has answered in the version that stands there now, the oldest first.
+    """Return everything that has no answer in its present version, the oldest first.
 
-    Who approves afterwards has nothing left to ask, and what was dismissed is not asked any more.
+    An approval settles its author's earlier remarks; a dismissed review asks for nothing any more.
     """
     verdicts = {review.id: verdict(page.number, review, known.keys) for review in page.reviews}
     approvals: Approvals = {}
@@ -116,7 +117,7 @@ def open_items(page: Page, known: AnswerRecord) -> tuple[Item, ...]:
 
 
 def verdict(number: int, review: Review, keys: Keyring) -> str:
-    """What a review decides: `ASKS`, `APPROVES`, or nothing; "dismissed" when a person took it back."""
+    """Return a review's decision: `ASKS`, `APPROVES`, or empty; "dismissed" if a person took it back."""
     if review.state is ReviewState.DISMISSED:
         return "dismissed"
     if review.state is not ReviewState.COMMENTED:
@@ -126,7 +127,7 @@ def verdict(number: int, review: Review, keys: Keyring) -> str:
 
 
 def _open_since(item: Item, known: AnswerRecord, approvals: Approvals) -> tuple[datetime, int] | None:
-    """Since when something in it is unanswered; None when nothing is."""
+    """Return the time and id of the oldest unanswered text of an item; None if all are answered."""
     waiting = (
         (one.at, int(one.key[1:]))
         for one in item.said
@@ -141,7 +142,7 @@ def _is_settled(said: Remark, approvals: Approvals) -> bool:
 
 
 def _bodies(page: Page, known: AnswerRecord, verdicts: Mapping[int, str]) -> Iterator[Item]:
-    """Texts of reviews. An approval's is thanks, an engine's counts only where it asks for changes."""
+    """Yield the texts of reviews, except of approvals; an engine's review counts only if it asks for changes."""
     for review in page.reviews:
         engines = _is_marked(page.number, review, known.keys)
         asks = verdicts[review.id] == ASKS or (not engines and review.state is ReviewState.COMMENTED)
@@ -153,7 +154,7 @@ def _bodies(page: Page, known: AnswerRecord, verdicts: Mapping[int, str]) -> Ite
 
 
 def _threads(page: Page, known: AnswerRecord) -> Iterator[Item]:
-    """Inline threads; of one whose first comment was deleted the rest, which nobody can reply to."""
+    """Yield inline threads; of a thread whose first comment was deleted, the rest, which takes no replies."""
     reviews = {review.id: review for review in page.reviews}
     marked = {review.id for review in page.reviews if _is_marked(page.number, review, known.keys)}
     dismissed = {review.id for review in page.reviews if review.state is ReviewState.DISMISSED}
@@ -171,7 +172,7 @@ def _threads(page: Page, known: AnswerRecord) -> Iterator[Item]:
 
 
 def _inline(comment: ReviewComment, review: Review | None, by_engine: bool) -> Remark:
-    """A draft is written before its review is submitted."""
+    """Return an inline comment as a remark, dated by its review: a draft is written before that is submitted."""
     at = comment.updated_at if review is None else max(comment.updated_at, review.submitted_at)
     version = stamp(comment.updated_at, comment.body)
     return Remark(f"c{comment.id}", version, comment.author, at, comment.body, _is_engines(comment.body), by_engine)
@@ -185,7 +186,7 @@ def _conversation(page: Page, known: AnswerRecord) -> Iterator[Item]:
 
 
 def _is_spoken(comment: Comment) -> bool:
-    """Whether a comment of the conversation says something to people: no word of the engine's, no command."""
+    """Return whether a comment of the conversation has text for people: not the engine's, and no command."""
     return not _is_engines(comment.body) and not commands([comment]) and bool(clean(comment.body).strip())
 
 
@@ -194,7 +195,7 @@ def _is_engines(body: str) -> bool:
 
 
 def _is_marked(number: int, review: Review, keys: Keyring) -> bool:
-    """Whether it is the engine's own review."""
+    """Return whether a review is the engine's own."""
     line = _first_line(review.body)
     return line.startswith(REVIEW_MARK) and keys.verify(REVIEW_PURPOSE, number, line) is CommentSignatures.VALID
 

@@ -1,4 +1,4 @@
-"""Reads what people and the reviewer have said about a pull request; who may not be heard is only counted."""
+"""The reader of remarks by people and the reviewer on a pull request; texts of untrusted accounts are only counted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from worker_agent.feedback.items import AnswerRecord, Item, Page, open_items
 from worker_agent.intake.trusted_writers import TrustedWriters
 
 MOST = 50
-"""So many items are worked on in one round; the rest waits for the next."""
+"""The most items that are worked on in one round; the rest waits for the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackSnapshot:
-    """One look: what is open, the oldest first; which texts there are; which versions are answered; who is ignored.
+    """One look: open items, the oldest first; existing texts; answered versions; ignored texts.
 
     `ignored` maps the key of a text to the reason. `present` are keys, `roots` inline comments that take replies.
     """
@@ -31,15 +31,15 @@ class FeedbackSnapshot:
 
 
 class TrustFilter:
-    """Whose words reach the coder: people with write access, our own accounts, and the Apps on the list."""
+    """A filter for the accounts whose words reach the coder: people with write access, our own, and listed Apps."""
 
     def __init__(self, writers: TrustedWriters, bots: Collection[str]) -> None:
-        """`bots` are logins of Apps as they stand on their comments, for example `linter[bot]`."""
+        """`bots` are logins of Apps as their comments show them, for example `linter[bot]`."""
         self._writers = writers
         self._bots = {login.casefold() for login in bots}
 
     async def why_not(self, account: Account) -> str:
-        """Why an account is not heard; empty when it is. Raises `Transient` when GitHub does not say."""
+        """Return why an account is ignored, else an empty text. Raises `Transient` if GitHub does not answer."""
         if account.id == GHOST_ID:
             return "the account was deleted"
         login = account.login.casefold()
@@ -50,7 +50,7 @@ class TrustFilter:
 
 
 class Feedback:
-    """The feedback on the pull requests of one repository, as its worker heeds it."""
+    """The feedback on the pull requests of one repository that its worker takes into account."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Feedback:
         self._keys = keys
 
     async def read(self, number: int, given: Collection[str] = ()) -> FeedbackSnapshot:
-        """Everything on pull request `number` as it stands now; what `given` names is not open any more."""
+        """Return everything on pull request `number` as it is now; remarks named by `given` are not open any more."""
         page = Page(
             number,
             await self._reviews.of(number),

@@ -1,7 +1,7 @@
-"""One round of feedback: what its coder is shown, and the answers that follow its push.
+"""One round of feedback: the remarks that its coder is shown, and the answers that follow its push.
 
-Nothing here is remembered beyond the lease. What is to be said travels with the commit, in its note; what has been
-said stands on GitHub, in answers that name the versions they answer. So a restart says nothing twice.
+Nothing here is remembered beyond the lease. Planned answers travel with the commit, in its note; posted answers are on
+GitHub and name the versions they answer. So a restart posts nothing twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the coder was shown for one round."""
+    """The items that the coder was shown for one round."""
 
     round: int
     items: tuple[Item, ...]
@@ -46,7 +46,7 @@ class Rounds:
         self._most = most
 
     async def asked(self, held: Held) -> tuple[Item, ...]:
-        """What this round works on, the same as long as the lease lasts: a coder's answers go by its numbers."""
+        """Return the items of this round, fixed for the lease: a coder's answers refer to their numbers."""
         known = held.memory.get(_Asked)
         if known is None or known.round != held.fence.round:
             reading = await self._feedback.read(held.fence.pr)
@@ -54,9 +54,9 @@ class Rounds:
         return known.items
 
     async def answer(self, held: Held) -> status_text.Ignored:
-        """Answer what the fence's commit answers, each once, and go on: to CI, or to what was said meanwhile.
+        """Post the answers of the fence's commit, each once, and go on: to CI, or to remarks made meanwhile.
 
-        Returns the texts that nobody heeds. Raises `Transient` when an answer may not have arrived.
+        Returns the texts that are ignored. Raises `Transient` if an answer may not have arrived.
         """
         number, commit = held.fence.pr, held.fence.work_head
         given = await self._noted(held)
@@ -83,7 +83,7 @@ class Rounds:
         return () if note is None else note.answers
 
     async def _post(self, held: Held, missing: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> None:
-        """In their threads, and the rest in one comment; a thread that has just been deleted takes no answer."""
+        """Post answers in their threads, and the rest in one comment; a thread that was just deleted takes none."""
         number, commit, keys = held.fence.pr, held.fence.work_head, held.claimant.keys
         rest = [one for one in missing if one.root not in seen.roots]
         for one in missing:
@@ -101,7 +101,7 @@ class Rounds:
 
 
 def _missing(given: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> list[RemarkAnswer]:
-    """What is still to be said: not what was said already, nor about texts that were all deleted."""
+    """Return the answers still to post: no posted ones, and none about texts that were all deleted."""
     return [
         one
         for one in given

@@ -1,4 +1,4 @@
-"""What the status comment says of a round of feedback (pure)."""
+"""The status comment's text about a round of feedback (pure)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from shared.lock.record import Fence
 from worker_agent import comments
 
 LISTED = 20
-"""Of these, so many stand in the data for programs."""
+"""The most ignored texts that are listed in the data for programs."""
 
 
 class Ignored(tuple[tuple[str, str], ...]):
-    """Texts that nobody heeds: key and reason."""
+    """Ignored texts: key and reason."""
 
     __slots__ = ()
 
 
 def answered(fence: Fence, given: Sequence[RemarkAnswer], late: int, *, again: bool) -> Status:
-    """The answers are posted; what follows is CI, or what was said meanwhile."""
+    """Return the status after the answers were posted; next comes CI, or remarks made meanwhile."""
     done = sum(one.done for one in given)
     said = f"Round {fence.round} on #{fence.pr}: {_count(len(given), 'remark')} answered, {done} with a change."
     if again:
@@ -33,7 +33,7 @@ def answered(fence: Fence, given: Sequence[RemarkAnswer], late: int, *, again: b
 
 
 def with_ignored(status: Status, ignored: Sequence[tuple[str, str]]) -> Status:
-    """The same, and how many texts nobody heeds and why."""
+    """Return the status, with the number of ignored texts and the reasons."""
     if not ignored:
         return status
     reasons = Counter(why for _, why in ignored)

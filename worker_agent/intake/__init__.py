@@ -1,1 +1,1 @@
-"""What a worker may begin: candidates, and every condition of a claim."""
+"""Candidates for the worker, and every condition of a claim."""

@@ -1,4 +1,4 @@
-"""What an issue waits for: by its text, by GitHub's own relationships, and when a blocker has gone."""
+"""The blockers of an issue: by its text, by GitHub's own relationships, and when a blocker is closed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from shared.models import Issue
 from shared.specification.dependencies import holding, written
 
 MOST_WATCHED = 20
-"""So many blockers are looked at for one poll; where there are more, the others come with the next ones."""
+"""The most blockers that one poll reads; if there are more, the others follow with the next polls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """One issue waits for another; `written`: its text says so, else GitHub's relationship does."""
+    """One issue waits for another; `written`: True if its text says so, else GitHub's relationship does."""
 
     on: int
     repository: str = ""
@@ -29,7 +29,7 @@ class Wait:
 
 
 class Blockers:
-    """Reads what is waited for, and remembers it for those that wait."""
+    """Reads the blockers of issues, and remembers them for the issues that wait."""
 
     def __init__(self, issues: Issues, inbox: Inbox) -> None:
         self._issues = issues
@@ -38,9 +38,9 @@ class Blockers:
         self._freed: dict[int, int] = {}
 
     async def first(self, issue: Issue) -> Wait | None:
-        """The first open issue that has to be closed before this one; it is watched from now on.
+        """Return the first open issue that has to be closed before this one; it is watched from now on.
 
-        Never the issue itself, nor its own story, which ends only after it. Raises `Transient`, also for one that
+        Never the issue itself, nor its own story, which ends only after it. Raises `Transient`, also for a blocker that
         the issue names and a replica may not know yet.
         """
         self._waiting.pop(issue.number, None)
@@ -51,7 +51,7 @@ class Blockers:
         return None
 
     async def of(self, issue: Issue) -> tuple[Wait, ...]:
-        """Everything that an issue may wait for, its text first; of GitHub's relationships only what is open."""
+        """Return all issues that an issue may wait for, its text's first; of GitHub's relationships only open ones."""
         found = {number: Wait(number) for number in written(issue)}
         if not issue.blocked_by:  # the issue itself says how many there are: nothing is asked where there are none
             return tuple(found.values())
@@ -62,14 +62,14 @@ class Blockers:
         return (*found.values(), *named)
 
     async def open(self, wait: Wait) -> Issue | None:
-        """The blocker, if it is an open issue of this repository. Raises `Transient`."""
+        """Return the blocker, if it is an open issue of this repository. Raises `Transient`."""
         return None if wait.repository else await self._opened(wait.on)
 
     async def look(self, known: Mapping[int, Issue]) -> None:
-        """See whether what is waited for has gone: a blocker carries any labels or none, so no list tells.
+        """Look whether watched blockers were closed: they carry any labels or none, so no list tells.
 
-        A blocker that the list of open items shows is open. Every other one is read conditionally, which is free
-        as long as nothing has happened to it. Raises `Transient`.
+        A blocker in the list of open items is open. Every other one is read conditionally, which is free as long as it
+        is unchanged. Raises `Transient`.
         """
         self._waiting = {number: wait for number, wait in self._waiting.items() if number in known}
         unseen = [(number, wait) for number, wait in self._waiting.items() if not self._is_listed(wait)]
@@ -82,7 +82,7 @@ class Blockers:
                 self._freed[number] = self._freed.get(number, 0) + 1
 
     def times_freed(self, number: int) -> int:
-        """How often a blocker of this issue was seen to go: a new number means that it is worth a look."""
+        """Return how often a blocker of this issue was closed: a new number means that the issue is worth a look."""
         return self._freed.get(number, 0)
 
     def _is_listed(self, wait: Wait) -> bool:

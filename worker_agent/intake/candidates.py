@@ -1,4 +1,4 @@
-"""Which open items the worker looks at, and in which order; lists only hint, so nothing here decides."""
+"""The open items that the worker looks at, in their order; lists only hint, so nothing here decides."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Candidates:
     """The candidates of one worker, out of what its inbox knows."""
 
     def __init__(self, policy: Policy, times_freed: Callable[[int], int] = lambda number: 0) -> None:
-        """`times_freed` tells of an issue how often a blocker of it was seen to go."""
+        """`times_freed` returns for an issue how often a blocker of it was closed."""
         self._policy = policy
         self._times_freed = times_freed
         self._last_open: dict[int, int] = {}
         self._before: tuple[Mapping[int, Issue], tuple[Issue, ...], tuple[Candidate, ...]] = ({}, (), ())
 
     def of(self, known: Mapping[int, Issue], orphans: Iterable[Issue] = ()) -> tuple[Candidate, ...]:
-        """Issues with a worker's stage, and pull requests of ours that ask for changes; then what may be merged.
+        """Return issues with a worker's stage, and our pull requests that ask for changes; then finished ones.
 
-        A pull request is as urgent as the issue that it closes.
-        `known` is a new mapping when something has changed: else thousands of issues are not looked through again.
+        A pull request is as urgent as the issue that it closes. `known` is a new mapping if something has changed: else
+        thousands of issues are not searched again.
         """
         lost = tuple(orphans)
         if self._before[0] is not known or self._before[1] != lost:
@@ -62,9 +62,9 @@ class Candidates:
         return tuple(found.values())
 
     def _handed_over(self, known: Mapping[int, Issue]) -> Iterator[Issue]:
-        """Issues in review without an open pull request: GitHub closes an issue only for its default branch.
+        """Yield issues in review without an open pull request: GitHub closes an issue only for its default branch.
 
-        Beside them those whose pull request shows no stage: somebody may have opened it again.
+        Also those whose pull request shows no stage: a person may have opened it again.
         """
         pulls = {links.issue_named_by(item.body): item.number for item in known.values() if item.is_pull_request}
         for issue in known.values():
@@ -86,7 +86,7 @@ class Candidates:
         return self._admits(issue, WORKING | {Stage.CHANGES_REQUESTED if issue.is_pull_request else Stage.READY})
 
     def _asks(self, issue: Issue) -> bool:
-        """Whether a specification waits for a person; a story that does is the planner's."""
+        """Return whether a specification waits for a person; a story that waits is the planner's."""
         labels = self._policy.names.read(issue.labels)
         return not issue.is_pull_request and not labels.story and labels.stages == {Stage.AWAITING_APPROVAL}
 
@@ -104,23 +104,23 @@ class Candidates:
 
 
 def _number(item: Issue) -> int | None:
-    """The issue that is worked on."""
+    """Return the number of the issue that is worked on."""
     return links.issue_named_by(item.body) if item.is_pull_request else item.number
 
 
 def needs_followup(item: Issue, listed: Mapping[int, Issue]) -> bool:
-    """Whether anything follows from a listed item being gone: only from a pull request, while its issue is listed.
+    """Return whether work follows from a listed item's disappearance: for pull requests of listed issues only.
 
-    What is held is read by whoever holds it; what a short list lacks comes back with the next one.
+    A held item is read by its holder; an item that is missing in a short list comes back with the next one.
     """
     return item.is_pull_request and links.issue_named_by(item.body) in listed
 
 
 def belongs(item: Issue, known: Mapping[int, Issue]) -> bool:
-    """Whether an item without a stage is followed: a pull request for a known issue, as one that was opened again."""
+    """Return whether an item without a stage is followed: a pull request for a known issue, as if opened again."""
     return item.is_pull_request and links.issue_named_by(item.body) in known
 
 
 def _version(item: Issue) -> str:
-    """What changes when the item does; GitHub does not say that an issue changes when a blocker of it is closed."""
+    """Return a text that changes with the item; GitHub does not update an issue whose blocker is closed."""
     return f"{item.number}@{item.updated_at.isoformat()} {item.comments} {item.blocked_by}"

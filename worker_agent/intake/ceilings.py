@@ -1,7 +1,7 @@
-"""How much the engine has in work or under review at once, over all its agents, by their fences.
+"""The ceilings on issues in work and pull requests under review, over all the engine's agents, by their fences.
 
-There is no coordinator: whoever is about to begin an issue reads the fences first. Agents that begin in the same
-second may go beyond a ceiling by one each.
+There is no coordinator: an agent that is about to begin an issue reads the fences first. Agents that begin in the same
+second may exceed a ceiling by one each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shared.workflow import Role, Stage
 from worker_agent.decide import WORKING
 
 AGAIN_SECONDS = 60.0
-"""How often an issue that a ceiling keeps back is looked at again."""
+"""Seconds until an issue that a ceiling keeps back is looked at again."""
 
 UNDER_REVIEW = WORKING | {Stage.REVIEWING}
 """Stages of an issue whose pull request, once there is one, waits for the engine or for its review."""
@@ -28,13 +28,13 @@ _PREFIX = f"{FENCE_NAMESPACE}/{Role.WORKER}/"
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """The most that there may be at once; None for any number."""
+    """The most issues and pull requests at once; None for no limit."""
 
     in_work: int | None = None
     open_pull_requests: int | None = None
 
     def reached(self, others: Iterable[Fence]) -> str:
-        """Why nothing more may begin beside `others`, in one sentence; empty when something may."""
+        """Return one sentence with the ceiling that `others` reach; empty if more may begin."""
         fences = tuple(others)
         working = sum(fence.stage in WORKING for fence in fences)
         proposed = sum(bool(fence.pr) and fence.stage in UNDER_REVIEW for fence in fences)
@@ -56,7 +56,7 @@ class AccountCeiling:
 
 
 class CeilingCheck:
-    """Asks the git server before something new is begun; where no ceiling is configured, nobody is asked."""
+    """The check before new work: reads the fences from the git server, only if a ceiling is configured."""
 
     def __init__(self, ceilings: Ceilings, fences: Fences, of_account: AccountCeiling | None = None) -> None:
         self._ceilings = ceilings
@@ -66,7 +66,7 @@ class CeilingCheck:
             of_account.work.join(of_account.repository, self._own)
 
     async def skip(self, number: int) -> Skip | None:
-        """Why issue `number` is not begun now; None when it may be. Raises `Transient`."""
+        """Return the reason why issue `number` may not begin now; None if it may. Raises `Transient`."""
         if self._ceilings == Ceilings() and self._of_account is None:
             return None
         others = [fence for fence in await self._read() if fence.key.number != number]
@@ -88,6 +88,6 @@ class CeilingCheck:
         return tuple(read_fences(Role.WORKER, await self._fences.read_all(_PREFIX)))
 
     async def _working(self, fences: Iterable[Fence], account: int) -> int:
-        """How many of these are in work under `account`: a fence names the agent, its commit the account."""
+        """Return how many of these are in work under `account`: a fence names the agent, its commit the account."""
         agents = {one.agent for one in await self._fences.traces() if one.account == account}
         return sum(fence.stage in WORKING and fence.agent in agents for fence in fences)

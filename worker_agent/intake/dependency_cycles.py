@@ -1,4 +1,4 @@
-"""Issues that wait for each other in a circle, of whatever length: nobody would ever begin any of them."""
+"""Cycles of issues that wait for each other, of any length: none of them would ever begin."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from shared.models import Issue
 from worker_agent.intake.blockers import Blockers, Wait
 
 MOST_READ = 30
-"""Issues that are read for one look; a longer chain is not followed to its end."""
+"""The most issues that are read for one look; a longer chain is not followed to its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Issue `one` waits for issue `on`; `written`: its text says so, else GitHub's relationship does."""
+    """Issue `one` waits for issue `on`; `written`: True if its text says so, else GitHub's relationship does."""
 
     one: int
     on: int
@@ -23,9 +23,9 @@ class Link:
 
 
 async def circle_of(issue: Issue, first: Wait, relations: Blockers) -> tuple[Link, ...]:
-    """A shortest way from `issue` over its open blocker `first` back to it; empty when there is none.
+    """Return a shortest cycle from `issue` over its open blocker `first` back to it; empty if there is none.
 
-    What waits for an issue of another repository is followed no further. Raises `Transient`.
+    Issues of another repository are not followed further. Raises `Transient`.
     """
     blocker = await relations.open(first)
     if blocker is None:
@@ -56,7 +56,7 @@ def _way(last: Link, start: int, came_by: dict[int, Link]) -> tuple[Link, ...]:
 
 
 def told(circle: Sequence[Link]) -> Status:
-    """Issues wait for each other: the first depends on the second, and so on, and the last one on the first."""
+    """Return the status for a cycle: each issue depends on the next one, and the last one on the first."""
     first, *others = circle
     chain = "".join(f", #{link.one} on #{link.on}" for link in others[:-1])
     ways = ", or ".join(_taken_out(link, f"#{link.one}") for link in others)
@@ -69,7 +69,7 @@ def told(circle: Sequence[Link]) -> Status:
 
 
 def _taken_out(link: Link, where: str) -> str:
-    """How a person takes one link out of the circle."""
+    """Return the advice for removing one link of the cycle."""
     if link.written:
         return f"take `Depends on #{link.on}` out of {where}"
     return f'remove the relationship "blocked by #{link.on}" from {where}'

@@ -1,6 +1,6 @@
-"""What has to be true before an item is claimed: something to begin, no open blocker, a label of somebody trusted.
+"""The conditions of a claim: something to begin, no open blocker, a label set by a trusted account.
 
-What a person says of a refactoring that waits for them: `/approve` takes it, `/reject` goes on without it.
+Also a person's answer on a refactoring that waits: `/approve` takes it, `/reject` goes on without it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from worker_agent.ports import Forge
 
 
 class Eligibility:
-    """Reads what a claim depends on. A refusal costs no paid call, and a comment only where nothing else tells why."""
+    """Checks the conditions of a claim. Refusals cost no paid call, and are posted only if nothing else shows why."""
 
     def __init__(
         self,
@@ -59,20 +59,20 @@ class Eligibility:
         self._consent = RefactoringApproval(forge.comments, writers, policy.names)
 
     async def look(self, known: Mapping[int, Issue]) -> None:
-        """See whether what issues wait for has gone. Raises `Transient`."""
+        """Look whether blockers of issues were closed. Raises `Transient`."""
         self._same_files.look(known)
         await self.blockers.look(known)
 
     def times_freed(self, number: int) -> int:
-        """How often something that this issue waited for was seen to go."""
+        """Return how often an issue that this one waited for was closed or left."""
         return self.blockers.times_freed(number) + self._same_files.times_freed(number)
 
     def taken(self, number: int) -> None:
-        """Another agent holds this issue: it begins, whatever lists show."""
+        """Record that another agent holds this issue: it begins, whatever lists show."""
         self._same_files.heard(number, begins=True)
 
     async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
-        """What a claim of this candidate would begin, or the sentence why it is not claimed."""
+        """Return the work that a claim of this candidate would begin, or the sentence why it is not claimed."""
         wish = await self._intent(candidate, fence)
         self._same_files.heard(candidate.number, begins=not isinstance(wish, str))
         return wish
@@ -115,7 +115,7 @@ class Eligibility:
         return pull_request.open and Flag.PAUSED in self._policy.names.read(pull_request.labels).flags
 
     async def _behind(self, issue: Issue, wish: Intent) -> str:
-        """Why what would be begun anew waits for another issue, which is said once: the text does not show it."""
+        """Return why new work on an issue waits for another issue; posted once, as the text does not show it."""
         found = self._same_files.first(issue) if wish.phase == Phase.RED else None
         if found is None:
             return ""
@@ -125,7 +125,7 @@ class Eligibility:
         return f"#{sharing.on} names the same files"
 
     def _assigned(self, issue: Issue, fence: Fence | None) -> str:
-        """Why it is left to a person. What has begun goes on: a person stops it by its label."""
+        """Return why an issue is left to its assignee. Work that has begun goes on: a person stops it by its label."""
         intake = self._policy.intake
         if intake.take_assigned or (fence is not None and fence.stage not in TERMINAL):
             return ""
@@ -134,7 +134,7 @@ class Eligibility:
         return assigned(issue, lambda one: self._writers.are(one) or one.login == intake.assign)
 
     async def _tell(self, issue: Issue, pull_request: PullRequest | None, fence: Fence | None) -> None:
-        """Say once, in the status comment, how work goes on that was stopped and is asked for by the wrong label."""
+        """Post once how to continue stopped work that was asked for by the wrong label."""
         names = self._policy.names
         if pull_request is not None and opened_again(issue, pull_request, fence, names):
             await self._tell_of_opening(pull_request)
@@ -148,7 +148,7 @@ class Eligibility:
         await self._forge.status.show(issue.number, told, Notice(issue.number, "ready in vain"))
 
     async def _tell_of_opening(self, pull_request: PullRequest) -> None:
-        """Say once, where it was opened again, which label leads on; by this process the thread is read once for it."""
+        """Reply once to a reopened pull request with the label that continues it; reads the thread once per process."""
         if pull_request.number not in self._answered:
             text = comments.opened_again(self._policy.names)
             await self._forge.replies.once(pull_request.number, "opened-again", text)
@@ -165,7 +165,7 @@ class Eligibility:
         return found if links.issue_of(found) == candidate.number else None
 
     async def _refusal(self, why: Cause, issue: Issue, fence: Fence | None, wish: Intent | None = None) -> str:
-        """Why the label that asks for it does not count: who set it last, or that the work was stopped since."""
+        """Return why the label does not count: it is untrusted, or older than a stop. Empty if it counts."""
         if fence is None and issue.untouched and not await self._distrust(issue.author):
             return ""
         events = await self._forge.issues.label_events(why.number)
@@ -183,9 +183,9 @@ class Eligibility:
         return "" if wish is None else await self._wording.doubt(issue, fence, wish, newest.at)
 
     def _is_afresh(self, events: Sequence[LabelEvent], stopped: Fence) -> bool:
-        """Whether `ready` was set in place of the label that showed the stopped work.
+        """Return whether `ready` was set in place of the label that showed the stopped work.
 
-        One that is older, or taken off since, asked for the work that was stopped: a reading that shows it is stale.
+        A label that is older, or removed since, asked for the work that was stopped: a reading that shows it is stale.
         """
         others = frozenset(Stage) - UNLABELLED - {Stage.READY}
         moves = [e for e in events if self._names(e, {Stage.READY}) or (e.added and self._names(e, others))]
@@ -195,20 +195,20 @@ class Eligibility:
         return before is not None and self._names(before, {Stage.REVIEWING} if stopped.round else WORKING)
 
     def _newest(self, events: Sequence[LabelEvent], stages: Collection[Stage]) -> LabelEvent | None:
-        """When one of these labels was set last."""
+        """Return the newest event that set one of these labels."""
         return next((event for event in reversed(events) if event.added and self._names(event, stages)), None)
 
     def _names(self, event: LabelEvent, stages: Collection[Stage]) -> bool:
         return event.label.casefold() in {self._policy.names.of(stage).casefold() for stage in stages}
 
     async def _answer_stranger(self, number: int, event: LabelEvent) -> None:
-        """Say once that a label asks for nothing; by this process the thread is read once for that."""
+        """Reply once that an untrusted label starts nothing; this process reads the thread once for that."""
         if number not in self._answered:
             await self._forge.replies.once(number, *untrusted_label(event.label, event.actor.login))
             self._answered.add(number)
 
     async def _distrust(self, actor: Account | None) -> str:
-        """Why a label of `actor` (None: nobody has set it) asks for nothing."""
+        """Return why a label by `actor` (None: unknown) starts nothing; empty if the actor is trusted."""
         trusted = actor is not None and await self._writers.include(actor)
         return "" if trusted else "the label was not set by somebody with write access"
 
@@ -219,7 +219,7 @@ WAITS = "its refactoring waits for /approve or /reject by somebody with write ac
 
 
 class RefactoringApproval:
-    """Reads the threads of issues whose refactoring waits; the newest command that counts decides."""
+    """Reads the threads of issues whose refactoring waits; the newest trusted command decides."""
 
     def __init__(self, comments: Comments, writers: TrustedWriters, names: Labels) -> None:
         self._comments = comments
@@ -227,7 +227,7 @@ class RefactoringApproval:
         self._names = names
 
     async def intent(self, issue: Issue, fence: Fence | None) -> Intent | str | None:
-        """What a claim would go on with, or why it waits; None when no refactoring of this issue waits."""
+        """Return the work that a claim would continue, or why it waits; None if no refactoring of this issue waits."""
         labels = self._names.read(issue.labels)
         if fence is None or fence.stage is not Stage.AWAITING_APPROVAL or labels.stages != {fence.stage}:
             return None

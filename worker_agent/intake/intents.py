@@ -1,4 +1,4 @@
-"""What a claim of an item would begin, on which text, and whose label asks for it: pure decisions."""
+"""Decisions on the work that a claim would begin, its text, and the label that asks for it (pure)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from worker_agent.expected_labels import is_doubled
 from worker_agent.policy import Policy
 
 UNAPPROVED = "0" * 64
-"""The hash of no text: a plan's text was edited before it was begun, so what stands there nobody has approved."""
+"""The hash of no text: a plan's text was edited before it was begun, so nobody has approved its present text."""
 
 _BUILDS = frozenset({"", Phase.RED, Phase.GREEN, Phase.REFACTOR, Phase.CONFIRMED, Phase.DECLINED})
-"""Phases ahead of the pull request; in every other one the branch is finished as far as the tests here can say."""
+"""Phases before the pull request; in every other one the branch is finished as far as the tests here can tell."""
 
 _ANSWERS = frozenset({Phase.FEEDBACK, Phase.TEXT, Phase.ANSWER, Phase.ROUNDS})
-"""Phases of an open pull request in which what was said of it comes first, and not what CI says.
+"""Phases of an open pull request in which remarks are handled before CI results.
 
-At `answer` the change is made and paid for: only the words are missing.
+At `answer` the change is made and paid for: only the answers are missing.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One of these stage labels, on this thread, is why something begins."""
+    """The reason of new work: one of these stage labels, on this thread."""
 
     number: int
     stages: frozenset[Stage]
@@ -40,7 +40,7 @@ class Cause:
 def intent(
     issue: Issue, pull_request: PullRequest | None, fence: Fence | None, policy: Policy, keys: Keyring
 ) -> Intent | str:
-    """What a claim of this item would begin, or the sentence why there is nothing to claim."""
+    """Return the work that a claim of this item would begin, or the sentence why there is nothing to claim."""
     names = policy.names
     if not issue.open or issue.locked:
         return "the issue is closed or locked"
@@ -68,14 +68,14 @@ def intent(
 
 
 def _is_mislabelled(fence: Fence, of_issue: frozenset[Stage]) -> bool:
-    """Whether what was handed over shows no stage, or two. A person who took the label off is heard after the claim."""
+    """Return whether handed-over work shows no stage, or two. Work is claimed even if a person removed the label."""
     return fence.stage is Stage.REVIEWING and (not of_issue or is_doubled(of_issue))
 
 
 def _is_left(pull_request: PullRequest | None, fence: Fence, policy: Policy) -> bool:
-    """Whether what was handed over has ended while GitHub leaves its issue open.
+    """Return whether the pull request of handed-over work has ended while GitHub leaves its issue open.
 
-    Merged into a branch for which GitHub closes no issue, or closed without being merged.
+    It was merged into a branch for which GitHub closes no issue, or closed without being merged.
     """
     if pull_request is None or fence.stage is not Stage.REVIEWING or pull_request.open:
         return False
@@ -83,10 +83,10 @@ def _is_left(pull_request: PullRequest | None, fence: Fence, policy: Policy) -> 
 
 
 def _approved(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
-    """The hash of the text that a fresh start is bound to.
+    """Return the hash of the text that a fresh start is bound to.
 
-    A plan's text that was edited before its first start is asked about once. When there is a fence,
-    there was a start before: somebody has set the label again, on the text as it is.
+    A plan's text that was edited before its first start is asked about once. If there is a fence, there was a start
+    before: a person has set the label again, on the text as it is.
     """
     if fence is None and (authentic(issue.body, keys) is Provenance.EDITED or _is_edited_pending(issue, keys)):
         return UNAPPROVED
@@ -94,16 +94,16 @@ def _approved(issue: Issue, fence: Fence | None, keys: Keyring) -> str:
 
 
 def _is_edited_pending(issue: Issue, keys: Keyring) -> bool:
-    """Whether the text of an issue about a pending test is not the one that the engine wrote."""
+    """Return whether the text of an issue about a pending test differs from the engine's own."""
     found = mark.read(issue.body, keys)
     return found.edited if found is not None else mark.is_pending(issue.body)
 
 
 def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, policy: Policy) -> Intent | str:
-    """What an item with an open pull request is claimed for; labels of either that lag count as work.
+    """Return the work of an item with an open pull request; labels of either that lag count as work.
 
-    From a halt only a person leads on, who thereby approves the issue's text and the branch's head as they are, and
-    one more round. Otherwise git decides what a head means that is not ours, see `branch/external_commits.py`.
+    After a halt only a person continues the work. That approves the issue's text and the branch's head as they are, and
+    one more round. Otherwise git decides about a head that is not ours, see `branch/external_commits.py`.
     """
     if fence is None:
         return "the pull request is not of this engine's making"
@@ -132,14 +132,14 @@ def _fix_round(issue: Issue, pull_request: PullRequest, fence: Fence | None, pol
 
 
 def _again(phase: str) -> Phase:
-    """Where a command leads on from `phase` of an open pull request: what was asked is asked again, else CI is read."""
+    """Return the phase from which a command continues an open pull request: the same question, or else CI."""
     if phase not in _ANSWERS:
         return Phase.CI
     return Phase(phase) if phase in {Phase.ANSWER, Phase.TEXT} else Phase.FEEDBACK
 
 
 def asked_in_vain(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Cause | None:
-    """The `ready` that a person has set on stopped work whose pull request is still open; nothing else tells them."""
+    """Return the `ready` label on stopped work whose pull request is still open; nothing else tells its author."""
     if fence is None or fence.stage is not Stage.WITHDRAWN or pull_request is None or not pull_request.open:
         return None
     asks = issue.open and not issue.locked and Stage.READY in names.read(issue.labels).stages
@@ -147,7 +147,7 @@ def asked_in_vain(issue: Issue, pull_request: PullRequest | None, fence: Fence |
 
 
 def opened_again(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> bool:
-    """Whether stopped work has an open pull request for which no label asks for anything."""
+    """Return whether stopped work has an open pull request for which no label asks for anything."""
     if fence is None or fence.stage is not Stage.WITHDRAWN or pull_request is None or not pull_request.open:
         return False
     asked = names.read(pull_request.labels).stages
@@ -155,7 +155,7 @@ def opened_again(issue: Issue, pull_request: PullRequest | None, fence: Fence | 
 
 
 def urged(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels) -> Cause | None:
-    """The label that a person has set again on work that waits; None when nothing waits, or nobody has."""
+    """Return the label that may ask again for work that waits; None if nothing waits or no such label is set."""
     if fence is None or fence.wait is None or fence.stage not in WORKING:
         return None
     if pull_request is not None and pull_request.open:
@@ -168,7 +168,7 @@ def urged(issue: Issue, pull_request: PullRequest | None, fence: Fence | None, n
 def cause(
     wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None, names: Labels
 ) -> Cause | None:
-    """The label that asks for `wish`; None for what goes on without one: work in progress, and what has ended."""
+    """Return the label that asks for `wish`; None for work that needs none: work in progress, and ended work."""
     begins = wish.stage is Stage.IMPLEMENTING
     if (fence is not None and fence.stage in WORKING | {Stage.READY}) or (
         pull_request and not pull_request.open and not begins

@@ -1,6 +1,6 @@
-"""What of an issue was not understood or seen, lines that name another one and images: said where its status stands.
+"""Notes in the status comment about parts of an issue that were not understood: references, and unseen images.
 
-"Hängt von #12 ab" holds nothing up, and a coder sees no picture that lies elsewhere. Whoever wrote it is told, in the
+"Hängt von #12 ab" blocks nothing, and a coder sees no picture that is stored elsewhere. The author reads of it in the
 comment that is written anyway.
 """
 
@@ -19,11 +19,11 @@ from shared.text import neutralise, one_line
 from worker_agent.prompt_inputs import images
 
 TOLD, LINE_CHARS = 3, 160
-"""So many lines are quoted, each of so many characters at most."""
+"""The most lines that are quoted, and the most characters of each."""
 
 
 class NotedStatus:
-    """A status board whose every word about an issue ends with what was not understood of its text."""
+    """A status board that appends to each status of an issue the parts of its text that were not understood."""
 
     def __init__(self, board: StatusComments, without: Callable[[Issue], int]) -> None:
         """`without` counts the images of an issue that no coder is shown, as far as that is known."""
@@ -32,17 +32,17 @@ class NotedStatus:
         self._noted: dict[int, Issue] = {}
 
     def seen(self, issue: Issue) -> None:
-        """Remember an issue as it is now, if there may be something to tell of it."""
+        """Remember an issue as it is now, if its text may need a note."""
         self._noted.pop(issue.number, None)
         if told(issue, len(images(issue.body))):
             self._noted[issue.number] = issue
 
     async def data(self, number: int) -> Mapping[str, Any]:
-        """What the comment says for programs."""
+        """Return the comment's machine-readable data."""
         return await self._board.data(number)
 
     async def show(self, number: int, status: Status, permit: WritePermit) -> None:
-        """Post or edit it, with the note."""
+        """Post or edit the status, with the note."""
         issue = self._noted.get(number)
         note = told(issue, self._without(issue)) if issue is not None else ""
         whole = "\n\n".join(part for part in (status.notes, note) if part)
@@ -50,7 +50,7 @@ class NotedStatus:
 
 
 def told(issue: Issue, without: int) -> str:
-    """What is said of both; empty when everything was understood and every image is shown."""
+    """Return the note about both; empty if everything was understood and every image is shown."""
     return "\n\n".join(filter(None, (_lines(issue), _images(issue, without))))
 
 

@@ -1,4 +1,4 @@
-"""Labels that another account of the engine has set: they count as far as that agent's fence says the same."""
+"""Labels set by another account of the engine: they count only if that agent's fence agrees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Fences(Protocol):
 
 
 class OtherAccounts:
-    """Where each agent is an App of its own, GitHub tells of none that it may write; who moves a fence may."""
+    """The engine's other accounts. GitHub confirms no App's write access; the right to move a fence proves it."""
 
     def __init__(self, port: Fences, accounts: Collection[int], keys: Keyring) -> None:
         """`accounts` are the ids that the engine's other agents sign in with."""
@@ -34,10 +34,10 @@ class OtherAccounts:
         self.keys = keys
 
     async def asks(self, account: Account, why: Cause, issue: Issue) -> bool:
-        """Whether `account` is the engine's, and the fence of the agent whose label it is bears it out.
+        """Return whether `account` is the engine's, and the fence of the label's agent agrees with the label.
 
-        Changes are the reviewer's to ask for, a specification of a plan that was approved the planner's to begin;
-        nothing else is asked by one agent of another. Raises `Transient`.
+        The reviewer may ask for changes, and the planner for a specification of an approved plan; no agent asks another
+        one for anything else. Raises `Transient`.
         """
         if account.id not in self._accounts:
             return False
@@ -46,7 +46,7 @@ class OtherAccounts:
         return Stage.READY in why.stages and await self._is_planned(issue)
 
     async def requested(self, number: int) -> Fence | None:
-        """The reviewer's fence of a pull request which it has given back; its phase says what for.
+        """Return the reviewer's fence of a pull request that it gave back; its phase is the reason.
 
         Raises `Transient`.
         """

@@ -1,4 +1,4 @@
-"""What a request for changes begins, by who has set its label: remarks, an edited text, or CI alone."""
+"""The work that a request for changes begins, by the account that set its label: remarks, an edited text, or CI."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from worker_agent.intake.other_accounts import OtherAccounts
 from worker_agent.intake.trusted_writers import TrustedWriters
 
 AT_ONCE = timedelta(minutes=2)
-"""So soon after its fence the reviewer has set its label, if nothing holds it up."""
+"""The most time between the reviewer's fence move and its own label, if nothing delays it."""
 
 
 _NOBODYS = {SENT_BACK: Phase.CI, BASE_MOVED: Phase.BASE}
-"""Why the reviewer gives back what nobody has asked to change, and what the worker does then."""
+"""The worker's phase for the reviewer's reasons to give a pull request back without requested changes."""
 
 
 class Branches(Protocol):
-    """What git knows of work branches."""
+    """The relation of work branches to our commits, from git."""
 
     async def relation(self, fence: Fence, head_sha: str) -> Head: ...
 
 
 class Requests:
-    """Tells a person's request from the reviewer's own; a wish that is no request stays as it is."""
+    """Tells a person's request from the reviewer's own; an intent that is no request stays as it is."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class Requests:
     async def refined(
         self, wish: Intent, issue: Issue, pull_request: PullRequest | None, fence: Fence | None
     ) -> Intent:
-        """What `wish` comes to for work that was handed over. Raises `Transient`.
+        """Return `wish` refined for work that was handed over. Raises `Transient`.
 
-        A person's label, of which the gate asks whether it counts, is their consent to the issue's text as it is.
+        A person's label, which the eligibility check verifies, approves the issue's text as it is.
         """
         asks = wish.phase in {Phase.FEEDBACK, Phase.ROUNDS}
         if not asks or pull_request is None or fence is None or fence.stage is not Stage.REVIEWING:
@@ -78,14 +78,14 @@ class Requests:
         return replace(wish, phase=_NOBODYS[requested.phase], round=max(fence.round, 1))
 
     async def _on_head(self, wish: Intent, pull_request: PullRequest, fence: Fence) -> Intent:
-        """`wish` upon the head as it is, where that was rewritten: whoever asks has seen it, or has done it."""
+        """Return `wish` on the present head if that was rewritten: the person who asks has seen it, or has done it."""
         head = pull_request.head_sha
         if head == fence.work_head or await self._branches.relation(fence, head) is not Head.FOREIGN:
             return wish
         return replace(wish, work_head=head)
 
     async def _by_person(self, number: int, fence: Fence, requested: Fence | None) -> bool:
-        """Whether a person has set the label, who may share our account: the reviewer moves its fence before it.
+        """Return whether a person set the label; people may share our account, but the reviewer moves its fence first.
 
         A reviewer with a token of its own looks like a person; its label comes right after that move.
         """
@@ -102,7 +102,7 @@ class Requests:
 
 
 def _on_text(wish: Intent, issue: Issue, fence: Fence) -> Intent:
-    """`wish` bound to the text of the issue, if that is another one than the work was bound to."""
+    """Return `wish` bound to the issue's text, if the work was bound to another one."""
     text = body_sha256(issue.title, issue.body)
     if fence.body_sha256 in {"", text}:
         return wish

@@ -1,4 +1,4 @@
-"""Issues that name the same files are built one after the other: which one an issue waits for, and how long."""
+"""Issues that name the same files are built one after the other: the issue that each one waits for, and how long."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from shared.workflow import Stage
 from shared.workflow.labels import Labels
 
 BEGUN = frozenset({Stage.IMPLEMENTING, Stage.TESTING, Stage.AWAITING_APPROVAL, Stage.REVIEWING})
-"""Stages of an issue whose work will be merged if nothing happens; what was given up holds nothing up."""
+"""Stages of an issue whose work will be merged if nothing happens; work that was given up blocks nothing."""
 
 SHOWN, PATH_CHARS = 3, 120
-"""So many files are named in a sentence, each with so many characters at most."""
+"""The most files that are named in a sentence, and the most characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Sharing:
 
 
 def begun(number: int, files: Collection[str], others: Iterable[Issue], names: Labels) -> Sharing | None:
-    """The oldest issue among `others` that was begun and names one of `files`; none of them waits for what was not."""
+    """Return the oldest begun issue among `others` that names one of `files`; None if there is none."""
     sharing = (Sharing(one.number, _shared(one, files)) for one in others if _is_begun(one, names))
     found = (one for one in sharing if one.files and one.on != number)
     return min(found, key=lambda one: one.on, default=None)
 
 
 class SameFiles:
-    """Remembers who waits for whom. What an agent is about to begin counts like what was begun."""
+    """Remembers which issue waits for which. An issue that an agent is about to begin counts as begun."""
 
     def __init__(self, names: Labels, priorities: tuple[str, ...]) -> None:
         self._names = names
@@ -47,11 +47,11 @@ class SameFiles:
         self._freed: dict[int, int] = {}
 
     def heard(self, number: int, *, begins: bool) -> None:
-        """Whether an issue was found to be beginning, by whomever, when it was looked at last."""
+        """Record whether an issue was beginning, by any agent, at the last look."""
         (self._beginning.add if begins else self._beginning.discard)(number)
 
     def first(self, issue: Issue) -> tuple[Sharing, bool] | None:
-        """The issue that has to be merged before this one begins, and whether that is news."""
+        """Return the issue that has to be merged before this one begins, and whether that is new; None for none."""
         before = self._waiting.pop(issue.number, None)
         if not (files := touched(issue.body)):
             return None
@@ -63,7 +63,7 @@ class SameFiles:
         return found, found != before
 
     def look(self, known: Mapping[int, Issue]) -> None:
-        """See in the list of open items whether what is waited for has gone, or names the files no more."""
+        """Look in the list of open items whether blockers have gone, or do not name the files any more."""
         if known is self._known:
             return
         self._known = known
@@ -75,7 +75,7 @@ class SameFiles:
                 self._freed[number] = self._freed.get(number, 0) + 1
 
     def times_freed(self, number: int) -> int:
-        """How often what this issue waited for was seen to go: a new number means that it is worth a look."""
+        """Return how often a blocker of this issue has gone: a new number means that the issue is worth a look."""
         return self._freed.get(number, 0)
 
     def _stands(self, other: Issue) -> bool:
@@ -97,7 +97,7 @@ class SameFiles:
 
 
 def told(sharing: Sharing) -> Status:
-    """It waits for another issue, and begins by itself when that has ended."""
+    """Return the status of an issue that waits for another one, and begins by itself when that has ended."""
     shown = ", ".join(f"`{neutralise(one_line(path, PATH_CHARS))}`" for path in sharing.files[:SHOWN])
     more = len(sharing.files) - SHOWN
     files = f"{shown} and {more} more" if more > 0 else shown

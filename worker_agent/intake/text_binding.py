@@ -1,4 +1,4 @@
-"""Whether the text that a claim would be bound to is the one that a person saw when they asked for it."""
+"""A check that the text a claim would be bound to is the one that a person saw when they asked for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worker_agent.ports import Forge
 
 
 class TextBinding:
-    """Looks after texts of people without write access: whoever may write needs nobody's approval for an edit."""
+    """Checks the texts of people without write access; an edit by a person with write access needs no approval."""
 
     def __init__(self, forge: Forge, writers: TrustedWriters, names: Labels) -> None:
         self._forge = forge
@@ -25,7 +25,7 @@ class TextBinding:
         self._names = names
 
     async def doubt(self, issue: Issue, fence: Fence | None, wish: Intent, asked_at: datetime) -> str:
-        """Why `wish` is not begun, which is said once in the status comment; empty when nothing is in doubt.
+        """Return why `wish` is not begun, which is posted once; empty if there is no doubt about the text.
 
         `asked_at` is when the label was set, by server time. Raises `Transient`.
         """
@@ -40,7 +40,7 @@ class TextBinding:
 
 
 def doubtful(names: Labels, issue: Issue) -> Status:
-    """What is said of a text that may have been edited between a person's label and its first reading."""
+    """Return the status for a text that may have been edited between a person's label and its first reading."""
     ready = names.of(Stage.READY)
     asks = ready if Stage.READY in names.read(issue.labels).stages else names.of(Stage.CHANGES_REQUESTED)
     sentence = (

@@ -1,4 +1,4 @@
-"""A configuration with which nothing can be begun: said once, on one issue, and the others are left where they are."""
+"""A configuration with which no work can begin: posted once, on one issue, while the others stay where they are."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from worker_agent.decide import Phase
 log = structlog.get_logger()
 
 WAIT = "configuration"
-"""Why the issue waits on which it was found."""
+"""The reason of the wait of the issue on which it was found."""
 
 AGAIN = timedelta(minutes=10)
-"""So often it is tried again: the file may be read by another process than this one, or the repository have changed."""
+"""Time until the next try: the file may be read by another process than this one, or the repository have changed."""
 
 
 class Unusable:
-    """Whether a repository can be worked on at all, as the newest start has found it; forgotten with the process."""
+    """The newest start's finding on whether a repository can be worked on at all; forgotten with the process."""
 
     def __init__(self, repository: str, shown: MutableMapping[str, str], boot: Callable[[], float]) -> None:
-        """`shown` is what metrics and `status` tell of repositories that cannot be used, `boot` the boot clock."""
+        """`shown` maps unusable repositories to reasons, for metrics and `status`; `boot` is the boot clock."""
         self._repository = repository
         self._shown = shown
         self._boot = boot
         self._found: tuple[int, str, float] | None = None
 
     def begin(self, number: int, why: str) -> None:
-        """It was found on issue `number`; nothing else is begun for a while."""
+        """Record that issue `number` could not begin because of `why`; nothing else is begun for a while."""
         if self._found is None or self._found[1] != why:
             log.error("repository_held", outcome="skipped", repo=self._repository, error=why)
         self._found = number, why, self._boot() + AGAIN.total_seconds()
         self._shown[self._repository] = why
 
     def end(self) -> None:
-        """Something could be begun."""
+        """Record that work could begin."""
         if self._found is not None:
             self._found = None
             self._shown.pop(self._repository, None)
             log.info("repository_free", outcome="completed", repo=self._repository)
 
     def skip(self, number: int, wish: Intent) -> Skip | None:
-        """Why a start is put off; the issue on which it was found is tried again by its own wait."""
+        """Return why a start is put off; None for the issue of the finding, which is retried by its own wait."""
         if self._found is None or wish.stage is not Stage.IMPLEMENTING or wish.phase != Phase.RED:
             return None
         found, why, until = self._found
@@ -56,6 +56,6 @@ class Unusable:
 
 
 def is_unbegun(held: Held) -> bool:
-    """Whether nothing was made of an item that is held, so that it can wait as if it had never been begun."""
+    """Return whether nothing was made of a held item yet, so that it can wait as if it had never been begun."""
     fence = held.fence
     return fence.stage is Stage.IMPLEMENTING and fence.phase == Phase.RED and not (fence.work_head or fence.pr)

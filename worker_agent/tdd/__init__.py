@@ -1,1 +1,1 @@
-"""Tests run, compared and judged: test-first proved by machine. No GitHub in this room; git by what `shared` gives."""
+"""Test-first work, proved by machine: tests are run, compared and judged. No GitHub here; git through `shared`."""

@@ -1,4 +1,4 @@
-"""The writing of a claim: what fits into the one hidden, signed line of a pull request (pure)."""
+"""The writer of a claim, as far as it fits into the one hidden, signed line of a pull request (pure)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from worker_agent.tdd.runners.report import TestId
 __all__ = ["LIMIT", "Claim", "ClaimedProof", "NoClaim", "digest", "read", "write"]
 
 LIMIT = 16_000
-"""Characters of the whole line; tests that do not fit are only counted, and named by their digest."""
+"""The most characters of the whole line; tests that do not fit are only counted, and identified by their digest."""
 
 LIST_CHARS = 2_000
-"""Characters of each list of the proof."""
+"""The most characters of each list of the proof."""
 
 MORE = "... and "
-"""How the entry begins that counts what a list leaves out."""
+"""The beginning of the entry that counts the entries a list leaves out."""
 
 
 def write(claim: Claim, keys: Keyring) -> str:
-    """The line; at most `LIMIT` characters, whatever the tests are called."""
+    """Return the line; at most `LIMIT` characters, however long the tests' names are."""
     claim = replace(claim, proof=None if claim.proof is None else _bounded(claim.proof), v=VERSION)
     left = LIMIT - len(_line(_content(claim, {}), keys))
     kept: dict[TestId, str] = {}
@@ -46,7 +46,7 @@ def _bounded(proof: ClaimedProof) -> ClaimedProof:
 
 
 def _fitting(entries: Sequence[str]) -> tuple[str, ...]:
-    """The first ones, as many as fit, and how many more there are."""
+    """Return the first entries, as many as fit, and an entry that counts the others."""
     left = LIST_CHARS
     for count, entry in enumerate(entries):
         left -= len(comment_signatures.spelled([entry]))

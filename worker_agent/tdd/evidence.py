@@ -1,4 +1,4 @@
-"""The proof for people: which test stands for which criterion, how it ended before and after the change (pure)."""
+"""The proof for people: the criterion of each test, and its results before and after the change (pure)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
 
 ROWS = 100
 TABLE_CHARS = 14_000
-"""Tests in one table, and their characters; GitHub refuses bodies above 65,536, of which others need their part."""
+"""The most tests in one table, and their characters: GitHub refuses bodies above 65,536, and other parts need room."""
 
 ROWS_REFUSED = 20
 
 REFUSED_CHARS = 160
 
 SHA = 7
-"""Characters of a commit, as GitHub shows and links it."""
+"""Characters of a commit's hash, as GitHub shows and links it."""
 
 MESSAGE_CHARS = 100
 
 CRITERION_CHARS = 90
-"""Of a criterion's text in the table; the issue has the whole."""
+"""The most characters of a criterion's text in the table; the issue has the whole."""
 
 LATER = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """One new test: how it was on the base, with the error's line, and how it is on the head.
+    """One new test: its result on the base, with the error's line, and its result on the head.
 
-    `criterion` is the id of the acceptance criterion that it stands for, empty when nothing says so.
+    `criterion` is the id of the acceptance criterion that it stands for, empty if no criterion is named.
     """
 
     test: TestId
@@ -47,12 +47,12 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is claimed of the cycles. `cost_usd` None means that nobody knows.
+    """The claims about the cycles. `cost_usd` is None if the cost is unknown.
 
-    `refused` says what was not taken before, `criteria` maps the ids of all acceptance criteria to their texts,
-    `set_aside` names those of which no test was taken. `quality` maps a linter or type checker to how it ended on
-    the head. `later` are the commits that followed the first green one, each with what its coder says. `tried` is what
-    was done to code and tests to find out whether the new tests notice, None where nothing was.
+    `refused` lists rejected attempts, `criteria` maps the ids of all acceptance criteria to their texts, `set_aside`
+    names those of which no test was taken. `quality` maps a linter or type checker to its result on the head. `later`
+    are the commits after the first green one, each with its coder's words. `tried` holds the damage done to code and
+    tests to find out whether the new tests notice it; None if there was none.
     """
 
     base: str
@@ -74,14 +74,14 @@ class Evidence:
 
 
 def criterion_of(test: TestId, criteria: Collection[str]) -> str:
-    """The criterion that a test stands for: the only one, or the one whose id is a word of the test's name."""
+    """Return the criterion that a test stands for: the only one, or the one whose id is a word of the test's name."""
     if len(criteria) == 1:
         return next(iter(criteria))
     return next((one for one in criteria if _names(test.rpartition("::")[2], one)), "")
 
 
 def covered(said: str, tests: Iterable[TestId], criteria: Collection[str]) -> dict[TestId, str]:
-    """Test -> criterion, as a coder's lines say it: one that names one criterion names the tests of it."""
+    """Map each test to its criterion by a coder's lines: a line that names one criterion names the tests of it."""
     found: dict[TestId, str] = {}
     known = {test: test.rpartition("::")[2].partition("[")[0] for test in tests}
     for line in said.splitlines():
@@ -96,7 +96,7 @@ def _names(text: str, criterion: str) -> bool:
 
 
 def proofs(red: TestRun, green: TestRun, proven: Iterable[TestId]) -> tuple[Proof, ...]:
-    """The rows for the tests that a `GreenVerdict` names as proven."""
+    """Return the rows for the tests that a `GreenVerdict` names as proven."""
     return tuple(_proof(red, green, test) for test in proven)
 
 
@@ -110,7 +110,7 @@ def _proof(red: TestRun, green: TestRun, test: TestId) -> Proof:
 
 
 def markdown(evidence: Evidence) -> str:
-    """The section for the pull request; every text that a model or a test made is inert in it."""
+    """Return the section for the pull request; all text made by a model or a test is inert in it."""
     parts = [
         [_headline(evidence)],
         _table(evidence) if evidence.proofs else [],
@@ -139,7 +139,7 @@ def _table(evidence: Evidence) -> list[str]:
 
 
 def _rows(evidence: Evidence, *, named: bool) -> list[str]:
-    """As many as fit, and how many more there are; then the criteria that no test names."""
+    """Return as many rows as fit, and the number of the others; then the criteria that no test names."""
     order = {criterion: place for place, criterion in enumerate(evidence.criteria)}
     proofs = sorted(evidence.proofs, key=lambda one: order.get(one.criterion, len(order))) if named else evidence.proofs
     kept, left = list[str](), TABLE_CHARS
@@ -159,7 +159,7 @@ def _rows(evidence: Evidence, *, named: bool) -> list[str]:
 
 
 def _criterion(id: str, evidence: Evidence, told: Collection[str]) -> str:
-    """Its id, and the first time its text."""
+    """Return a criterion's id, with its text the first time."""
     text = "" if id in told else one_line(evidence.criteria.get(id, ""), CRITERION_CHARS)
     return ": ".join(filter(None, (plain(id), mixed(text))))
 
@@ -178,7 +178,7 @@ def _unmapped(evidence: Evidence) -> Iterator[str]:
 
 
 def _folded(evidence: Evidence) -> list[str]:
-    """How it came about: for who wants to look closer."""
+    """Return the collapsed lines about how the proof was made, for a closer look."""
     cost = "cost unknown" if evidence.cost_usd is None else f"${evidence.cost_usd:.2f}"
     tries = f"{evidence.attempts} attempt{'s' * (evidence.attempts != 1)}"
     lines = [f"<details><summary>Evidence: {tries}, {cost}</summary>", ""]
@@ -193,7 +193,7 @@ def _folded(evidence: Evidence) -> list[str]:
 
 
 def _refused(refused: Sequence[str]) -> list[str]:
-    """What was not taken; as code, because tests and models made the text."""
+    """Return the rejected attempts as code, because tests and models wrote the text."""
     if not refused:
         return []
     kept = [f"- {code(one_line(line, REFUSED_CHARS))}" for line in refused[:ROWS_REFUSED]]
@@ -210,4 +210,4 @@ def _row(proof: Proof, criterion: str | None) -> str:
 
 
 _RED = {"not collected": "cannot be loaded", "absent": "did not exist"}
-"""What the words of a proof mean to people."""
+"""Words for people in place of a proof's own."""

@@ -11,18 +11,18 @@ SENTENCE_CHARS = 300
 
 
 def code(text: str) -> str:
-    """A code span that nothing in `text` can leave: no mention, link, cell border or hidden marker."""
+    """Return `text` as a code span that it cannot leave: no mention, link, cell border or hidden marker."""
     inert = neutralise(one_line(text, ID_CHARS)).replace("`", "'")
     return f"`{_cell(inert)}`" if inert.strip() else ""
 
 
 def plain(text: str) -> str:
-    """`text` as words and ordinary punctuation, on one line."""
+    """Return `text` as words and ordinary punctuation, on one line."""
     return _cell(_words(one_line(text, ID_CHARS)))
 
 
 def mixed(text: str) -> str:
-    """A sentence whose own code spans stay such; the rest is plain."""
+    """Return a sentence whose own code spans stay code; the rest becomes plain."""
     parts = re.split(r"`([^`]*)`", one_line(text, SENTENCE_CHARS))
     return "".join(code(part) if at % 2 else _cell(_words(part)) for at, part in enumerate(parts))
 

@@ -1,4 +1,4 @@
-"""The evidence's lines about what was tried against the tests, and about existing tests that changed (pure)."""
+"""The evidence's lines about the trials of the tests, and about existing tests that changed (pure)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from shared.text import neutralise, printable
 from worker_agent.tdd.inert_markdown import code, mixed
 
 ENTRIES = 5
-"""So many entries of a list stand on its line."""
+"""The most entries of a list on its line."""
 
 CHANGED = 20
 DIFFS_CHARS = 7_000
-"""So many changed tests are listed, and so many characters of their differences shown."""
+"""The most changed tests that are listed, and the most characters of their differences."""
 
 FENCE_CHARS = 50
-"""Tildes in a row with which a difference is not shown: no longer fence is read by everybody."""
+"""The number of tildes in a row with which a difference is not shown: not every reader takes a longer fence."""
 
 
 def attention(proof: ProofNote) -> Iterator[str]:
-    """A line for each thing that whoever merges should see."""
+    """Yield a line for each thing that the person who merges should see."""
     if proof.unnoticed:
         yield f"- No new test fails when the code is broken here: {', '.join(_first(proof.unnoticed, mixed))}"
     if proof.removed_tests:
@@ -30,7 +30,7 @@ def attention(proof: ProofNote) -> Iterator[str]:
 
 
 def tried(proof: ProofNote) -> Iterator[str]:
-    """A line for each thing that was done to find out whether the tests prove anything."""
+    """Yield a line for each trial of whether the tests prove anything."""
     if proof.damages:
         ways = "1 way" if proof.damages == 1 else f"{proof.damages} ways"
         yield f"- The changed code was broken in {ways}, and the new tests noticed {proof.noticed}"
@@ -50,7 +50,7 @@ def tried(proof: ProofNote) -> Iterator[str]:
 
 
 def changed_expectations(proof: ProofNote) -> list[str]:
-    """Each old test of which something else is expected now, why that was allowed, and its folded difference."""
+    """Return each old test whose expectations changed, the permission for that, and its collapsed difference."""
     if not proof.changed_tests:
         return []
     lines, left = ["**Existing tests that expect something else now:**"], DIFFS_CHARS
@@ -64,7 +64,7 @@ def changed_expectations(proof: ProofNote) -> list[str]:
 
 
 def _difference(test: ChangedTest, room: int) -> str:
-    """Folded, in a fence that nothing in it can close; nothing when there is no room for it."""
+    """Return a collapsed difference, in a fence that its text cannot close; empty if there is no room for it."""
     text = neutralise(printable(test.diff)).strip("\n")
     longest = max((len(run) for run in re.findall("~+", text)), default=0)
     if not text or len(text) > room or longest > FENCE_CHARS:

@@ -1,6 +1,6 @@
 """Evidence of a commit that came after the proof: a repair of CI, an answer to a review.
 
-It is made anew, unless nothing but layout, comments and documentation is different: every run would show the same.
+It is renewed, unless only layout, comments and documentation differ: then every run would show the same.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class RenewedEvidence:
         self._verification = TreeVerification(session)
 
     async def added(self, work: WorkContext, tree: str, note: Note) -> Note:
-        """The note of a commit with its evidence: tests, how they were on the base, and what was damaged.
+        """Return the note of a commit with its evidence: tests, their results on the base, and the damage tried.
 
-        What is not proven any more becomes a doubt, and refuses nothing: the commit keeps every test. Without tests
-        that can be run on the base the note stays as it is.
+        A lost proof becomes a doubt and refuses nothing: the commit keeps every test. Without tests that can be run on
+        the base the note stays as it is.
         """
         base = await _base(self._session, work)
         if (proven := await self._still_proven(work, base, tree)) is not None:
@@ -63,7 +63,7 @@ class RenewedEvidence:
         )
 
     async def _still_proven(self, work: WorkContext, base: str, tree: str) -> Note | None:
-        """The note of the last proof, where it leaves nothing open and `tree` is the same code on the same base."""
+        """Return the note of the last proof, if it leaves nothing open and `tree` is the same code on the same base."""
         done = await next_phase.phases(self._session, work)
         oid, last = next(((oid, note) for oid, note in reversed(done) if note.proof is not None), ("", None))
         if last is None or last.proof is None or last.base != base or last.proof.unnoticed or last.proof.doubts:
@@ -93,22 +93,22 @@ class RenewedEvidence:
 
 
 def renewed(phases: Sequence[tuple[str, Note]]) -> tuple[str, Note] | None:
-    """The newest of these commits (oldest first) whose evidence was made anew, with its note."""
+    """Return the newest of these commits (oldest first) whose evidence was renewed, with its note."""
     return next(((oid, note) for oid, note in reversed(phases) if is_renewed(note)), None)
 
 
 def is_renewed(note: Note) -> bool:
-    """Whether a note has evidence of its own on a commit that came after the proof."""
+    """Return whether a note has evidence of its own on a commit that came after the proof."""
     return note.phase is Phase.FIX and note.proof is not None
 
 
 def _is_only_cycle(last: Note, done: Sequence[tuple[str, Note]]) -> bool:
-    """Whether a cycle was about the whole specification, so that its proof is about the whole change."""
+    """Return whether a cycle was about the whole specification, so that its proof is about the whole change."""
     return not last.current_test and sum(note.phase is Phase.GREEN for _, note in done) == 1
 
 
 async def _base(session: CodingSession, work: WorkContext) -> str:
-    """The commit of the base branch that the branch is built on: what it merged last, else where it began."""
+    """Return the commit of the base that the branch is built on: the last one it merged, else its first base."""
     phases = await next_phase.phases(session, work)
     return next((note.base for _, note in reversed(phases) if note.phase is Phase.SYNC), work.base)
 

@@ -1,4 +1,4 @@
-"""Has the work on one item examined: its base, the tests on it, the implementation; only committed trees are run."""
+"""The examination of the work on one item: its base, the tests on it, the implementation; only committed trees run."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ NO_FILE = "The coder changed no file: write the tests of the acceptance criteria
 
 @dataclass(frozen=True, slots=True)
 class Red:
-    """The red commit as it was judged: what the green one is compared with."""
+    """The red commit as it was judged, with which the green one is compared."""
 
     run: TestRun
     verdict: RedVerdict
     files: frozenset[str] = frozenset()
     waiting: Marked | None = None
-    """The pending test of the base that the issue is about."""
+    """The pending test of the base that the issue is about; None for none."""
     old: OldTests = field(default_factory=OldTests)
     baseline: TestRun = field(default_factory=TestRun)
 
@@ -46,7 +46,7 @@ class TreeVerification:
         self._session = session
 
     async def baseline(self, work: WorkContext) -> TestRun:
-        """The tests of the base, before anything is paid for; raises `CycleAborted` when they cannot be run.
+        """Return the test run of the base, before anything is paid; raise `CycleAborted` if it cannot be run.
 
         A program that is not there says something of the machine, not of the issue: raises `Misconfigured`. Where the
         whole suite is left to CI nothing is run yet.
@@ -63,7 +63,7 @@ class TreeVerification:
         return run
 
     async def red(self, work: WorkContext, baseline: TestRun, commit_or_tree: str) -> Red:
-        """Judge tests on the base: `commit_or_tree` is the base with nothing but its tests' side changed."""
+        """Judge tests on the base: `commit_or_tree` is the base with only its tests' side changed."""
         subject = await self._subject(work, commit_or_tree)
         change = subject.change
         stray = sorted(path for path in change.changed if path not in change.tests and change.layout.is_code(path))
@@ -87,13 +87,13 @@ class TreeVerification:
         return Red(found.run, verdict, found.files, waiting, found.old, found.baseline)
 
     async def _mixed(self, work: WorkContext, change: Change, tree: str) -> list[str]:
-        """Files with inline tests of which more than the tests differs."""
+        """Return the files with inline tests in which more than the tests differs."""
         if not change.inline:
             return []
         return [path for path, laid in change.inline.items() if laid != change.new.get(path)]
 
     async def refusal(self, work: WorkContext, start: str, tree: str) -> GreenVerdict | None:
-        """What is wrong with an implementation before any test is run."""
+        """Return the faults of an implementation that are found before any test is run; None if there are none."""
         change = (await self._subject(work, tree, start)).change
         if not change.changed:
             return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, ("Nothing was changed.",))
@@ -101,7 +101,7 @@ class TreeVerification:
         return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, listed(touched)) if touched else None
 
     async def stray(self, work: WorkContext, start: str, tree: str) -> tuple[str, ...]:
-        """The files outside of the tests' side that differ between two trees."""
+        """Return the files outside of the tests' side that differ between two trees."""
         change = (await self._subject(work, tree, start)).change
         return tuple(sorted(path for path in change.changed if path not in change.tests))
 
@@ -114,15 +114,15 @@ class TreeVerification:
         return await examination.green(subject, known, before)
 
     async def unchanged(self, work: WorkContext, baseline: TestRun, tree: str) -> Green:
-        """Judge a change that asks for no new test."""
+        """Judge a change that needs no new test."""
         return await unchanged_behaviour.examined(await self._subject(work, tree), baseline)
 
     async def tests_of(self, work: WorkContext, tree: str) -> str:
-        """The base's tree with the tests' side of a head."""
+        """Return the base's tree with the tests' side of a head."""
         return await tree_with_tests(work.space, (await self._subject(work, tree)).change)
 
     async def _subject(self, work: WorkContext, tree: str, start: str = "") -> ProofSubject:
-        """What is under proof: the change from the item's base, or from `start`, to a tree."""
+        """Return the subject of a proof: the change from the item's base, or from `start`, to a tree."""
         policy, specification = self._session.policy, work.specification
         paths = await self._session.phase_commits.mirror.paths(work.base)
         change = await load(
@@ -135,7 +135,7 @@ class TreeVerification:
 
 
 def _activated(change: Change, waiting: Marked | None) -> Change:
-    """The change without the marker of the pending test that it activates: that is no change of an old test."""
+    """Return the change without the activated pending test's marker: its removal is no change of an old test."""
     if waiting is None:
         return change
     laid: Mapping[str, bytes] = activation.laid(change.old, change.new, waiting)

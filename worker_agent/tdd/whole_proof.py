@@ -1,4 +1,4 @@
-"""The proofs of all cycles as one, and what of it a claim says to programs (pure)."""
+"""The proofs of all cycles as one, and the part of it that a claim has for programs (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.git.proof_claim import ClaimedProof
 
 
 def together(proofs: Sequence[ProofNote]) -> ProofNote | None:
-    """The proofs of all cycles as one, each entry once."""
+    """Return the proofs of all cycles as one, each entry once."""
     if not proofs:
         return None
     lists = ("unnoticed", "removed_tests", "weak", "unstable", "pinned", "doubts", "remarks")
@@ -26,7 +26,7 @@ def together(proofs: Sequence[ProofNote]) -> ProofNote | None:
 
 
 def claimed(tried: ProofNote) -> ClaimedProof:
-    """Counts and names, without differences."""
+    """Return counts and names, without differences."""
     return ClaimedProof(
         damages=tried.damages,
         noticed=tried.noticed,

@@ -1,1 +1,1 @@
-"""Checks what a pull request claims, with nothing but git and the test runner: fresh clones, no notes, no memory."""
+"""Checks of a pull request's claims, with only git and the test runner: fresh clones, no notes, no memory."""

@@ -1,4 +1,4 @@
-"""A fresh clone for one examination, and how the commits of a claim stand to each other in it."""
+"""A fresh clone for one examination, and the relations of a claim's commits in it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from worker_agent.tdd.claim import Claim
 from worker_agent.verify.compare import History
 
 NOBODY = Identity("verify", "verify@localhost")
-"""Nothing that is committed here leaves."""
+"""The author of commits that never leave the clone."""
 
 
 async def cloned(git: Git, url: str, root: Path) -> tuple[Mirror, Workspace]:
-    """A clone of `url` below `root`, which shares nothing with any other directory; errors as `Git.fetch`.
+    """Clone `url` below `root`, sharing nothing with any other directory; errors as `Git.fetch`.
 
-    `git` answers for the server.
+    `git` signs in to the server.
     """
     mirror = Mirror(git.at(root / "mirror.git"), url)
     await mirror.ensure()
@@ -28,7 +28,7 @@ async def cloned(git: Git, url: str, root: Path) -> tuple[Mirror, Workspace]:
 
 
 async def brought(mirror: Mirror, commit: str) -> bool:
-    """Whether the server has this commit; then the clone has it too."""
+    """Return whether the server has this commit; if so, the clone has it too."""
     names.oid(commit)
     if await mirror.sha(commit) is None:
         try:
@@ -39,10 +39,9 @@ async def brought(mirror: Mirror, commit: str) -> bool:
 
 
 async def placed(mirror: Mirror, claim: Claim, head: str, branch: str, *, merged: bool) -> tuple[History, str]:
-    """How the claimed commits stand to `head` and to the base branch, and the base to examine.
+    """Return the relations of the claimed commits to `head` and to the base branch, and the base to examine.
 
-    That is the claimed one, unless the base branch was merged into the head since. All commits are
-    in the clone.
+    That is the claimed one, unless the base branch was merged into the head since. All commits are in the clone.
     """
     tip = await mirror.tip(branch)
     why = []
@@ -60,7 +59,7 @@ async def placed(mirror: Mirror, claim: Claim, head: str, branch: str, *, merged
 
 
 async def later(mirror: Mirror, claimed: str, head: str) -> tuple[str, ...]:
-    """What is told where a pull request has gone on since its claim: repairs, a review round, a merge of the base."""
+    """Return the remark for a pull request that moved on after its claim: by repairs, a review round, or a merge."""
     if claimed == head:
         return ()
     count = (await mirror.git.run("rev-list", "--count", "--first-parent", f"{claimed}..{head}", "--")).text

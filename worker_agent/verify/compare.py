@@ -1,4 +1,4 @@
-"""What is false in a claim, by what was seen when it was run again (pure)."""
+"""The false statements of a claim, compared with the results of running it again (pure)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Falsehood:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """How the commits of a claim stand to each other and to the base branch; `why` is empty when they fit."""
+    """Relations of a claim's commits to each other and to the base branch; `why` is empty if they fit."""
 
     why: tuple[str, ...] = ()
     same_base: bool = True
-    """The claimed base is the commit that was examined: else counts of it cannot be compared."""
+    """True if the claimed base is the examined commit; only then its counts can be compared."""
     same_head: bool = True
-    """The claimed head is still the head."""
+    """True if the claimed head is still the head."""
 
 
 def unproven(seen: Repeated) -> tuple[Falsehood, ...]:
-    """What stands against "red on the base, green on the head, and it means something", whoever claims it."""
+    """Return the evidence against "red on the base, green on the head, and it means something", for any claim."""
     if not seen.baseline.ok:
         return tuple(Falsehood("baseline", line) for line in seen.baseline.details)
     red, green = seen.red_verdict, seen.green_verdict
@@ -52,7 +52,7 @@ def unproven(seen: Repeated) -> tuple[Falsehood, ...]:
 
 
 def false(claim: Claim, seen: Repeated, history: History) -> tuple[Falsehood, ...]:
-    """Everything that is not as claimed, and everything that stands against any such claim."""
+    """Return everything that is not as claimed, and everything that speaks against any such claim."""
     found = [*(Falsehood("history", why) for why in history.why), *unproven(seen)]
     if not seen.baseline.ok:
         return tuple(found)
@@ -62,7 +62,7 @@ def false(claim: Claim, seen: Repeated, history: History) -> tuple[Falsehood, ..
 
 
 def _counts(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehood]:
-    """Numbers are compared where they were measured: on the same commits, in any one of the runs."""
+    """Yield false counts; each is compared only if measured on the same commits, with any one of the runs."""
     if history.same_base and claim.baseline is not None:
         counted = [counts(run) for run in seen.baselines]
         if (claim.baseline.passed, claim.baseline.failed, claim.baseline.ids_sha) not in counted:
@@ -81,7 +81,7 @@ def _counts(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehoo
 
 
 def _tests(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehood]:
-    """Each claimed test by itself, then whether they are all."""
+    """Yield false statements about each claimed test, then whether the claim lists all tests."""
     rows = {proof.test: proof for proof in proofs(seen.red, seen.green, seen.green_verdict.proven)}
     hollow = dict.fromkeys(seen.red_verdict.hollow, "proves nothing")
     hollow |= dict.fromkeys(seen.red_verdict.duplicates, "repeats another test")

@@ -1,4 +1,4 @@
-"""What the signed notes of the claimed commits say about effort, which no test run can repeat."""
+"""Attempts and cost from the signed notes of the claimed commits, which no test run can repeat."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from worker_agent.verify.clone import NOBODY
 from worker_agent.verify.compare import Falsehood
 
 HISTORY_LIMIT = 500
-"""Commits looked through for notes."""
+"""The most commits that are searched for notes."""
 
 CENT = 0.005
-"""US dollars; less than this is rounding."""
+"""US dollars; a smaller difference is rounding."""
 
 
 async def noted(mirror: Mirror, claim: Claim, keys: Keyring) -> tuple[Note, ...]:
-    """The authentic notes of the commits that lead to the claimed head; the claim's commits are in the clone."""
+    """Return the authentic notes of the commits that lead to the claimed head; the claim's commits are in the clone."""
     ref = notes_ref(claim.issue)
     if await mirror.refresh(ref) is None:
         return ()
@@ -31,7 +31,7 @@ async def noted(mirror: Mirror, claim: Claim, keys: Keyring) -> tuple[Note, ...]
 
 
 def contradicted(claim: Claim, notes: Collection[Note]) -> Iterator[Falsehood]:
-    """Attempts that are not those of the notes, and a cost below theirs; without notes nothing is said."""
+    """Yield attempts that differ from those of the notes, and a cost below theirs; nothing if there are no notes."""
     if not notes:
         return
     attempts = max(note.attempts for note in notes)

@@ -29,7 +29,7 @@ from worker_agent.tdd.runners.runner import Selection
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Which commits, how their tests are run, and what the specification allows."""
+    """Input of an examination: the commits, the rules for running tests, and the specification's permissions."""
 
     base: str
     head: str
@@ -40,14 +40,14 @@ class Ask:
     rules: Rules = field(default_factory=Rules)
     test_files: tuple[str, ...] = ()
     claimed: Baseline | None = None
-    """How the base stood by the claim."""
+    """The claimed test result of the base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What was seen: the base, the tests' side on it, the head, and what damage of the head has shown.
+    """Results: the base, the tests' side on it, the head, and the runs of the damaged head.
 
-    `baselines` are all runs of the base, of which there are two when the first one was not as claimed.
+    `baselines` are all runs of the base, of which there are two if the first one was not as claimed.
     """
 
     baselines: tuple[TestRun, ...]
@@ -61,7 +61,7 @@ class Repeated:
 
 
 def counts(run: TestRun) -> tuple[int, int, str]:
-    """How many tests passed and failed, and the digest of those that passed, as a claim has it."""
+    """Return the numbers of passed and failed tests, and the digest of the passed ones, in a claim's form."""
     return len(run.passed), len(run.failed), run.digest()
 
 
@@ -76,7 +76,7 @@ class Repeat:
         self._whole = 0
 
     async def examined(self) -> Repeated:
-        """Everything again; raises `Misconfigured` when no test can be started."""
+        """Run everything again; raise `Misconfigured` if no test can be started."""
         ask = self._ask
         await self._space.bring(ask.base)
         await self._space.bring(ask.head)
@@ -93,7 +93,7 @@ class Repeat:
         return replace(seen, proof=replace(seen.proof, suite_runs=self._whole))
 
     def _counted(self, run: Run) -> Run:
-        """The same, with runs of a whole suite counted."""
+        """Return `run`, with runs of a whole suite counted."""
 
         async def counted(tree: str, over: Overlay, chosen: Selection | None, deadline: float | None) -> TestRun:
             self._whole += chosen is None
@@ -120,7 +120,7 @@ class Repeat:
         return Repeated(bases, sound, before.run, before.verdict, found.run, found.verdict, found.proof)
 
     async def _bases(self, subject: ProofSubject) -> tuple[TestRun, ...]:
-        """The base, and once more where it is not as it was claimed."""
+        """Return the run of the base, and a second one if it is not as claimed."""
         if self._ask.rules.local_suite == "changed":
             return (TestRun(),)
         first = await subject.run(self._ask.base, NOTHING_OVER, None, None)

@@ -1,4 +1,4 @@
-"""What an examination says, for people and for machines (pure)."""
+"""The report of an examination, for people and for machines (pure)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Report:
     proven: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     claimed: bool | None = True
-    """Whether a pull request claims it; None for two commits, which claim nothing. Else the difference was judged."""
+    """True if a pull request claims it, else the difference was judged; None for two commits, which claim nothing."""
     damages: int = 0
     noticed: int = 0
     unnoticed: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Report:
         *,
         claimed: bool | None = True,
     ) -> Self:
-        """What was seen, and what of it is not as claimed."""
+        """Build the report from the results, and from the claims that are false."""
         return cls(
             subject,
             ask.base,
@@ -77,12 +77,12 @@ class Report:
 
 
 def _changed(one: ChangedTest) -> str:
-    """The test, once, and what became of it."""
+    """Return the line for a changed test, which names the test once."""
     return one.what if one.what.startswith(f"{one.test}: ") else f"{one.test}: {one.what}"
 
 
 def as_text(report: Report) -> str:
-    """Lines for a terminal, without control characters; text made by tests is cut."""
+    """Return lines for a terminal, without control characters; text made by tests is cut."""
     word = {True: "verified", False: "proven, though nobody claims it", None: "proven"}[report.claimed]
     word = word if report.true else "NOT PROVEN"
     lines = [f"{report.subject}: {word}"]

@@ -1,4 +1,4 @@
-"""Whether what people read in a pull request and its issue is what was claimed: both can be edited by hand (pure)."""
+"""A check that the visible pull request and issue match the claim: both can be edited by hand (pure)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from worker_agent.tdd.inert_markdown import ID_CHARS, code
 from worker_agent.verify.compare import Falsehood
 
 _HEADER = re.compile(r"^\| (?:Criterion \| )?(?:Test \| Before \(|New test \| On the base )", re.MULTILINE)
-"""What the table begins with; in older pull requests as the second alternative has it."""
+"""The beginning of the table; older pull requests have the second alternative."""
 
 _BORDER = re.compile(r"(?<!\\)\|")
 
 
 def edited_table(body: str, claim: Claim) -> Iterator[Falsehood]:
-    """Rows of the visible table that the claim does not have, and claimed tests that have no row there."""
+    """Yield rows of the visible table that the claim does not have, and claimed tests without a row."""
     table = _table(body)
     if not table:
         if claim.tests:
@@ -40,9 +40,9 @@ def edited_table(body: str, claim: Claim) -> Iterator[Falsehood]:
 
 
 def table_rows(body: str) -> tuple[tuple[str, str, str], ...]:
-    """What people read of each test: the test as its row has it, how it ended before, and after.
+    """Return for each test of the table: the test as its row shows it, its result before, and after.
 
-    Rows of criteria without a test are none; a body without the table has none.
+    Rows of criteria without a test are left out; a body without the table has none.
     """
     lines = _table(body).splitlines()
     titles, *rows = [[cell.strip() for cell in _BORDER.split(line)[1:-1]] for line in lines] or [[]]
@@ -57,7 +57,7 @@ def _table(body: str) -> str:
 
 
 def edited_issue(issue: Issue, fence: Fence | None) -> Iterator[Falsehood]:
-    """An issue whose text is not the one that the work was begun with."""
+    """Yield a falsehood if the issue's text is not the one that the work was begun with."""
     if fence is None or not fence.body_sha256:
         return
     if body_sha256(issue.title, issue.body) != fence.body_sha256:

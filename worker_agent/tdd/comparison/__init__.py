@@ -1,1 +1,1 @@
-"""Old tests by meaning: what a change does to each test, fixture, helper and data file that exists on the base."""
+"""Old tests by meaning: the effects of a change on each test, fixture, helper and data file of the base."""

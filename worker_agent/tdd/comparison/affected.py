@@ -1,4 +1,4 @@
-"""Which files a comparison has to look at: changed ones, and those that name something that changed."""
+"""The files that a comparison has to look at: changed ones, and those that name something that changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from worker_agent.tdd.comparison.project import File, Project
 
 
 def affected(before: Project, after: Project) -> frozenset[str]:
-    """The paths of changed files and of tests that may reach what changed in them, over any number of files."""
+    """Return the paths of changed files and of tests that may reach the changes in them, over any number of files."""
     paths = set(before.files) | set(after.files)
     found = {path for path in paths if before.files.get(path) is not after.files.get(path)}
     names = {name for path in found for name in _changed(before.files.get(path), after.files.get(path))}
@@ -23,7 +23,7 @@ def affected(before: Project, after: Project) -> frozenset[str]:
 
 
 def _changed(old: File | None, new: File | None) -> set[str]:
-    """The names in a file whose meaning differs, with those that use them there."""
+    """Return the names in a file whose meaning differs, and the names that use them there."""
     one = {} if old is None else _names(old)
     two = {} if new is None else _names(new)
     found = {name for name in one.keys() & two.keys() if one[name] != two[name]} | (one.keys() - two.keys())
@@ -35,7 +35,7 @@ def _changed(old: File | None, new: File | None) -> set[str]:
 
 
 def _users(file: File, names: set[str]) -> set[str]:
-    """The names in a file that use some others."""
+    """Return the names in a file that use at least one of `names`."""
     return {
         _plain(name)
         for name, each in file.definitions.items()

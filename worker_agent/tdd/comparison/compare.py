@@ -1,4 +1,4 @@
-"""Compare the tests of two sides of a change by meaning (pure)."""
+"""A comparison of the tests of two sides of a change by meaning (pure)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from worker_agent.tdd.syntax.source import parse
 
 _CHANGED = frozenset({What.CASES_REMOVED, What.EXPECTATIONS, What.STEPS, What.SUPPORT})
 _DIFF_LINES = 200
-"""Lines of a diff that are shown."""
+"""The most lines of a diff that are shown."""
 
 
 def compare(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Comparison:
-    """What a change does to the tests of `base`.
+    """Return the effects of a change on the tests of `base`.
 
-    Both hold all files on the tests' side by path, also those that did not change, so that helpers are found; a path
-    that is only in `base` was deleted.
+    Both hold all files on the tests' side by path, also unchanged ones, so that helpers are found; a path that is only
+    in `base` was deleted.
     """
     before = Project({path: File(path, content) for path, content in base.items()})
     same = {path: before.files[path] for path, content in head.items() if base.get(path) == content}
@@ -41,7 +41,7 @@ def compare(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Comparison:
 
 
 def diff(entry: ComparedTest) -> str:
-    """The change of one test or file as a small unified diff."""
+    """Return the change of one test or file as a small unified diff."""
     before, after = entry.before.splitlines(), entry.after.splitlines()
     lines = list(difflib.unified_diff(before, after, entry.name, entry.name, n=3, lineterm=""))
     more = [f"... {len(lines) - _DIFF_LINES} more lines"] if len(lines) > _DIFF_LINES else []
@@ -51,7 +51,7 @@ def diff(entry: ComparedTest) -> str:
 def old_versions(
     base: Mapping[str, bytes], head: Mapping[str, bytes], entries: Sequence[ComparedTest]
 ) -> dict[str, bytes]:
-    """The files to lay over the head, so that the old versions of some tests run there with their old support.
+    """Return the files to put over the head, so that old versions of tests run there with their old support.
 
     `head` may hold only the files that changed. Of files that are code and test at once only the tests are the base's.
     """
@@ -64,7 +64,7 @@ def old_versions(
 
 
 def _old_version(path: str, old: bytes, new: bytes | None) -> bytes:
-    """The old file, or only its tests in the new one where it is code as well."""
+    """Return the old file, or the new one with the old tests if it also contains code."""
     head = parse(path, new) if new is not None else None
     tests = parse(path, old)
     laid = with_tests_of(head, tests) if head is not None and tests is not None else None
@@ -72,7 +72,7 @@ def _old_version(path: str, old: bytes, new: bytes | None) -> bytes:
 
 
 def _support(base: Mapping[str, bytes], head: Mapping[str, bytes], text: bytes) -> Iterator[str]:
-    """Changed files without tests of their own, and deleted ones that the tests name."""
+    """Yield changed files without tests of their own, and deleted ones that the tests name."""
     for path, content in sorted(base.items()):
         is_changed = path in head and head[path] != content
         is_named = path not in head and PurePosixPath(path).stem.encode() in text

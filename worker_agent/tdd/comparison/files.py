@@ -1,4 +1,4 @@
-"""Files beside the tests: data, snapshots, helpers, code that acts by itself, and what cannot be read."""
+"""Changes of files beside the tests: data, snapshots, helpers, code that runs unasked, and unreadable files."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _DATA = frozenset(
     ]
 )
 _SHOWN = 100_000
-"""Bytes of a file whose text is kept for its diff."""
+"""The most bytes of a file that are kept for its diff."""
 
 
 def file_entries(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
-    """What happened to a file as a whole, beside its tests."""
+    """Yield the changes of a file as a whole, apart from its tests."""
     if old is not None and new is not None and old.content == new.content:
         return
     yield from _hooks(path, old, new)
@@ -64,7 +64,7 @@ def _come_or_gone(path: str, old: File | None, new: File | None) -> Iterator[Com
 
 
 def _unreadable(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
-    """Tests on one side only, because the other cannot be read."""
+    """Yield a file with tests on one side only, because the other side cannot be read."""
     if old is not None and old.has_tests and new is not None and new.source is None:
         yield _entry(path, What.REMOVED, "cannot be read any more", old, new)
     elif old is not None and old.source is None:
@@ -72,7 +72,7 @@ def _unreadable(path: str, old: File | None, new: File | None) -> Iterator[Compa
 
 
 def _unknown(path: str, old: File | None, new: File | None) -> Iterator[ComparedTest]:
-    """A test file of an unknown language: only its end may grow."""
+    """Yield the change of a test file in an unknown language: text may only be added at its end."""
     if old is None:
         yield _entry(path, What.ADDED, "a new test file", old, new)
     elif new is None:
@@ -103,7 +103,7 @@ def _hooks(path: str, old: File | None, new: File | None) -> Iterator[ComparedTe
 
 
 def _snapshots_kept(old: bytes, new: bytes) -> bool:
-    """Whether all snapshots of a file are still in it, so that others were only added."""
+    """Return whether all snapshots of a file are still in it, so that others were only added."""
     before, after = _snapshots(old), _snapshots(new)
     return bool(before) and before <= after
 

@@ -1,4 +1,4 @@
-"""Code that acts on tests which do not call it: a runner's hooks, autouse fixtures, what runs on import."""
+"""Code that acts on tests which do not call it: a runner's hooks, autouse fixtures, code that runs on import."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TYPES_ONLY = re.compile(r"if (?:\w+\.)?TYPE_CHECKING|if __name__ ==")
 
 
 def hooks_in(source: Source) -> dict[str, tuple[int, str, str]]:
-    """Meaning -> line, first line and whole text of each piece of such code in a file."""
+    """Map the meaning of each piece of such code in a file to its line, first line and whole text."""
     return {digest(source, node): (line_of(node), _first(source, node), source.text(node)) for node in _hooks(source)}
 
 

@@ -1,4 +1,4 @@
-"""What a change does to tests: one entry for each test or file that it concerns."""
+"""The effects of a change on tests: one entry for each test or file that it concerns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class What(StrEnum):
-    """What became of a test or of a file beside the tests."""
+    """The kind of change to a test, or to a file beside the tests."""
 
     ADDED = "added"
     CASES_REMOVED = "cases removed"
@@ -24,10 +24,10 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ComparedTest:
-    """One test or file. `unit` is empty for a file as a whole; `line` is the head's, or the base's if it is gone.
+    """One test or file. `unit` is empty for a whole file; `line` is the head's, or the base's if it is gone.
 
-    `loses` says that something of the old version is gone: a statement, a case, or what it reaches differs.
-    `fewer_checks` says that it has fewer checks than before. `before` and `after` are its texts, for `diff`.
+    `loses`: True if a part of the old version is gone: a statement, a case, or the code that it reaches differs.
+    `fewer_checks`: True if it has fewer checks than before. `before` and `after` are its texts, for `diff`.
     """
 
     path: str
@@ -40,17 +40,17 @@ class ComparedTest:
     loses: bool = False
     fewer_checks: bool = False
     now: str = ""
-    """Of a test that has another name now: that name, with its path."""
+    """The new name of a renamed test, with its path."""
 
     @property
     def name(self) -> str:
-        """The test as runners name it, or the path."""
+        """The test's name as runners give it, or the path."""
         return f"{self.path}::{self.unit}" if self.unit else self.path
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All entries, by what they mean for the judgement; `hooks` are only listed."""
+    """All entries, by their meaning for the judgement; `hooks` are only listed."""
 
     added: tuple[ComparedTest, ...] = ()
     changed: tuple[ComparedTest, ...] = ()
@@ -63,6 +63,6 @@ class Comparison:
 
     @property
     def entries(self) -> tuple[ComparedTest, ...]:
-        """All of them."""
+        """All entries of all kinds."""
         tests = (*self.added, *self.changed, *self.renamed, *self.removed, *self.skipped)
         return (*tests, *self.data, *self.support_files, *self.hooks)

@@ -1,4 +1,4 @@
-"""Tests that only moved or got another name: gone in one place, new in another, with the same meaning."""
+"""Tests that only moved or were renamed: removed in one place, new in another, with the same meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from worker_agent.tdd.syntax.units import TestUnit
 
 
 def settled(entries: Sequence[ComparedTest], before: Project, after: Project) -> list[ComparedTest]:
-    """The entries, with each removed test that a new one repeats as a renamed one in place of both."""
+    """Return the entries; a removed test and a new one that repeats it become one renamed test."""
     fresh: dict[tuple[str, tuple[str, ...], str], list[ComparedTest]] = defaultdict(list)
     for entry in entries:
         unit = _unit(after, entry) if entry.what is What.ADDED and not entry.before else None

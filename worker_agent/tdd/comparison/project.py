@@ -1,4 +1,4 @@
-"""The test files of one side of a change: their tests, and what they take from one another."""
+"""The test files of one side of a change: their tests, and the names that they take from one another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worker_agent.tdd.syntax.units_meaning import hashed
 from worker_agent.tdd.syntax.units_reach import Definitions, definitions, reached
 
 _DEPTH = 4
-"""How many files deep imports are followed."""
+"""The most files that imports are followed through, one after the other."""
 
 _IMPORT = re.compile(
     rb"^\s*from\s+(?P<py>[.\w]+)\s+import|^\s*import\s+(?P<name>[.\w]+)"
@@ -29,7 +29,7 @@ _EVERYWHERE = frozenset({"spec_helper.rb", "rails_helper.rb", "test_helper.rb"})
 
 
 class File:
-    """One parsed file with its names; `source` is None where the text is not understood."""
+    """One parsed file with its names; `source` is None if the language is unknown or the text does not parse."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
@@ -37,32 +37,32 @@ class File:
 
     @cached_property
     def source(self) -> Source | None:
-        """The tree."""
+        """The syntax tree."""
         return parse(self.path, self.content)
 
     @cached_property
     def tests(self) -> tuple[FoundTest, ...]:
-        """Its tests as nodes."""
+        """The file's tests as nodes."""
         return () if self.source is None else found_in(self.source)
 
     @cached_property
     def definitions(self) -> Definitions:
-        """Everything with a name."""
+        """All named definitions."""
         return {} if self.source is None else definitions(self.source, [found.node for found in self.tests])
 
     @property
     def has_tests(self) -> bool:
-        """Whether any test is in it."""
+        """True if the file contains a test."""
         return bool(self.tests)
 
     @cached_property
     def bodies(self) -> frozenset[str]:
-        """The meaning of every body in it."""
+        """The meaning of each body in the file."""
         return frozenset() if self.source is None else bodies_in(self.source)
 
     @cached_property
     def imports(self) -> tuple[str, ...]:
-        """The modules and paths that it names, as written."""
+        """The modules and paths that the file imports, as written."""
         found = (match.lastgroup and match[match.lastgroup] for match in _IMPORT.finditer(self.content))
         return tuple(sorted({name.decode("utf-8", "replace") for name in found if name}))
 
@@ -77,7 +77,7 @@ class Project:
         self._units: dict[str, tuple[TestUnit, ...]] = {}
 
     def units(self, path: str) -> tuple[TestUnit, ...]:
-        """The tests of a file, with what they reach in other files."""
+        """Return the tests of a file, with the names that they reach in other files."""
         if path not in self._units:
             file = self.files[path]
             around = self.elsewhere(path) if file.has_tests else {}
@@ -87,7 +87,7 @@ class Project:
         return self._units[path]
 
     def elsewhere(self, path: str, depth: int = _DEPTH) -> Mapping[str, str]:
-        """The meaning of names that other files define for this one."""
+        """Return the meaning of names that other files define for this one."""
         if path not in self._elsewhere:
             self._elsewhere[path] = {}  # a cycle of imports ends here
             found: dict[str, str] = {}
@@ -97,7 +97,7 @@ class Project:
         return self._elsewhere[path]
 
     def sources_of(self, path: str) -> Iterator[str]:
-        """The files that one takes names from: what it imports, and what its runner lends it."""
+        """Yield the files from which a file takes names: its imports, and files that its runner loads for it."""
         seen = {path}
         for other in (
             *self._lent(path),
@@ -108,7 +108,7 @@ class Project:
                 yield other
 
     def _meaning(self, path: str, depth: int) -> Mapping[str, str]:
-        """Name -> meaning in a file, with all that it reaches from there; the file's own name stands for all of it."""
+        """Map each name of a file to its meaning, with all that it reaches; the file's name means the whole file."""
         if path not in self._meanings:
             file, around = self.files[path], self.elsewhere(path, depth)
             known = file.definitions
@@ -121,7 +121,7 @@ class Project:
         return self._meanings[path]
 
     def _lent(self, path: str) -> Iterator[str]:
-        """Files whose names are there without an import."""
+        """Yield files whose names are available without an import."""
         language = language_of(path)
         directory = PurePosixPath(path).parent
         if language is Language.PYTHON:
@@ -138,7 +138,7 @@ class Project:
             yield from (p for p in self.files if PurePosixPath(p).name in _EVERYWHERE or "/support/" in p)
 
     def _at(self, path: str, name: str) -> Iterator[str]:
-        """The files that an import may mean."""
+        """Yield the files that an import may mean."""
         directory = PurePosixPath(path).parent
         if language_of(path) is Language.PYTHON:
             yield from self._modules(directory, name)

@@ -1,6 +1,6 @@
-"""Whether two versions of a file of code are the same to the machine: layout, comments, documentation (pure).
+"""A check that two versions of a code file differ only in layout, comments and documentation (pure).
 
-Every doubt is a no: the tests and the damage are then run once more, as for any other change.
+In doubt the answer is no: the tests and the damage are then run again, as for any other change.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from worker_agent.tdd.syntax.node_types import COMMENTS
 from worker_agent.tdd.syntax.source import Language, Source, parse, walk
 
 _UNDERSTOOD = frozenset({Language.PYTHON, Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX, Language.GO})
-"""Elsewhere comments are tests (Rust), text is output (PHP), or layout decides (Ruby's heredocs)."""
+"""Languages that are compared. In others comments are tests (Rust), text is output (PHP), or layout decides (Ruby)."""
 
 _PROSE = re.compile(r"(#|//) [\w\s.,;?()'`-]*", re.ASCII)
-"""A comment for people. What else it holds may be meant for a tool: `# type: ignore`, `//go:build`, `@jest`."""
+"""A comment for people. Other characters may be meant for a tool: `# type: ignore`, `//go:build`, `@jest`."""
 
 _FOR_TOOLS = re.compile(
     r"\b(noqa|nosec|pragma|istanbul|c8|v8|eslint|jshint|global|globals|exported|prettier|fmt|yapf|isort|mypy|pylint"
     r"|pyright|nolint|skipcq|codespell|output|unordered)\b",
     re.IGNORECASE,
 )
-"""The last two are Go's, of examples that are run."""
+"""Words that only tools read; the last two mark Go's examples that are run."""
 
 _LITERAL = re.compile(r"string|template|regex|char|text|content|format|interpolat|rune")
-"""Types of nodes whose bytes count one by one; not all of these are in the leaves."""
+"""Types of nodes in which each byte counts; not all of these are in the leaves."""
 
 _IS_RUN = re.compile(rb">>>|```|\.\. *(test|doctest|code)")
-"""What of documentation is run."""
+"""Parts of documentation that tools execute as code."""
 
 _READS_DOCUMENTATION = re.compile(rb"__doc__|getdoc|docopt|\bply\b|help\(|import +\"C\"")
-"""Code to which documentation, or a comment, is data."""
+"""Code that reads documentation, or a comment, as data."""
 
 
 def is_same_code(path: str, before: bytes, after: bytes) -> bool:
-    """Whether nothing but layout, comments for people and documentation differs; never of what cannot be parsed."""
+    """Return whether only layout, comments for people and documentation differ; False if a version does not parse."""
     if before == after:
         return True
     old, new = parse(path, before), parse(path, after)
@@ -48,13 +48,13 @@ def is_same_code(path: str, before: bytes, after: bytes) -> bool:
 
 
 def _head(source: Source) -> bytes:
-    """What stands before the first code, where a comment may say how the file is read."""
+    """Return the text before the first code, where a comment may say how the file is read."""
     first = next((child for child in source.root.children if child.type not in COMMENTS), None)
     return source.content[: first.start_byte] if first is not None else source.content
 
 
 def _form(source: Source) -> Iterator[bytes]:
-    """The tree as words: where a node begins and ends, its leaves, and whatever else stands between them."""
+    """Yield the tree as words: the start and end of nodes, the leaves, and other text between them."""
     unread = _READS_DOCUMENTATION.search(source.content) is None
     documented = unread and source.language is Language.PYTHON
     pending: list[Node | bytes] = [source.root]
@@ -76,7 +76,7 @@ def _form(source: Source) -> Iterator[bytes]:
 
 
 def _parts(source: Source, node: Node) -> Iterator[Node | bytes]:
-    """The children, and what is not blank between them."""
+    """Yield the children, and non-blank text between them."""
     at = node.start_byte
     for child in node.children:
         between = source.content[at : child.start_byte].strip()
@@ -95,7 +95,7 @@ def _is_prose(source: Source, node: Node) -> bool:
 
 
 def _is_prose_only(source: Source, node: Node) -> bool:
-    """Whether it is documentation that nothing reads: of no decorated function, and without a place for a value."""
+    """Return whether a node is unread documentation: not of a decorated function, and without interpolation."""
     if not is_documentation(source, node) or _IS_RUN.search(_bytes(source, node)):
         return False
     if any("interpolation" in inner.type for inner in walk(node)):

@@ -9,11 +9,11 @@ from difflib import SequenceMatcher
 from worker_agent.tdd.comparison.model import ComparedTest, Comparison, What
 
 LIKE = 0.6
-"""How much of two tests' words has to be the same, in the same order."""
+"""Least similarity of two tests' words, in the same order; from 0 to 1."""
 
 
 def with_rewritten(found: Comparison) -> Comparison:
-    """The comparison in which a removed test that goes on under another name counts as a changed one."""
+    """Return the comparison in which a removed test that continues under another name counts as changed."""
     added = list(found.added)
     removed, changed = [], list(found.changed)
     for old in found.removed:
@@ -28,7 +28,7 @@ def with_rewritten(found: Comparison) -> Comparison:
 
 
 def _nearest(old: ComparedTest, added: Sequence[ComparedTest]) -> ComparedTest | None:
-    """The new test that is most like a removed one; in its own file, unless that is gone."""
+    """Return the new test that is most like a removed one; in its own file, unless that is gone."""
     near = [new for new in added if new.path == old.path and new.after and not new.before] or [
         new for new in added if new.after and not new.before
     ]

@@ -1,4 +1,4 @@
-"""What became of each test of one file."""
+"""The changes of each test of one file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from worker_agent.tdd.syntax.units import TestUnit
 from worker_agent.tdd.syntax.units_found import is_conditional
 
 _SHOWN = 80
-"""Characters of a reason that are shown."""
+"""The most characters of a reason that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A test file on both sides, with its tests; None where it does not exist."""
+    """A test file on both sides, with its tests; None if it does not exist on a side."""
 
     path: str
     old: File | None
@@ -27,7 +27,7 @@ class Pair:
 
 
 def unit_entries(pair: Pair) -> Iterator[ComparedTest]:
-    """The entries for the tests of a file, in the order of the base, then new ones."""
+    """Yield the entries for the tests of a file, in the order of the base, then new ones."""
     before, after = _keyed(pair.before), _keyed(pair.after)
     for key, old in before.items():
         new = after.get(key)
@@ -42,7 +42,7 @@ def unit_entries(pair: Pair) -> Iterator[ComparedTest]:
 
 
 def _keyed(units: Sequence[TestUnit]) -> dict[tuple[str, int], TestUnit]:
-    """By name, and the how many-th of that name."""
+    """Map each test by its name and its index among the tests of that name."""
     seen: Counter[str] = Counter()
     found = {}
     for unit in units:
@@ -52,12 +52,12 @@ def _keyed(units: Sequence[TestUnit]) -> dict[tuple[str, int], TestUnit]:
 
 
 def text_of(file: File | None, unit: TestUnit) -> str:
-    """The source of a test."""
+    """Return the source of a test."""
     return "" if file is None else file.content[unit.start : unit.end].decode("utf-8", "replace")
 
 
 def _gone(pair: Pair, old: TestUnit) -> ComparedTest:
-    """A test that is not there any more; where its body still is, the runner only does not find it."""
+    """Return the entry for a missing test; if its body is still there, the runner just does not find it."""
     name = f"{pair.path}::{old.name}"
     is_hidden = pair.new is not None and old.body in pair.new.bodies and old.body not in {u.body for u in pair.after}
     what, said = (What.SKIPPED, "no longer collected") if is_hidden else (What.REMOVED, "removed")
@@ -104,13 +104,13 @@ def _verdict(pair: Pair, old: TestUnit, new: TestUnit) -> tuple[What | None, str
 
 
 def shortened(text: str) -> str:
-    """A text on one line, of bounded length."""
+    """Return a text on one line, of bounded length."""
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
 
 
 def _is_hidden(pair: Pair, old: TestUnit) -> bool:
-    """Whether the old body is still in the file, but belongs to no test."""
+    """Return whether the old body is still in the file, but belongs to no test."""
     return pair.new is not None and old.body in pair.new.bodies and old.body not in {unit.body for unit in pair.after}
 
 
@@ -121,7 +121,7 @@ def _differing(old: TestUnit, new: TestUnit) -> str:
 
 
 def _loses(old: TestUnit, new: TestUnit) -> bool:
-    """Whether more happened than that checks were added."""
+    """Return whether a test lost something: whether the change did more than add checks."""
     if new.skipped and new.skipped != old.skipped:
         return True
     if old.cases and Counter(old.cases) - Counter(new.cases):

@@ -1,1 +1,1 @@
-"""Damage to code and to what tests expect, by which a test shows that it notices (pure)."""
+"""Damage to code and to the expectations of tests, by which a test shows that it notices changes (pure)."""

@@ -1,7 +1,7 @@
-"""Changed functions that answer only what the tests ask (pure).
+"""Changed functions that answer only the inputs of the tests (pure).
 
-What is not certain passes: an honest table with more entries than the tests use, functions without parameters,
-methods that others prescribe.
+Doubtful cases pass: an honest table with more entries than the tests use, functions without parameters, methods that
+others prescribe.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PLAIN = words(
     " toUpperCase Ok Some None Err from to_string to_owned into as_str as_ref Object freeze Map of console log fmt"
     " Println errors New nil undefined key fetch in_array array_key_exists is_eql eql include Number number_format"
 )
-"""Names that take nothing from an input but whether it is one that is known."""
+"""Names of functions that cannot compute a result from an input, but only recognize it."""
 _OPERATORS = words("== != === !== in is and or && || ! not => -> = , ; : . ( ) [ ] { } ?? ? :: eq")
 _ARITHMETIC = words(
     "+ - * / % ** // < > <= >= << >> & ^ ~ += -= *= /= %= |= &= ^= <=> =~ ++ -- .. ..= ... @ //= **= >>> .="
@@ -46,7 +46,7 @@ _WORKING = words(
     " while_statement regex new_expression object_creation_expression"
 )
 _FILLED = words("interpolation template_substitution interpolated_string_expression encapsed_string")
-"""Texts into which something is filled at run time: each input gives another one."""
+"""Texts with parts filled in at run time: each input gives another text."""
 _RAISES = words("raise_statement throw_statement throw_expression")
 _PARAMETER_LISTS = words("parameters formal_parameters parameter_list method_parameters")
 _BINDING = words(
@@ -71,7 +71,7 @@ class _Answers:
 
 
 def answer_tables(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each changed function that only answers the inputs of the tests.
+    """Return a sentence for each changed function that only answers the inputs of the tests.
 
     `base` and `head` hold code, `tests` the test files of the head with their data, all by path.
     """
@@ -111,7 +111,7 @@ def _only_answers(change: FileChange, function: Function, asked: frozenset[str])
 
 
 def _fills_in(body: Node) -> bool:
-    """Whether a text of it is filled in at run time; messages of what it raises do not count."""
+    """Return whether the body fills in a text at run time; messages of raised errors do not count."""
     pending = [body]
     while pending:
         node = pending.pop()
@@ -122,9 +122,9 @@ def _fills_in(body: Node) -> bool:
 
 
 def _is_enumeration(answers: _Answers) -> bool:
-    """Whether the inputs are the words of a closed set (`red`, `green`) and the outputs are not made from them.
+    """Return whether the inputs are words of a closed set (`red`, `green`), and the outputs are not made from them.
 
-    A constant word that asks for no input is the name of something.
+    A constant word that depends on no input is a name.
     """
     if not answers.inputs:
         return all(_NAME.fullmatch(each[1:]) for each in answers.outputs if each.startswith("'")) and not any(
@@ -138,7 +138,7 @@ def _is_enumeration(answers: _Answers) -> bool:
 
 
 def _parameters(source: Source, node: Node) -> frozenset[str]:
-    """The names of the parameters, without the object itself and those that say they are not used."""
+    """Return the names of the parameters, without the object itself and those that are marked as unused."""
     listed = node.child_by_field_name("parameters")
     if listed is None or listed.type not in _PARAMETER_LISTS:
         return frozenset()
@@ -155,7 +155,7 @@ def _parameters(source: Source, node: Node) -> frozenset[str]:
 
 
 def _only_compares(place: EditScope, parameters: frozenset[str], tables: Mapping[str, LiteralTable]) -> bool:
-    """Whether a function consists of literals, its parameters, and comparisons for equality between them."""
+    """Return whether a function consists of literals, its parameters, and equality comparisons between them."""
     own = set(parameters) | {name.removeprefix("$") for name in parameters} | set(tables) | _PLAIN | _locals(place)
     for node in _counted(iter(place.nodes)):
         if node.type in _WORKING:
@@ -168,13 +168,13 @@ def _only_compares(place: EditScope, parameters: frozenset[str], tables: Mapping
 
 
 def _is_sign(node: Node) -> bool:
-    """Whether an operator belongs to a negative number, or refers to a value (Rust)."""
+    """Return whether an operator belongs to a negative number, or refers to a value (Rust)."""
     above = node.parent
     return above is not None and node.type in ("-", "&") and len(named(above)) == 1
 
 
 def _counted(nodes: Iterator[Node]) -> Iterator[Node]:
-    """The nodes without what is raised: a refusal of other inputs is no result."""
+    """Yield the nodes except those of raised errors: a refusal of other inputs is no result."""
     skipped = -1
     for node in nodes:
         if node.start_byte < skipped:
@@ -211,7 +211,7 @@ def _answers(place: EditScope, tables: Mapping[str, LiteralTable]) -> _Answers:
 
 
 def _is_compared(node: Node, top: Node) -> bool:
-    """Whether a literal is what an input is compared with: an operand, a pattern, a key."""
+    """Return whether an input is compared with a literal: as an operand, a pattern, or a key."""
     inner, above = node, node.parent
     while above is not None and above.id != top.id:
         if above.type in _COMPARISONS and not _is_result(above, inner):
@@ -227,7 +227,7 @@ def _is_compared(node: Node, top: Node) -> bool:
 
 
 def _is_result(comparison: Node, inner: Node) -> bool:
-    """Whether a node is what a case leads to, and not its pattern."""
+    """Return whether a node is the result of a case, and not its pattern."""
     led = comparison.child_by_field_name("body") or comparison.child_by_field_name("consequence")
     value = comparison.child_by_field_name("value")
     if value is not None and value.start_byte <= inner.start_byte < value.end_byte:

@@ -1,4 +1,4 @@
-"""Texts that stand in code in another form: what encodings, reversals and lists of characters hide (pure)."""
+"""Texts hidden in code in another form: by encodings, reversals and lists of characters (pure)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 
 LEAST_CHARS = 8
-"""Shorter texts hide nothing that would tell."""
+"""The fewest characters of a text that is decoded; shorter ones can hide no answer."""
 
 MOST_CHARS = 100_000
-"""Longer ones are no table of answers."""
+"""The most characters of a text that is decoded; longer ones are no table of answers."""
 
 LEAST_CODES = 5
-"""So many characters have to be listed by their numbers before they are read as a text."""
+"""The fewest numbers in a list that are read as the characters of a text."""
 
 _BYTES: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
     (re.compile(r"(?:[0-9a-fA-F]{2}\s?)+"), bytes.fromhex),
@@ -26,11 +26,11 @@ _BYTES: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
     (re.compile(r"[!-~]+"), base64.b85decode),
     (re.compile(r"[!-~]+"), base64.a85decode),
 )
-"""Encodings of bytes, each with what a text in it looks like."""
+"""Encodings of bytes, each with a pattern of the encoded text."""
 
 
 def hidden(texts: Collection[str], numbers: Collection[str]) -> Iterator[str]:
-    """What texts and numbers, in the order of the code, are in another form; only what is readable."""
+    """Yield the readable texts hidden in `texts`, and in `numbers` (in the order of the code)."""
     for text in texts:
         if LEAST_CHARS <= len(text) <= MOST_CHARS:
             yield text[::-1]
@@ -53,7 +53,7 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """What was compressed, at most so much of it as a text may have; nothing where it was not."""
+    """Return the decompressed content, at most `MOST_CHARS` bytes of it; empty if it was not compressed."""
     for window in (zlib.MAX_WBITS, zlib.MAX_WBITS | 16, -zlib.MAX_WBITS):
         try:
             return zlib.decompressobj(window).decompress(content, MOST_CHARS)

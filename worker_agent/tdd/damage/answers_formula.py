@@ -1,6 +1,6 @@
-"""Formulas that go through given points: polynomials with numbers of their own, products over differences (pure).
+"""Formulas fitted to given points: polynomials with numbers of their own, products over differences (pure).
 
-A polynomial can be laid through any results that tests expect; it is as right as a table of them.
+A polynomial can be fitted to any results that tests expect; it proves as little as a table of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from worker_agent.tdd.syntax.source import Source, walk
 
 LEAST_DEGREE = 2
 LEAST_NUMBERS = 3
-"""So many numbers besides the exponents, none of them 0, 1 or 2."""
+"""The fewest numbers besides the exponents, none of them 0, 1 or 2."""
 
 _BINARY = words("binary_operator binary_expression binary")
 _AROUND = words("parenthesized_expression parenthesized_statements")
@@ -31,7 +31,7 @@ FITTED = "{}::{}: it computes a polynomial with numbers of its own (`{}`): one c
 
 
 def fitted(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each changed function that computes such a formula where the base had none."""
+    """Return a sentence for each changed function that computes such a formula if the base had none."""
     found = []
     for change in changes(base, head):
         for function in change.functions:
@@ -58,7 +58,7 @@ def _formula(change: FileChange, function: Function) -> str | None:
 
 
 def _is_basis(source: Source, node: Node) -> bool:
-    """Whether something is multiplied by a difference over a difference: Lagrange's way through given points."""
+    """Return whether a product multiplies a difference over a difference: Lagrange interpolation."""
     right = _bare(node.child_by_field_name("right") or node)
     by = source.text(node.children[1]) if node.child_count > 1 else ""
     if by != "*=" or right.type not in _BINARY or _operator(source, right) != "/":
@@ -67,7 +67,7 @@ def _is_basis(source: Source, node: Node) -> bool:
 
 
 def _degree(source: Source, node: Node) -> float:
-    """The highest power of any name in a sum of products; 0 for what is no such thing."""
+    """Return the highest power of any name in a sum of products; 0 for other expressions."""
     node = _bare(node)
     if node.type in _NAMES:
         return 1
@@ -83,7 +83,7 @@ def _degree(source: Source, node: Node) -> float:
 
 
 def _share_name(source: Source, left: Node, right: Node) -> bool:
-    """Whether both sides of a product have a name in common, or one is a number: what a power is written with."""
+    """Return whether both sides of a product share a name, or one is a number: so it can be a power."""
     one, other = ({source.text(each) for each in walk(side) if each.type in _NAMES} for side in (left, right))
     return bool(one & other) or not one or not other
 

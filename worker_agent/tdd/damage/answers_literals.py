@@ -29,7 +29,7 @@ class LiteralTable:
 
 
 def test_literals(tests: Mapping[str, bytes]) -> frozenset[str]:
-    """The literals of test files; of data and snapshots every quoted text, number and line."""
+    """Return the literals of test files; for data and snapshots, every quoted text, number and line."""
     found: set[str] = set()
     for path, content in tests.items():
         source = parse(path, content)
@@ -44,7 +44,7 @@ def test_literals(tests: Mapping[str, bytes]) -> frozenset[str]:
 
 
 def literals(source: Source, nodes: Iterable[Node]) -> Iterator[tuple[Node, str]]:
-    """Each text and number with its normal form, without documentation and those that say nothing."""
+    """Yield each text and number with its normal form, except documentation and trivial values."""
     kinds = NODE_TYPES[source.language]
     for node in nodes:
         value = ""
@@ -57,12 +57,12 @@ def literals(source: Source, nodes: Iterable[Node]) -> Iterator[tuple[Node, str]
 
 
 def shown_literal(value: str) -> str:
-    """A literal for people."""
+    """Return a literal's form for people."""
     return f"`{shown(value[1:])}`" if value.startswith("'") else f"`{value}`"
 
 
 def literal_tables(source: Source) -> dict[str, LiteralTable]:
-    """Name -> the constant of the module, for collections of nothing but literals."""
+    """Return the module's constants by name that are collections of literals only."""
     found = {}
     for statement in statements(source):
         for node in walk(statement.node):

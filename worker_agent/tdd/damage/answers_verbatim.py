@@ -1,4 +1,4 @@
-"""Results that tests expect and that stand in the changed code word for word, however they are looked up (pure)."""
+"""Results that tests expect and that the changed code contains verbatim, however they are looked up (pure)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from worker_agent.tdd.damage.expectations import expected_places
 from worker_agent.tdd.syntax.source import Source, parse, walk
 
 LEAST = 2
-"""So many results have to stand in the code before it is told: one constant word is the name of something."""
+"""The fewest results in the code that are reported: a single constant word is a name."""
 
 SHARE = 0.75
-"""The part of all expected results that has to stand there."""
+"""The least part of all expected results that is reported."""
 
 CHARS, DIGITS = 3, 2
-"""Shorter texts and numbers stand everywhere."""
+"""The most characters of texts, and fewest digits of numbers: shorter ones occur everywhere."""
 
 _ROWS = frozenset({"list", "tuple", "array", "array_creation_expression", "literal_value", "array_expression"})
 _RAISES = frozenset({"raise_statement", "throw_statement", "throw_expression"})
 
 LONG = 5
-"""Characters of one result, with its quote, that is told alone where it stands in another form."""
+"""The fewest characters, with its quote, of one result that is reported alone if it is there in another form."""
 
 HIDDEN = "{}: results that its tests expect stand there in another form (encoded, reversed, by their characters): {}"
 TOLD = "{}: the results that its tests expect stand there word for word: {}"
@@ -38,10 +38,10 @@ def verbatim(
     tests: Mapping[str, bytes],
     wanted: Mapping[str, Collection[str]],
 ) -> tuple[str, ...]:
-    """A sentence for each changed file that holds nearly all results that the `wanted` tests expect.
+    """Return a sentence for each changed file that holds nearly all results that the `wanted` tests expect.
 
-    `base` and `head` hold code and its data, `tests` test files of the head, all by path; `wanted` names tests by
-    file. Messages of what is raised, and results that the tests hand in themselves, do not count.
+    `base` and `head` hold code and its data, `tests` test files of the head, all by path; `wanted` names tests by file.
+    Messages of raised errors, and results that the tests pass in themselves, do not count.
     """
     expected = frozenset().union(*(_expected(parse(path, tests[path]), names) for path, names in wanted.items()))
     found = []
@@ -57,7 +57,7 @@ def verbatim(
 
 
 def _is_hidden(value: str, texts: str, numbers: Sequence[str]) -> bool:
-    """Whether a text, or a number among such texts, stands there in another form only."""
+    """Return whether a text, or a number among such texts, is in the code in another form only."""
     if _is_there(value, texts, numbers) or value.lower() == value[::-1].lower().removesuffix("'"):
         return False
     bare = value.removeprefix("'")
@@ -69,7 +69,7 @@ def _is_there(value: str, texts: str, numbers: Collection[str]) -> bool:
 
 
 def _held(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """Path, texts and numbers of each changed file, as far as they are new, in the order of the code."""
+    """Yield path, new texts and new numbers of each changed file, in the order of the code."""
     for change in changes(base, head):
         if change.source is not None:
             values = [value for node, value in literals(change.source, _own(change.source)) if _is_new(change, node)]
@@ -96,7 +96,7 @@ def _is_new(change: FileChange, node: Node) -> bool:
 
 
 def _expected(source: Source | None, names: Collection[str]) -> frozenset[str]:
-    """The results that tests of a file expect, without what they hand in, and what says little."""
+    """Return the results that tests of a file expect, without their inputs and short values."""
     if source is None:
         return frozenset()
     results: set[str] = set()
@@ -110,7 +110,7 @@ def _expected(source: Source | None, names: Collection[str]) -> frozenset[str]:
 
 
 def _ends_row(node: Node) -> bool:
-    """Whether a literal is the last entry of a row in a table."""
+    """Return whether a literal is the last entry of a row in a table."""
     row = node.parent
     if row is None or row.type not in _ROWS or row.named_child_count < 2 or row.named_children[-1].id != node.id:
         return False

@@ -1,7 +1,7 @@
 """The damages of changed code: made from the syntax trees of base and head, in any language (pure).
 
-Only what changed by meaning is damaged: functions that are new or do something else, and statements outside of them.
-Each damaged file parses again.
+Only code that changed by meaning is damaged: new or different functions, and statements outside of them. Each damaged
+file still parses.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from worker_agent.tdd.syntax.source import parse, replaced
 __all__ = ["LIMIT", "damages", "gone", "stubs"]
 
 LIMIT = 120
-"""Damages of one change that are made at most; far more than are ever run."""
+"""The most damages of one change that are made; far more than are ever run."""
 
 
 def damages(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[Damage, ...]:
-    """The damages of the changed code files of `head`, at most `LIMIT`, the same for the same files.
+    """Return the damages of the changed code files of `head`, at most `LIMIT`, always the same for the same files.
 
-    `base` and `head` hold code by path, without test files; what is equal in both is not damaged.
+    `base` and `head` hold code by path, without test files; files that are equal in both are not damaged.
     """
     found = changes(base, head)
     whole = [damage for change in found for damage in (gone(change), *hunks(change)) if damage is not None]
@@ -41,7 +41,7 @@ def damages(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[Damag
 
 
 def gone(change: FileChange, only: Collection[str] | None = None) -> Damage | None:
-    """The file in which every changed function raises, or `only` those of these names; None where none changed."""
+    """Return the file in which every changed function raises, or those named in `only`; None if none changed."""
     if change.source is None:
         return None
     content = change.head

@@ -1,6 +1,6 @@
 """Damage to a whole function: it raises, returns nothing, or returns another value of its type.
 
-A statement is put before the others, which stay: nothing becomes unused, so that compilers do not refuse the file.
+A statement is inserted before the others, which stay: nothing becomes unused, so that compilers accept the file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNFINISHED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FunctionEntry:
-    """Where a function begins to do something: bytes that a statement is put before, or an expression it replaces."""
+    """The place of a function's first statement: bytes to insert before, or an expression to replace."""
 
     start: int
     end: int
@@ -48,16 +48,16 @@ class FunctionEntry:
 
     @property
     def is_expression(self) -> bool:
-        """Whether the function consists of one expression and holds no statement."""
+        """True if the function consists of one expression and holds no statement."""
         return self.end > self.start
 
     def filled(self, statement: str) -> str:
-        """The text to put there."""
+        """Return the text to put there."""
         return f"{self.before}{statement}{self.after}"
 
 
 def body_edits(place: EditScope) -> Iterator[Edit]:
-    """The damages to the function of a place as a whole."""
+    """Yield the damages to the function of a place as a whole."""
     function = place.function
     entry = entry_of(place)
     if function is None or entry is None or is_unfinished(place):
@@ -72,7 +72,7 @@ def body_edits(place: EditScope) -> Iterator[Edit]:
 
 
 def entry_of(place: EditScope) -> FunctionEntry | None:
-    """The beginning of the body; None for an empty body of Ruby."""
+    """Return the beginning of the body; None for an empty body in Ruby."""
     body = place.function.body if place.function else None
     if body is None:
         return None
@@ -90,7 +90,7 @@ def entry_of(place: EditScope) -> FunctionEntry | None:
 
 
 def raising(place: EditScope, entry: FunctionEntry) -> str:
-    """The statement, or the expression, that raises."""
+    """Return the statement, or the expression, that raises."""
     statement = raising_statement(place.language)
     if place.language in SCRIPTS:
         return f"{{ {statement} }}" if entry.is_expression else statement
@@ -100,12 +100,12 @@ def raising(place: EditScope, entry: FunctionEntry) -> str:
 
 
 def raising_statement(language: Language) -> str:
-    """The statement that raises."""
+    """Return the statement that raises."""
     return _SCRIPT_RAISING if language in SCRIPTS else _RAISING[language]
 
 
 def is_unfinished(place: EditScope) -> bool:
-    """Whether a function has no statement, or one that says it is not implemented."""
+    """Return whether a function has no statement, or one that says it is not implemented."""
     function = place.function
     if function is None or function.body is None:
         return True
@@ -114,7 +114,7 @@ def is_unfinished(place: EditScope) -> bool:
 
 
 def body_statements(place: EditScope) -> list[Node]:
-    """The statements of the function's body without documentation; its expression where it has no statements."""
+    """Return the statements of the function's body without documentation; its expression if it has none."""
     body = place.function.body if place.function else None
     if body is None:
         return []
@@ -153,7 +153,7 @@ def _ruby_entry(body: Node) -> FunctionEntry:
 
 
 def _returns_only(place: EditScope, value: str) -> bool:
-    """Whether a function does nothing but what `value` would make it do."""
+    """Return whether a function already does nothing but `value`."""
     statements = body_statements(place)
     if len(statements) != 1:
         return False

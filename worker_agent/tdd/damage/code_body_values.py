@@ -1,4 +1,4 @@
-"""What a damaged function returns at once: nothing, or another value of the type that is declared or visible."""
+"""The first result of a damaged function: nothing, or another value of the declared or visible type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _CONSTRUCTORS = frozenset({"constructor", "__construct", "initialize"})
 
 
 def nothing(place: EditScope, *, whole: bool) -> str | None:
-    """The statement that returns nothing, or the zero value; its value where the `whole` body is an expression."""
+    """Return the statement that returns nothing, or the zero value; its value if the `whole` body is an expression.
+
+    None if that is impossible.
+    """
     function = place.function
     if function is None or _must_run(place):
         return None
@@ -35,7 +38,7 @@ def nothing(place: EditScope, *, whole: bool) -> str | None:
 
 
 def another(place: EditScope, *, whole: bool) -> str | None:
-    """As `nothing`, for another value of the sort that the function visibly returns."""
+    """Return the same as `nothing`, for another value of the sort that the function visibly returns."""
     function = place.function
     if function is None or is_generator(place) or _must_run(place):
         return None
@@ -51,7 +54,7 @@ def another(place: EditScope, *, whole: bool) -> str | None:
 
 
 def result_types(place: EditScope) -> list[str]:
-    """Go: the types of the results of a function, one for each value."""
+    """Return the types of the results of a function in Go, one for each value."""
     result = place.function.node.child_by_field_name("result") if place.function else None
     if result is None:
         return []
@@ -66,7 +69,7 @@ def result_types(place: EditScope) -> list[str]:
 
 
 def is_generator(place: EditScope) -> bool:
-    """Whether the function yields; in Ruby that is a call."""
+    """Return whether the function yields; False in Ruby, where `yield` is a call."""
     if place.language is Language.RUBY:
         return False
     return any(node.type in _YIELDS and closure_of(place, node).id == place.node.id for node in place.nodes)
@@ -82,7 +85,7 @@ def _go_another(types: list[str]) -> str | None:
 
 
 def returning(place: EditScope, whole: bool, value: str | None) -> str | None:
-    """The statement that returns a value at once; the value itself where the `whole` body is an expression."""
+    """Return the statement that returns a value at once; the value itself if the `whole` body is an expression."""
     if value is None:
         return None
     if whole:
@@ -97,7 +100,7 @@ def returning(place: EditScope, whole: bool, value: str | None) -> str | None:
 
 
 def _task(place: EditScope, declared: str) -> str:
-    """C#: what a method returns that runs in the background."""
+    """Return a C# method's result if the method runs in the background."""
     if place.function is None or not re.match(r"(Value)?Task\b", declared):
         return ""
     inner = re.fullmatch(r"(?:Value)?Task<(.*)>", declared, re.DOTALL)
@@ -110,7 +113,7 @@ def _task(place: EditScope, declared: str) -> str:
 
 
 def _must_run(place: EditScope) -> bool:
-    """Whether a constructor has to call another, or a language forbids it to end early."""
+    """Return whether a constructor has to call another, or the language forbids it to end early."""
     node = place.node
     if node.type in ("constructor_declaration", "compact_constructor_declaration"):
         return place.language is Language.JAVA
@@ -119,7 +122,7 @@ def _must_run(place: EditScope) -> bool:
 
 
 def returned_sort(place: EditScope) -> str:
-    """The one sort of all values that are returned, where it is visible."""
+    """Return the one sort of all returned values, if it is visible."""
     sorts = set()
     for node in place.nodes:
         if node.type in RETURNS and closure_of(place, node).id == place.node.id and named(node):

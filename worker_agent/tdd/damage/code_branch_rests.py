@@ -1,4 +1,4 @@
-"""What follows a branch that ends its function: code that runs only when the branch is not taken."""
+"""The statements after a branch that ends its function: code that runs only if the branch is not taken."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _DEFAULT = re.compile(
 
 
 def rest_of(branch: Node, body: Node, text: str) -> list[Node]:
-    """The statements behind an `if` without `else` whose body (`text`: its last statement) ends what is around it.
+    """Return the statements after an `if` without `else` whose body (`text`: its last statement) ends the block.
 
-    Nothing where the branch refuses, or where all that follows says that there is nothing.
+    Empty if the branch refuses. Callers also leave out statements for which `is_default` holds.
     """
     if branch.child_by_field_name("alternative") is not None or not _ENDS.match(text) or _REFUSES.match(text):
         return []
@@ -34,5 +34,5 @@ def rest_of(branch: Node, body: Node, text: str) -> list[Node]:
 
 
 def is_default(statements: list[str]) -> bool:
-    """Whether statements only hand back a constant: tests often leave out what is so when nothing was found."""
+    """Return whether statements only return a constant: tests often leave out that nothing was found."""
     return len(statements) == 1 and bool(_DEFAULT.fullmatch(statements[0].strip()))

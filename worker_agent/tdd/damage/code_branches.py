@@ -1,6 +1,6 @@
-"""The new branches of changed functions, each with code that raises where it begins: a test that takes one notices.
+"""The new branches of changed functions, each with code that raises at its beginning: a test that takes one fails.
 
-What only refuses is left out (a branch that raises, hands an error on or says "not mine"), and what depends on the
+Branches that only refuse are left out (they raise, return an error or say "not mine"), and those that depend on the
 machine: real changes leave such branches untested all the time.
 """
 
@@ -26,9 +26,9 @@ _CASES = words(
     "switch_case switch_default expression_case default_case type_case switch_block_statement_group case_statement"
     " default_statement"
 )
-"""Cases whose statements stand beside their value."""
+"""Cases whose statements are siblings of their value."""
 _CHOICES = words("conditional_expression ternary_expression conditional")
-"""Expressions of which one or the other arm is the value."""
+"""Expressions whose value is one of two arms."""
 _RAISING_VALUES = {
     Language.PYTHON: "(_ for _ in ()).throw(RuntimeError('damaged'))",
     Language.JAVASCRIPT: '(() => { throw new Error("damaged"); })()',
@@ -57,7 +57,7 @@ UNTAKEN = "{}:{}: no test of the change takes the branch `{}`"
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One branch of a new or changed function: where it begins, under which condition, and the edit that raises."""
+    """One branch of a new or changed function: its place, its condition, and the edit that raises."""
 
     path: str
     function: str
@@ -73,7 +73,7 @@ class Branch:
 
 
 def branches(change: FileChange) -> tuple[Branch, ...]:
-    """The branches whose lines are all new, in the order of the file."""
+    """Return the branches whose lines are all new, in the order of the file."""
     if change.source is None:
         return ()
     found: dict[int, Branch] = {}
@@ -86,7 +86,7 @@ def branches(change: FileChange) -> tuple[Branch, ...]:
 
 
 def raising(change: FileChange, chosen: Collection[Branch]) -> bytes | None:
-    """The file in which these branches raise; None where it would not parse."""
+    """Return the file in which these branches raise; None if it would not parse."""
     content = change.head
     for branch in sorted(chosen, key=lambda each: each.edit[0], reverse=True):
         start, end, by = branch.edit
@@ -102,7 +102,7 @@ def _branches(change: FileChange, place: EditScope, node: Node) -> Iterator[Bran
 
 
 def _rests(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
-    """What follows a new branch that ends its function."""
+    """Yield the code after a new branch that ends its function, as a branch of its own."""
     for head, body in _bodies(place, node) if node.type in _IFS and line_of(node) in change.lines else ():
         inside = _statements(head, body)
         rest = rest_of(node, body, place.text(inside[-1]).strip()) if inside else []
@@ -115,7 +115,7 @@ def _rests(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]
 
 
 def _arms(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
-    """Both arms of a conditional expression."""
+    """Yield both arms of a conditional expression."""
     by = _RAISING_VALUES.get(place.language)
     if by is None or node.type not in _CHOICES or line_of(node) not in change.lines or _is_tried(node, place.node):
         return
@@ -131,7 +131,7 @@ def _arms(change: FileChange, place: EditScope, node: Node) -> Iterator[Branch]:
 
 
 def _bodies(place: EditScope, node: Node) -> Iterator[tuple[Node, Node]]:
-    """The node that tells when a branch is taken, and what is done there."""
+    """Yield the node with the condition of a branch, and the node with its statements."""
     if place.language is Language.RUBY:
         yield from _ruby_bodies(node)
     elif node.type in ("if_statement", "if_expression"):
@@ -172,7 +172,7 @@ def _last_block(node: Node) -> Node | None:
 def _branch(
     change: FileChange, place: EditScope, told: tuple[Node, str], body: Node, statements: list[Node]
 ) -> Branch | None:
-    """The branch that `statements` of a `body` are; `told` is the node and the words of its condition."""
+    """Return the branch of the `statements` in a `body`, or None; `told` is the node and the text of its condition."""
     head, condition = told
     if not statements or not set(_lines(statements)) & set(change.lines) or _is_old(change, statements):
         return None
@@ -186,7 +186,7 @@ def _branch(
 
 
 def _statements(head: Node, body: Node) -> list[Node]:
-    """What is done in a branch; of a case without its value."""
+    """Return the statements of a branch; for a case, without its value."""
     if body.id != head.id:
         inner = named(body) if body.type in _BLOCKS or body.type == "then" else [body]
         return [each for one in inner for each in (named(one) if one.type == "statement_list" else [one])]
@@ -204,12 +204,12 @@ def _lines(statements: Collection[Node]) -> Iterator[int]:
 
 
 def _is_old(change: FileChange, statements: list[Node]) -> bool:
-    """Whether the branch was there before: its first statement is."""
+    """Return whether the branch existed before: its first statement is unchanged."""
     return line_of(statements[0]) not in change.lines
 
 
 def _is_tried(node: Node, until: Node) -> bool:
-    """Whether something around a branch may catch what it raises."""
+    """Return whether code around a branch may catch its exception."""
     inner = node
     while inner.parent is not None and inner.id != until.id:
         above = inner.parent
@@ -224,7 +224,7 @@ def _is_tried(node: Node, until: Node) -> bool:
 
 
 def _condition(place: EditScope, head: Node, body: Node) -> str:
-    """The line that tells when a branch is taken."""
+    """Return the line with the condition of a branch."""
     content = place.source.content
     first = head.child_by_field_name("consequence")
     if first is not None and first.end_byte < body.start_byte:
@@ -237,7 +237,7 @@ def _condition(place: EditScope, head: Node, body: Node) -> str:
 
 
 def _edit(place: EditScope, body: Node, statements: list[Node]) -> tuple[int, int, str]:
-    """The bytes to replace, and by what, so that the branch raises before anything else."""
+    """Return the bytes to replace, and the replacement, so that the branch raises before anything else."""
     first = statements[0]
     statement = raising_statement(place.language)
     if body.type in words("if_modifier unless_modifier") or (

@@ -1,4 +1,4 @@
-"""Edits of changed functions and statements before they are made: which ones, how many of each, in which order."""
+"""Edits of changed functions and statements before they are made: their choice, number and order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.source import Source, edited
 
 PER_KIND = 4
-"""Damages of one kind in one function."""
+"""The most damages of one kind in one function."""
 _ENOUGH = 4
 """Quiet damages on touched lines of a function, below which its other lines are damaged too."""
 _OUTSIDE = frozenset({DamageKind.CONST, DamageKind.BOUND, DamageKind.NEGATE, DamageKind.DROP})
@@ -36,7 +36,7 @@ class Candidate:
     direct: bool = True
 
     def made(self) -> Damage | None:
-        """The damage; None when the file would not parse, or would be the same."""
+        """Return the damage; None if the file would not parse, or would be the same."""
         edit, change = self.edit, self.change
         if change.source is None:
             return None
@@ -49,19 +49,19 @@ class Candidate:
 
 
 def candidates(change: FileChange) -> list[list[Candidate]]:
-    """The candidates of each changed function and statement of a file, the better ones first."""
+    """Return the candidates of each changed function and statement of a file, the better ones first."""
     return [_of_place(change, place) for place in _places(change)]
 
 
 def in_turn(lists: Iterable[list[Candidate]]) -> Iterator[Candidate]:
-    """The first of each, then the second of each, and so on."""
+    """Yield the first of each list, then the second of each, and so on."""
     waiting = list(lists)
     for at in range(max((len(each) for each in waiting), default=0)):
         yield from (each[at] for each in waiting if at < len(each))
 
 
 def quiet_possible(change: FileChange, function: Function) -> bool:
-    """Whether any quiet damage of a function can be made."""
+    """Return whether any quiet damage of a function can be made."""
     if change.source is None:
         return True
     place = EditScope(change.source, function.node, function.nested, function, change.lines)
@@ -90,7 +90,7 @@ def _edits(place: EditScope) -> Iterator[Edit]:
 
 
 def _of_place(change: FileChange, place: EditScope) -> list[Candidate]:
-    """The edits of one function or statement: those on touched lines, and others where these are few."""
+    """Return the edits of one function or statement: those on touched lines, and others if these are few."""
     touched = change.lines.intersection(rows(place.node))
     name = place.function.name if place.function else ""
     direct, indirect = [], []
@@ -118,7 +118,7 @@ def _is_touched(change: FileChange, edit: Edit) -> bool:
 
 
 def _few_of_each(found: Iterable[Candidate]) -> list[Candidate]:
-    """At most `PER_KIND` of each kind, by hash; the kinds in turn."""
+    """Return at most `PER_KIND` edits of each kind, by hash; the kinds in turn."""
     by_kind: dict[DamageKind, list[Candidate]] = {}
     for each in sorted(found, key=_order):
         by_kind.setdefault(each.edit.kind, []).append(each)

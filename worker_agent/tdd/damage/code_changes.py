@@ -1,4 +1,4 @@
-"""What a change did to each file of code, by its meaning: the functions, statements and lines that are other ones."""
+"""The changes of each code file by meaning: the functions, statements and lines that differ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DECLARATIONS = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One changed file: what of it is new or another than on the base. `source` is None where it is not understood.
+    """One changed file: its new or different parts. `source` is None if its language is not understood.
 
     `lines` are the lines of the head whose tokens differ, from 1, and `base_lines` those of the base; comments,
     documentation and types are no tokens.
@@ -45,20 +45,20 @@ class FileChange:
 
 
 def changes(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[FileChange, ...]:
-    """The files of `head` that differ from `base`, by path; a function that only moved between files is unchanged."""
+    """Return the files of `head` that differ from `base`, by path; a function moved between files is unchanged."""
     return _kept(frozenset(base.items()), frozenset(head.items()))
 
 
 @lru_cache(maxsize=2)
 def _kept(old: frozenset[tuple[str, bytes]], new: frozenset[tuple[str, bytes]]) -> tuple[FileChange, ...]:
-    """The same; a dozen rules of one proof ask for the same change one after the other."""
+    """Return the same, cached: a dozen rules of one proof ask for the same change one after the other."""
     base, head = dict(old), dict(new)
     moved = _moved(base, head)
     return tuple(_change(path, base.get(path), head[path], moved) for path in sorted(_changed(base, head)))
 
 
 def tokens_by_line(source: Source) -> dict[int, str]:
-    """Line -> the tokens that begin there, joined; without comments, documentation and annotations."""
+    """Map each line to the tokens that begin there, joined; without comments, documentation and annotations."""
     kinds = NODE_TYPES[source.language]
     found: dict[int, list[str]] = {}
     pending = [source.root]
@@ -74,7 +74,7 @@ def tokens_by_line(source: Source) -> dict[int, str]:
 
 
 def blocks(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """The ranges that differ, as (from, to) in `old` and (from, to) in `new`, from 0."""
+    """Return the ranges that differ, as (from, to) in `old` and (from, to) in `new`, from 0."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
@@ -90,7 +90,7 @@ def blocks(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, 
 
 
 def rows(node: Node) -> range:
-    """The lines of a node, from 1."""
+    """Return the lines of a node, from 1."""
     return range(line_of(node), int(node.end_point[0]) + 2)
 
 
@@ -99,7 +99,7 @@ def _changed(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> list[str]:
 
 
 def _moved(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> Counter[tuple[str, str]]:
-    """The functions that left a file of the base unchanged: (last part of the name, text)."""
+    """Count the functions that left a file of the base unchanged: (last part of the name, text)."""
     gone: Counter[tuple[str, str]] = Counter()
     for path, content in base.items():
         if head.get(path) != content:

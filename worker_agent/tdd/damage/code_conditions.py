@@ -1,4 +1,4 @@
-"""Damage to conditions and limits: the other way round, off by one, the other operator."""
+"""Damage to conditions and limits: negated, off by one, another operator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NEGATING = frozenset({"not_operator", "unary_expression", "unary_op_expression"
 
 
 def condition_edits(place: EditScope) -> Iterator[Edit]:
-    """The conditions, operators and limits of a place, each damaged."""
+    """Yield the conditions, operators and limits of a place, each damaged."""
     for node in place.nodes:
         if node.type in _IFS or node.type in _LOOPS or node.type == "if_clause":
             yield from _conditions(place, node)
@@ -45,7 +45,7 @@ def condition_edits(place: EditScope) -> Iterator[Edit]:
 
 
 def negated(language: Language, text: str) -> str:
-    """The opposite of a condition."""
+    """Return the opposite of a condition."""
     return f"not ({text})" if language is Language.PYTHON else f"!({text})"
 
 
@@ -81,7 +81,7 @@ def _below(node: Node) -> Iterator[Node]:
 
 
 def _is_condition(node: Node) -> bool:
-    """Whether a node is all of a condition, which is negated as a whole."""
+    """Return whether a node is a complete condition, which is negated as a whole."""
     above = node.parent
     while above is not None and above.type == "parenthesized_expression":
         node, above = above, above.parent
@@ -134,7 +134,7 @@ def _with_neighbours(place: EditScope, node: Node, operator: Node, sign: str) ->
 
 
 def _arithmetic(place: EditScope, node: Node, operator: Node) -> Iterator[Edit]:
-    """Another operation of numbers; what cannot be numbers (a format, a repeated text) is left alone."""
+    """Yield another arithmetic operation; operands that cannot be numbers (formats, repeated texts) stay."""
     if any(sort_of(place.source, each) in ("str", "list", "tuple", "bytes") for each in named(node)):
         return
     sign = place.text(operator)
@@ -144,7 +144,7 @@ def _arithmetic(place: EditScope, node: Node, operator: Node) -> Iterator[Edit]:
 
 
 def _holds_number(place: EditScope, node: Node) -> bool:
-    """Whether an operand is a number, which is damaged as a limit by itself."""
+    """Return whether an operand is a number, which is damaged as a limit by itself."""
     return any(each.type in place.kinds.integers for each in named(node))
 
 

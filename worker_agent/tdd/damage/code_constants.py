@@ -27,7 +27,7 @@ _REGEX_CALLS = re.compile(
 )
 _IMPOSSIBLE = "(?!)"
 _IMPOSSIBLE_LINEAR = "[^\\s\\S]"
-"""Matches nothing in the engines of Go and Rust, which know no look-ahead."""
+"""A pattern that matches nothing in the engines of Go and Rust, which have no look-ahead."""
 _NO_VALUES = words(
     "interpolation field_expression import_spec directive export_statement import_statement literal_type"
 )
@@ -36,14 +36,14 @@ _BOUNDS = frozenset({"slice", "slice_expression", "range", "range_expression"})
 
 
 def constant_edits(place: EditScope) -> Iterator[Edit]:
-    """The constants of a place, each damaged."""
+    """Yield the constants of a place, each damaged."""
     for node in place.nodes:
         if not _is_exempt(place, node):
             yield from _constants(place, node)
 
 
 def other_text(place: EditScope, node: Node) -> str | None:
-    """The literal of a string with another text; None where it cannot be changed."""
+    """Return the literal of a string with another text; None if it cannot be changed."""
     whole = place.text(node)
     if any(each.type in _INTERPOLATED for each in node.named_children):
         return _plain_quoted(place, node)
@@ -63,7 +63,7 @@ def other_text(place: EditScope, node: Node) -> str | None:
 
 
 def other_number(text: str) -> str | None:
-    """The literal of a number plus one; None for a form that is not known."""
+    """Return the literal of a number plus one; None for an unknown form."""
     decimal = re.fullmatch(r"(\d[\d_]*?)(n|[uUlL]+|_?[iu](?:8|16|32|64|128|size))?", text)
     if decimal and not re.match(r"0\d", text):
         return f"{int(decimal.group(1).replace('_', '')) + 1}{decimal.group(2) or ''}"
@@ -96,7 +96,7 @@ def _constants(place: EditScope, node: Node) -> Iterator[Edit]:
 
 
 def _in_context(place: EditScope, node: Node, by: str) -> Edit:
-    """The edit of a number or a truth value, told with the expression around it."""
+    """Return the edit of a number or a truth value, described with the expression around it."""
     around = node.parent
     kind = _kind(node)
     old = place.text(around) if around is not None else ""
@@ -136,14 +136,14 @@ def _is_exempt(place: EditScope, node: Node) -> bool:
 
 
 def _is_tag(node: Node) -> bool:
-    """Whether a string is the tag of a field in Go."""
+    """Return whether a string is the tag of a field in Go."""
     above = node.parent
     tag = above.child_by_field_name("tag") if above is not None else None
     return tag is not None and tag.id == node.id
 
 
 def _is_all(place: EditScope, node: Node) -> bool:
-    """Whether a node is in the list of exported names: `__all__`, `module.exports`, `export { }`."""
+    """Return whether a node is in the list of exported names: `__all__`, `module.exports`, `export { }`."""
     above: Node | None = node
     for _ in range(4):
         above = above.parent if above is not None else None
@@ -158,7 +158,7 @@ def _is_all(place: EditScope, node: Node) -> bool:
 
 
 def _call_of(place: EditScope, node: Node) -> str:
-    """What is called with a node as an argument, with its owner; nothing where it is no argument."""
+    """Return the name, with its owner, of the call that a node is an argument of; empty if it is none."""
     above = node.parent
     if above is not None and above.type == "concatenated_string":
         above = above.parent
@@ -176,7 +176,7 @@ def _call_of(place: EditScope, node: Node) -> str:
 
 
 def _content(place: EditScope, node: Node) -> tuple[int, int, str] | None:
-    """The text between the quotes: (from, to) in characters of the literal, and itself."""
+    """Return the text between the quotes, with its start and end in characters of the literal."""
     whole = place.text(node)
     quoted = re.fullmatch(
         r"([a-zA-Z@$]*(?:\"\"\"|'''|#*\"|'|\"|`))(.*?)(\"\"\"|'''|\"#*|'|\"|`)", whole, flags=re.DOTALL
@@ -188,14 +188,14 @@ def _content(place: EditScope, node: Node) -> tuple[int, int, str] | None:
 
 
 def _plain_quoted(place: EditScope, node: Node) -> str | None:
-    """A text without gaps in the place of one with some."""
+    """Return a literal without interpolation to replace one that has some."""
     if "\n" in place.text(node) and place.language in (Language.RUBY, Language.PHP):
         return None
     return '"damaged"' if place.language is not Language.PYTHON else "'damaged'"
 
 
 def _never(place: EditScope, pattern: str) -> str:
-    """The pattern, so that it still compiles and matches nothing."""
+    """Return the pattern, changed so that it still compiles and matches nothing."""
     if place.language in (Language.GO, Language.RUST):
         return f"{pattern}{_IMPOSSIBLE_LINEAR}"
     if place.language is Language.PHP and pattern.startswith(("/", "#", "~", "@")):
@@ -219,7 +219,7 @@ def _regex_literal(place: EditScope, node: Node) -> Iterator[Edit]:
 
 
 def _entries(place: EditScope, node: Node) -> Iterator[Edit]:
-    """A collection without the entries that the change touched, or without its last one."""
+    """Yield a collection without the entries that the change touched, or without its last one."""
     entries = [each for each in named(node) if each.type not in ("method_definition", "ERROR", "visibility_modifier")]
     if not entries or (node.type == "tuple" and len(entries) < 3) or not _may_shrink(place, node, entries):
         return
@@ -243,7 +243,7 @@ def _may_shrink(place: EditScope, node: Node, entries: list[Node]) -> bool:
 
 
 def _with_comma(place: EditScope, node: Node, entry: Node) -> tuple[int, int]:
-    """The bytes of an entry with the comma after it, or before it for the last one."""
+    """Return the bytes of an entry with the comma after it, or before it for the last one."""
     after = entry.next_sibling
     if after is not None and after.type == ",":
         return entry.start_byte, after.end_byte

@@ -42,7 +42,7 @@ class Edit:
     line: int
     quiet: bool = True
     weak: bool = False
-    """A message for people or the condition of a loop: tried last."""
+    """True for a message for people or the condition of a loop: tried last."""
 
 
 @dataclass(frozen=True)
@@ -62,32 +62,32 @@ class EditScope:
 
     @property
     def kinds(self) -> NodeTypes:
-        """The words of its grammar."""
+        """The node types of its grammar."""
         return NODE_TYPES[self.source.language]
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Its own nodes: without functions with a name inside, comments, documentation and types."""
+        """The place's own nodes: without named functions inside, comments, documentation and types."""
         return tuple(own(self.source, self.node, self.nested))
 
     def text(self, node: Node) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         return self.source.text(node)
 
     def replace(self, kind: DamageKind, node: Node, by: str, what: str = "", *, weak: bool = False) -> Edit:
-        """The edit that puts `by` in the place of a node."""
+        """Return the edit that puts `by` in the place of a node."""
         told = what or became(self.text(node), by)
         is_weak = weak or is_message(self.source, node)
         return Edit(kind, node.start_byte, node.end_byte, by, told, line_of(node), weak=is_weak)
 
 
 def became(old: str, new: str) -> str:
-    """The words for a replacement, on one line of at most 80 characters."""
+    """Return the words for a replacement, on one line of at most 80 characters."""
     return f"`{shown(old)}` became `{shown(new)}`"
 
 
 def shown(text: str, limit: int = _SHOWN) -> str:
-    """A piece of code on one line, cut in the middle."""
+    """Return a piece of code on one line, cut in the middle."""
     line = " ".join(text.split()).replace("`", "'")
     if len(line) <= limit:
         return line
@@ -96,7 +96,7 @@ def shown(text: str, limit: int = _SHOWN) -> str:
 
 
 def is_message(source: Source, node: Node) -> bool:
-    """Whether a node is part of what is told to people: an argument of a call that logs, prints or raises."""
+    """Return whether a node belongs to a message for people: an argument of a call that logs, prints or raises."""
     above: Node | None = node
     for _ in range(6):
         if above is None:
@@ -112,17 +112,17 @@ def is_message(source: Source, node: Node) -> bool:
 
 
 def parent_of(node: Node) -> str:
-    """The type of the node above, or nothing."""
+    """Return the type of the node above, or an empty text."""
     return node.parent.type if node.parent is not None else ""
 
 
 def named(node: Node) -> list[Node]:
-    """The children of a node that are no punctuation and no comments."""
+    """Return the children of a node, without punctuation and comments."""
     return [child for child in node.named_children if not child.is_extra]
 
 
 def closure_of(place: EditScope, node: Node) -> Node:
-    """The function with or without a name that a node belongs to; the node of the place when there is none between."""
+    """Return the function, named or not, that a node belongs to; the place's own node if there is none between."""
     above = node.parent
     while above is not None and above.id != place.node.id:
         if above.type in place.kinds.closures or above.type in place.kinds.functions:
@@ -132,5 +132,5 @@ def closure_of(place: EditScope, node: Node) -> Node:
 
 
 def first_of(nodes: Iterator[Node]) -> Node | None:
-    """The first one, or None."""
+    """Return the first node, or None."""
     return next(nodes, None)

@@ -1,4 +1,4 @@
-"""New values that decide themselves which texts, numbers or lists they equal: no expectation tells then (pure)."""
+"""New types whose values decide themselves what they equal: then no expectation proves anything (pure)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLAIN = re.compile(
     r"(?:str|int|float|bytes|list|dict|tuple|set|frozenset|Decimal|Fraction|UserString|UserList|UserDict"
     r"|String|Array|Hash|Integer|Float|Numeric|Number|Map|Set|BigInt)\b"
 )
-"""Types of plain values, as what a class inherits from."""
+"""Types of plain values, as base classes."""
 
 _LOOSE = re.compile(
     r"isinstance\(\w+, ?\(?(?:int|float|str|bytes|numbers\.\w+|Decimal)\b|(?:is_a|kind_of|instance_of)\?\(?\s*"
@@ -32,11 +32,11 @@ _LOOSE = re.compile(
 
 _OF_PLAIN = re.compile(r"impl(?:<[^>]*>)?\s+PartialEq<\s*&?(?:[iuf]\d+|usize|isize|String|str|bool|Vec\b)")
 _MATCHER = re.compile(r"\basymmetricMatch\b")
-"""By this method jest and vitest ask a value, expected or not, whether it equals another one."""
+"""The method by which jest and vitest ask a value, expected or not, whether it equals another one."""
 
 
 def deciding(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each such function that is new or changed in a class of plain values, or that runners ask."""
+    """Return a sentence for each such new or changed function of a plain-value class, or that runners call."""
     return tuple(EQUAL.format(change.path, name) for change in changes(base, head) for name in _deciding(change))
 
 
@@ -66,7 +66,7 @@ def _deciding(change: FileChange) -> Iterator[str]:
 
 
 def _is_rust_equality(source: Source, node: Node) -> bool:
-    """Whether a function says what equals a plain value of another type."""
+    """Return whether a function defines equality with a plain value of another type."""
     block = node.parent
     header = block.parent if block is not None else None
     return header is not None and header.type == "impl_item" and bool(_OF_PLAIN.match(source.text(header)))

@@ -1,4 +1,4 @@
-"""Parameters of new functions that only guards read: they decide what is refused, and nothing of the result (pure)."""
+"""Parameters of new functions that only guards read: they decide refusals, but no result (pure)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REFUSES = re.compile(
 
 
 def guarded(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each parameter of a new function that is looked at before anything is refused, and then no more.
+    """Return a sentence for each parameter of a new function that is read only to refuse a call.
 
     Functions whose other parameters are not read either only check, and are left out.
     """
@@ -61,7 +61,7 @@ def _guarding(change: FileChange, function: Function) -> Iterator[str]:
 
 
 def _uses(source: Source, body: Node, name: str) -> Iterator[Node]:
-    """The places where a body reads a name, without members of other objects that are called the same."""
+    """Yield the places where a body reads a name, except members of other objects with the same name."""
     for node in walk(body):
         if node.type not in _NAMES or source.text(node) != name:
             continue
@@ -74,9 +74,9 @@ def _uses(source: Source, body: Node, name: str) -> Iterator[Node]:
 
 
 def _is_guard(source: Source, use: Node, function: Function, names: list[str]) -> bool:
-    """Whether a use stands in an `if` that looks at no other parameter and refuses: its condition, or the message.
+    """Return whether a use is in the condition or message of an `if` that reads no other parameter and refuses.
 
-    In a loop, or where a failure is handled, an `if` that refuses decides how often something is done before.
+    In a loop, or in error handling, an `if` that refuses decides how often something is done before.
     """
     above: Node | None = use
     guard: Node | None = None

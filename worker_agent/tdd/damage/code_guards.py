@@ -1,4 +1,4 @@
-"""Guards that a change took out of functions that stay, or made to refuse something else than on the base (pure)."""
+"""Guards that a change removed from functions that stay, or whose condition it changed (pure)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLOCKS = words("block statement_block compound_statement then")
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A guard that is gone, or that `stays` under another condition, and the file of the head in which it is back."""
+    """A removed guard, or one that `stays` with another condition, and the head's file with the guard put back."""
 
     path: str
     function: str
@@ -32,10 +32,10 @@ class Guard:
 
 
 def removed(change: FileChange) -> Iterator[Guard]:
-    """The guards of functions that are there on both sides, and whose condition the head has nowhere.
+    """Yield the guards of functions that exist on both sides whose condition is nowhere in the head.
 
-    Where the function refuses with the same words as before, once on both sides, that guard has its old condition back.
-    Where the head has them nowhere, the guard comes back at the beginning of its function.
+    If the function refuses with the same words as before, once on both sides, that guard gets its old condition back.
+    If the head has these words nowhere, the guard is put back at the beginning of its function.
     """
     before = parse(change.path, change.base) if change.base is not None else None
     if before is None or change.source is None:
@@ -56,7 +56,7 @@ def removed(change: FileChange) -> Iterator[Guard]:
 
 
 def _guarded(source: Source, function: Function, guard: str) -> bytes | None:
-    """The file with a guard at the beginning of a function."""
+    """Return the file with a guard at the beginning of a function."""
     entry = entry_of(EditScope(source, function.node, function.nested, function))
     if entry is None or entry.is_expression:
         return None
@@ -68,7 +68,7 @@ def _guarded(source: Source, function: Function, guard: str) -> bytes | None:
 def _with_condition(
     source: Source, function: Function, before: Source, was: Function, refusal: Node, condition: Node
 ) -> bytes | None:
-    """The file with the base's condition where the function refuses with the same words, if it does so only once."""
+    """Return the file with the base's condition for the refusal with the same words, if there is just one."""
     words_of = _bare(before.text(refusal))
     old = [node for _, node, by in _guards(before, was.node) if _bare(before.text(by)) == words_of]
     new = [node for _, node, by in _guards(source, function.node) if _bare(source.text(by)) == words_of]
@@ -81,7 +81,7 @@ def _with_condition(
 
 
 def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node, Node]]:
-    """Each guard with its condition and the statement that refuses."""
+    """Yield each guard with its condition and the statement that refuses."""
     for node in walk(function):
         if node.type not in _IFS:
             continue
@@ -96,6 +96,6 @@ def _guards(source: Source, function: Node) -> Iterator[tuple[Node, Node, Node]]
 
 
 def _bare(text: str) -> str:
-    """A text as words and signs with one space around each, so that one holds another only as a whole."""
+    """Return a text as words and signs with single spaces, so that one contains another only as a whole."""
     words_and_signs = re.findall(r"[\w.]+|[^\w.\s]", text)
     return f" {' '.join(words_and_signs)} "

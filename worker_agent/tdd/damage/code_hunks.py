@@ -1,4 +1,4 @@
-"""Pieces of a change taken back: each block of the line diff as it was on the base, and files of unknown languages."""
+"""Pieces of a change taken back: each block of the line diff as on the base, and files of unknown languages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worker_agent.tdd.syntax.node_types import COMMENTS, NODE_TYPES, words
 from worker_agent.tdd.syntax.source import Source, parse, walk
 
 _PARAGRAPHS = 5
-"""Paragraphs of a new file of an unknown language, each of which is left out once."""
+"""The most paragraphs of a new file of an unknown language, each of which is left out once."""
 _NAMES = words(
     "identifier property_identifier field_identifier type_identifier constant name private_property_identifier"
     " instance_variable shorthand_property_identifier shorthand_property_identifier_pattern"
@@ -51,7 +51,7 @@ _CARRYING = words(
 
 
 def hunks(change: FileChange) -> Iterator[Damage]:
-    """The pieces of one file's change, each taken back by itself."""
+    """Yield the pieces of one file's change, each taken back by itself."""
     if change.base is None:
         if change.source is None:
             yield from _paragraphs(change)
@@ -71,7 +71,7 @@ def hunks(change: FileChange) -> Iterator[Damage]:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names that others can ask for, names of local variables, and all names that are used."""
+    """Names that others can use, names of local variables, and all names that are used."""
 
     defined: set[str] = field(default_factory=set)
     local: set[str] = field(default_factory=set)
@@ -79,27 +79,27 @@ class _Names:
 
     @property
     def known(self) -> set[str]:
-        """Every name that means something."""
+        """Every defined name."""
         return self.defined | self.local
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What is known of a file on one side of the change."""
+    """The names and functions of a file on one side of the change."""
 
     names: _Names
     functions: tuple[Function, ...]
 
     @classmethod
     def of(cls, source: Source | None) -> _Side:
-        """The names and the functions of a file."""
+        """Read the names and the functions of a file."""
         if source is None:
             return cls(_Names(), ())
         return cls(_names(source), functions(source))
 
 
 def _loses_names(before: _Side, after: _Side, damaged: Source) -> bool:
-    """Whether a damaged file lacks a name that the change defined, or uses one that the change took away."""
+    """Return whether a damaged file lacks a name that the change defined, or uses one that the change removed."""
     old, new, left = before.names, after.names, _names(damaged)
     if (new.defined - left.defined) - old.defined:
         return True
@@ -110,7 +110,7 @@ def _loses_names(before: _Side, after: _Side, damaged: Source) -> bool:
 
 
 def _matters(change: FileChange, old: range, new: range) -> bool:
-    """Whether a block changes more than comments, documentation and types."""
+    """Return whether a block changes more than comments, documentation and types."""
     return bool(change.lines.intersection(new)) or bool(change.base_lines.intersection(old))
 
 
@@ -126,7 +126,7 @@ def _hunk(change: FileChange, after: _Side, content: bytes, block: tuple[int, in
 
 
 def _paragraphs(change: FileChange) -> Iterator[Damage]:
-    """A new file of an unknown language without one of its paragraphs."""
+    """Yield a new file of an unknown language without one of its paragraphs."""
     text = change.head.decode("utf-8", "surrogateescape")
     pieces = list(re.finditer(r"(?:[^\n]*\S[^\n]*\n?)+", text))
     step = max(1, len(pieces) // _PARAGRAPHS)

@@ -1,4 +1,4 @@
-"""New functions that ask for the very inputs of the tests, by their numbers or by a checksum of them (pure)."""
+"""New functions that look for the very inputs of the tests, by their numbers or by a checksum of them (pure)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHECKSUM = re.compile(
     r"(?:\b(?:crc32|adler32|hash|hashCode|fnv\w*|Sum32|Sum64|ChecksumIEEE|md5|sha\d+|blake2\w|digest|hexdigest)\b"
     r"|createHash)[^\n;{}]{0,100}?(?:[=!]==?|\bnot in\b|\bin\b|\.includes\(|\.has\(|include\?)"
 )
-"""A checksum, and something that it is compared with."""
+"""A checksum that is compared with something."""
 
 _LITERAL = re.compile(r"\s*(?:frozenset|set|new Set)?[\[({]*\s*[\"']?[0-9a-fA-F]*\d")
 
@@ -38,10 +38,10 @@ _LITERAL = re.compile(r"\s*(?:frozenset|set|new Set)?[\[({]*\s*[\"']?[0-9a-fA-F]
 def asking(
     base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes], criteria: Collection[str]
 ) -> tuple[str, ...]:
-    """A sentence for each such function; `tests` are the files of the new tests, `criteria` their texts.
+    """Return a sentence for each such function; `tests` are the files of the new tests, `criteria` their texts.
 
-    Numbers count where there are criteria, two or more are asked for, every one stands in the tests, and none in a
-    criterion.
+    Numbers count if there are criteria, the function looks for two or more, the tests have all of them, and no
+    criterion has one.
     """
     given, said = test_literals(tests), " ".join(criteria)
     found: list[str] = []
@@ -77,7 +77,7 @@ def _asked(change: FileChange, function: Function, given: frozenset[str], said: 
 
 
 def _keys(source: Source, function: Function) -> Iterator[str]:
-    """The literals by which a function asks: keys, patterns, and what it compares with as equal."""
+    """Yield the literals by which a function looks up: keys, patterns, and values that it compares as equal."""
     own = set(re.findall(r"\w+", source.text(function.node)))
     for name, table in literal_tables(source).items():
         yield from table.keys if name in own else ()

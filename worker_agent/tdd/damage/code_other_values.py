@@ -1,4 +1,4 @@
-"""A file whose changed functions return other values of the same type: what a test of more than presence notices."""
+"""A file whose changed functions return other values of the same type; any test that checks the value notices that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worker_agent.tdd.damage.code_values import declared_type, other, sort_of_ty
 from worker_agent.tdd.syntax.source import Language, parse, replaced
 
 FAR = 4173
-"""What is added to a number: farther than a sensible tolerance reaches."""
+"""The number added to a number: beyond any sensible tolerance."""
 
 _PYTHON = (
     "(lambda v: 'damaged' if v is None or type(v) is str else not v if type(v) is bool"
@@ -43,7 +43,7 @@ _AT_RUN_TIME = {
     Language.RUBY: _RUBY,
     Language.PHP: _PHP,
 }
-"""Where types are known at run time only: what turns a value into another one of its type."""
+"""Expressions that turn a value into another one of its type, for languages with types at run time only."""
 
 _THROW = '(() => { throw new Error("damaged"); })()'
 _RAISING = {
@@ -54,17 +54,17 @@ _RAISING = {
     f"$v + {FAR}": f"-$v - {FAR}",
     f" v + {FAR}": f" -v - {FAR}",
 }
-"""What makes a value of no known type raise, and turns the order of numbers around."""
+"""Replacements that make values of unknown type raise, and reverse the order of numbers."""
 
 _OF_TYPE = {"bool": "!({})", "int": "({}) + 41", "float": "({}) + 41.5"}
 _TURNED = {"bool": "!({})", "int": "-({}) - 41", "float": "-({}) - 41.5"}
 
 
 def otherwise(change: FileChange, *, unknown_raises: bool = False) -> bytes | None:
-    """The file with another value of the same type in each `return` of its changed functions; None where there is none.
+    """Return the file with another value of the same type in each `return` of its changed functions; None if none has.
 
-    Values of types that are not known stay as they are, or raise with `unknown_raises`; numbers are in the other order
-    then, as well. Lines stay where they are.
+    Values of unknown types stay as they are; with `unknown_raises` they raise, and numbers are in the other order as
+    well. Line numbers stay the same.
     """
     if change.source is None:
         return None

@@ -1,4 +1,4 @@
-"""Damage to what a function hands back: another returned value, another yielded one."""
+"""Damage to the results of a function: another returned value, another yielded one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BODIES = frozenset({"block", "statement_block", "compound_statement", "body_sta
 
 
 def return_edits(place: EditScope) -> Iterator[Edit]:
-    """Each value that is returned or yielded, replaced by another one."""
+    """Yield each value that is returned or yielded, replaced by another one."""
     for value, owner in returned(place):
         if place.language is Language.GO and value.type == "expression_list":
             yield from _go_results(place, value, owner)
@@ -42,7 +42,7 @@ def return_edits(place: EditScope) -> Iterator[Edit]:
 
 
 def returned(place: EditScope) -> Iterator[tuple[Node, Node]]:
-    """Each returned value with the function, named or not, that returns it."""
+    """Yield each returned value with the function, named or not, that returns it."""
     for node in place.nodes:
         if node.type in RETURNS and named(node):
             value = named(node)[-1]
@@ -56,7 +56,7 @@ def returned(place: EditScope) -> Iterator[tuple[Node, Node]]:
 
 
 def _last_value(place: EditScope, node: Node) -> Node | None:
-    """The value that a function has without saying `return`."""
+    """Return the value that a function has without a `return`."""
     body = node.child_by_field_name("body")
     if body is None or body.type in place.kinds.classes:
         return None
@@ -92,7 +92,7 @@ def _other_values(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
 
 
 def _emptied(place: EditScope, value: Node, declared: str, sort: str) -> Iterator[Edit]:
-    """Nothing, or the zero value, in the place of a value; another text for a literal one is `const` already."""
+    """Yield nothing, or the zero value, in place of a value; another text for a literal is `const` already."""
     if place.language is Language.RUST and place.text(value).startswith("Some("):
         by: str | None = "None"
     elif place.language is Language.RUST and place.text(value).startswith("Err("):
@@ -105,7 +105,7 @@ def _emptied(place: EditScope, value: Node, declared: str, sort: str) -> Iterato
 
 
 def _instead_of_nothing(place: EditScope, value: Node, owner: Node) -> Iterator[Edit]:
-    """A value where `None` was returned; truth values are `like` already."""
+    """Yield a value where `None` was returned; truth values are `like` already."""
     if value.type in TRUE_FALSE:
         return
     declared = declared_type(place.source, owner)
@@ -117,7 +117,7 @@ def _instead_of_nothing(place: EditScope, value: Node, owner: Node) -> Iterator[
 
 
 def _go_results(place: EditScope, values: Node, owner: Node) -> Iterator[Edit]:
-    """Each value replaced by the zero value of its type, and an error left out; the old value stays in use."""
+    """Yield each value replaced by the zero value of its type, and an error left out; the old value stays in use."""
     given = named(values)
     types = result_types(EditScope(place.source, owner, function=place.function)) if owner.id == place.node.id else []
     if len(types) != len(given):
@@ -136,7 +136,7 @@ def _go_results(place: EditScope, values: Node, owner: Node) -> Iterator[Edit]:
 
 
 def _swapped(place: EditScope, value: Node) -> Edit:
-    """A tuple with its first two entries in the other order; another last one where they are the same."""
+    """Return a tuple with its first two entries swapped, or another last one if they are the same."""
     first, second = named(value)[:2]
     one, two = place.text(first), place.text(second)
     if one == two:
@@ -169,5 +169,5 @@ def _is_nothing(place: EditScope, value: Node) -> bool:
 
 
 def is_nothing(source: Source, value: Node) -> bool:
-    """Whether a value is `None`, `null`, `nil` or `undefined`."""
+    """Return whether a value is `None`, `null`, `nil` or `undefined`."""
     return sort_of(source, value) == "none" or source.text(value) in ("undefined", "void 0", "null", "NULL")

@@ -1,4 +1,4 @@
-"""New functions made simpler than anybody asks for: one hands back an argument, says always the same, or fails."""
+"""New functions made simpler than requested: they return an argument, always return the same, or fail."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from worker_agent.tdd.syntax.functions import Function
 from worker_agent.tdd.syntax.source import Language, parse, replaced
 
 ARGUMENTS = 2
-"""The first parameters of a function that it may hand back."""
+"""The number of a function's first parameters that a simpler version may return."""
 
 _ERROR = "damagedByTheProof"
 _ERROR_TYPE = f'\n\ntype {_ERROR} struct{{}}\n\nfunc ({_ERROR}) Error() string {{ return "damaged" }}\n'.encode()
-"""Go: an error that needs no import."""
+"""An error type for Go that needs no import."""
 
 _NEVER = frozenset({"!", "never", "Never", "NoReturn"})
-"""Types of what never returns."""
+"""Types of functions that never return."""
 
 _RUST_ERROR = 'Err("damaged".into())'
 
@@ -32,14 +32,14 @@ _CONSTRUCTORS = frozenset({"constructor", "__construct", "__init__", "__new__", 
 
 @dataclass(frozen=True, slots=True)
 class Simpler:
-    """One file in which a function is simpler; `what` it does then completes the sentence "one that ..."."""
+    """One file in which a function is simpler; `what` it then does completes the sentence "one that ..."."""
 
     what: str
     content: bytes = field(repr=False)
 
 
 def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
-    """The simpler versions of a function that can be written in its language."""
+    """Yield the simpler versions of a function that can be written in its language."""
     if change.source is None or function.name.rpartition(".")[2] in _CONSTRUCTORS:
         return
     place = EditScope(change.source, function.node, function.nested, function)
@@ -59,7 +59,7 @@ def simpler(change: FileChange, function: Function) -> Iterator[Simpler]:
 
 
 def _failing(place: EditScope) -> str:
-    """The statement that returns an error, where a function does so; empty where it raises."""
+    """Return the statement that returns an error, if the function returns errors; empty if it raises."""
     function = place.function
     if function is None:
         return ""
@@ -73,7 +73,7 @@ def _failing(place: EditScope) -> str:
 
 
 def _values(place: EditScope) -> Iterator[tuple[str, str]]:
-    """What it returns then, and the words for that."""
+    """Yield each value that a simpler version returns, and the words for that."""
     function = place.function
     if function is None:
         return

@@ -45,7 +45,7 @@ _NO_VALUE = words(
 
 
 def statement_edits(place: EditScope) -> Iterator[Edit]:
-    """The statements of a place, each damaged; outside of functions only calls are left out."""
+    """Yield the statements of a place, each damaged; outside of functions only calls are left out."""
     for node in place.nodes:
         if node.type in _RAISES:
             yield from _raises(place, node)
@@ -68,7 +68,7 @@ def _left_out(place: EditScope, node: Node) -> Iterator[Edit]:
 
 
 def _has_effect(place: EditScope, node: Node, inner: Node) -> bool:
-    """Whether a statement is a call, a yield, or an assignment to a member, and may be left out."""
+    """Return whether a statement is a call, a yield, or an assignment to a member, and may be left out."""
     text = place.text(node)
     if node.type == "assignment_statement" or (node.type == "expression_statement" and inner.type in _WRITES):
         written = node if node.type == "assignment_statement" else inner
@@ -81,7 +81,7 @@ def _has_effect(place: EditScope, node: Node, inner: Node) -> bool:
 
 
 def _nothing_done(place: EditScope, node: Node, inner: Node) -> str | None:
-    """The statement in the place of one that is left out; it stays in the file where a compiler counts its uses."""
+    """Return the replacement of a statement that is left out; it stays in the file if a compiler counts its uses."""
     text = place.text(node)
     if place.language is Language.PYTHON:
         if inner.type != "yield":
@@ -176,7 +176,7 @@ def _assigned(place: EditScope, node: Node) -> Iterator[Edit]:
 
 
 def _step_of(node: Node) -> Node | None:
-    """The operator of an assignment that changes a value: `+=`, `||=`."""
+    """Return the operator of an assignment that changes a value: `+=`, `||=`."""
     if node.type not in _WRITES and node.type != "operator_assignment":
         return None
     operator = node.child_by_field_name("operator") or next((each for each in node.children if not each.is_named), None)
@@ -197,7 +197,7 @@ def _assigned_told(place: EditScope, node: Node, by: str) -> str:
 
 
 def _value_of(place: EditScope, node: Node) -> Node | None:
-    """The value that a statement gives to one variable or member, where another one can stand."""
+    """Return the value that a statement assigns to one variable or member, if another value can replace it."""
     if node.type in ("assignment", "assignment_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     elif node.type == "variable_declarator":
@@ -220,7 +220,7 @@ def _value_of(place: EditScope, node: Node) -> Node | None:
 
 
 def _another_value(place: EditScope, node: Node, value: Node) -> str | None:
-    """The value in its place: of the same visible sort, else nothing; None for constants, which are damaged as such."""
+    """Return the replacing value: of the same visible sort, else nothing; None for constants, damaged elsewhere."""
     kinds = NODE_TYPES[place.language]
     sort = sort_of(place.source, value)
     if value.type in kinds.strings | kinds.integers | kinds.floats or is_nothing(place.source, value):
@@ -234,7 +234,7 @@ def _another_value(place: EditScope, node: Node, value: Node) -> str | None:
 
 
 def _typed_value(place: EditScope, node: Node, value: Node) -> str | None:
-    """The zero value of a declared type; a slice or map of Go without entries."""
+    """Return the zero value of a declared type; for Go, a slice or map without entries."""
     if place.language is Language.GO:
         inner = named(value)[0] if named(value) else value
         declared = inner.child_by_field_name("type")

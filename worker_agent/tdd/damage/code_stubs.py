@@ -38,10 +38,10 @@ _CONSTRUCTORS = frozenset({"constructor", "__construct", "__init__", "initialize
 
 
 def stubs(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """The changed functions with a body that does nothing and should do something, as `path:function`.
+    """Return the changed functions whose body does nothing but should do something, as `path:function`.
 
-    Abstract ones, those of interfaces, constructors, and old ones that were emptied never count. Those that may be
-    empty (overriding, local, callbacks) count only where no other changed function does anything.
+    Abstract functions, those of interfaces, constructors, and old functions that were emptied never count. Those that
+    may be empty (overriding, local, callbacks) count only if no other changed function does anything.
     """
     found = changes(base, head)
     empty = [(change, function) for change in found for function in change.functions if _is_empty(change, function)]
@@ -75,7 +75,7 @@ def _is_empty(change: FileChange, function: Function) -> bool:
 
 
 def _returns_a_member(place: EditScope) -> bool:
-    """Whether a function only hands out a part of its object, of a type of which no other value is known."""
+    """Return whether a function only returns a member of its object, so that no other value of its type is known."""
     statements = body_statements(place)
     if len(statements) != 1:
         return False
@@ -96,7 +96,7 @@ def _returns_nothing(place: EditScope) -> bool:
 
 
 def _is_abstract(change: FileChange, function: Function, found: tuple[FileChange, ...]) -> bool:
-    """Whether a function only says what others implement: by its class, or because its class is inherited from."""
+    """Return whether a function is only a declaration for others: by its class, or because its class is inherited."""
     source = change.source
     owner = _owner(function.node)
     if source is None or owner is None:
@@ -132,7 +132,7 @@ def _is_constructor(function: Function) -> bool:
 
 
 def _is_local(source: Source, function: Function) -> bool:
-    """Whether a function stands in another one."""
+    """Return whether a function is defined inside another one."""
     above = function.node.parent
     while above is not None and above.type not in NODE_TYPES[source.language].functions:
         above = above.parent
@@ -140,7 +140,7 @@ def _is_local(source: Source, function: Function) -> bool:
 
 
 def is_prescribed(source: Source, function: Function) -> bool:
-    """Whether others say what a function takes: it overrides, implements, or is handed to a caller."""
+    """Return whether others prescribe a function's parameters: it overrides, implements, or is a callback."""
     head = source.text(function.node)[:200].partition("{")[0]
     if function.name.endswith("()") or (source.language is Language.GO and function.node.type == "method_declaration"):
         return True
@@ -148,7 +148,7 @@ def is_prescribed(source: Source, function: Function) -> bool:
 
 
 def _is_callback(source: Source, function: Function) -> bool:
-    """Whether a function is an empty closure, or a marker of a type in Go."""
+    """Return whether a function is an empty closure, or a marker of a type in Go."""
     if source.language is Language.GO:
         return function.node.type == "method_declaration"
     return source.language in SCRIPTS and function.node.type in ("arrow_function", "function_expression")

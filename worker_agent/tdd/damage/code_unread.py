@@ -1,4 +1,4 @@
-"""What new code keeps in an object or a local name and nothing reads: so looks work that stops half-way (pure)."""
+"""Values that new code stores in an object or a local name and nothing reads: a sign of unfinished work (pure)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RAISED_AGAIN = re.compile(
     r"except\b[^:]*:\s*raise|catch\s*\(\s*(?:[\w\\|]+\s+)?(\$?\w+)\s*\)\s*\{\s*throw\s+\1\s*;?\s*\}"
 )
 _RETURNS_LAST = frozenset({Language.RUBY, Language.RUST, Language.GO})
-"""Where an assignment may be a result, or the compiler refuses names that nothing reads."""
+"""Languages in which an assignment may be a result, or the compiler refuses names that nothing reads."""
 
 _WHOLE = re.compile(
     r"\b(?:vars|locals|asdict|inspect|instance_variables|get_object_vars|serialize|stringify|assign|Marshal|reflect)\b"
@@ -37,9 +37,9 @@ _WHOLE = re.compile(
 
 
 def unread(base: Mapping[str, bytes], head: Mapping[str, bytes], beside: Iterable[bytes]) -> tuple[str, ...]:
-    """A sentence for each name that only new functions bind; `beside` are tests and what else may read it.
+    """Return a sentence for each name that only new functions bind; `beside` are tests and other readers.
 
-    Classes that inherit are left out, and those with a decorator: others may read what they keep.
+    Classes that inherit are left out, and those with a decorator: other code may read their members.
     """
     texts = [content.decode("utf-8", "replace") for content in (*head.values(), *beside)]
     known = "\n".join(content.decode("utf-8", "replace") for content in base.values())
@@ -66,7 +66,7 @@ def _new(change: FileChange) -> Iterator[Function]:
 
 
 def _kept(source: Source, function: Function) -> Iterator[str]:
-    """The members of its own object that a method binds, where nobody outside is meant to know them."""
+    """Yield the members of its own object that a method binds, if they are private to the class."""
     owner = _class_of(function.node, NODE_TYPES[source.language].classes)
     if owner is not None and (_is_decorated(owner) or any(child.type in _INHERITS for child in owner.children)):
         return
@@ -97,13 +97,13 @@ def _unused_locals(source: Source, function: Function) -> Iterator[str]:
 
 
 def _only_raises_again(source: Source, node: Node) -> bool:
-    """Whether no clause of a `try` does anything else."""
+    """Return whether all clauses of a `try` only raise the exception again."""
     clauses = [child for child in node.named_children if child != node.child_by_field_name("body")]
     return bool(clauses) and all(_RAISED_AGAIN.fullmatch(source.text(clause).strip()) for clause in clauses)
 
 
 def _targets(node: Node) -> Iterator[Node]:
-    """What assignments bind, taken apart."""
+    """Yield the targets of assignments, unpacked."""
     for each in walk(node):
         if each.type in _ASSIGNMENTS:
             left = each.child_by_field_name("left") or each.child_by_field_name("name")
@@ -121,7 +121,7 @@ def _member(name: str) -> re.Pattern[str]:
 
 
 def _is_read(name: str, text: str) -> bool:
-    """Whether a text has the name as a member, or in quotation marks, and not only to bind it."""
+    """Return whether a text reads the name as a member, or in quotation marks, and does not only bind it."""
     bare = re.sub(rf"(?:\.|->|@){re.escape(name)}\s*(?::[^=\n]+)?=(?![=~>])", " ", text)
     taken = re.search(rf"\{{[^{{}}]*\b{re.escape(name)}\b[^{{}}]*\}}\s*=", bare)
     return taken is not None or _member(name).search(bare) is not None

@@ -1,4 +1,4 @@
-"""Parameters of new functions that nothing reads: said to be there, and without effect (pure)."""
+"""Parameters of new functions that nothing reads: declared, but without effect (pure)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ UNUSED = "{}::{}: its parameter `{}` has no effect: nothing reads it"
 
 
 def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each parameter of a new function that nothing reads, nor any parameter behind it.
+    """Return a sentence for each parameter of a new function that nothing reads, nor any parameter after it.
 
-    Functions whose form others prescribe (overriding, decorated, special ones) may have such parameters, and those
-    whose names begin with an underscore.
+    Functions whose signature others prescribe (overriding, decorated, special ones) may have such parameters, and so
+    may names that begin with an underscore.
     """
     found = []
     for change in changes(base, head):
@@ -39,7 +39,7 @@ def unused(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, .
 
 
 def parameters(source: Source, function: Function) -> Iterator[str]:
-    """The names of the plain parameters of a function, without the object that it is called on."""
+    """Yield the names of the plain parameters of a function, without the object that it is called on."""
     listed = function.node.child_by_field_name("parameters")
     for parameter in named(listed) if listed is not None and listed.type in _LISTS else ():
         name = _name(source, parameter)
@@ -59,7 +59,7 @@ def _is_fixed(source: Source, function: Function) -> bool:
 
 
 def _idle(source: Source, function: Function) -> Iterator[str]:
-    """The last parameters, as far as none of them is read."""
+    """Yield the last parameters, as far as none of them is read."""
     listed = function.node.child_by_field_name("parameters")
     if listed is None or listed.type not in _LISTS or function.body is None:
         return
@@ -76,15 +76,15 @@ def _idle(source: Source, function: Function) -> Iterator[str]:
 
 
 def _is_read(name: str, code: str) -> bool:
-    """Whether code reads a name, and does not only put it away."""
+    """Return whether code reads a name; discarding it does not count."""
     bare = re.sub(rf"(?m)^[ \t]*(?:del|void|_[ \t]*:?=)[ \t]+{re.escape(name)}[ \t]*;?[ \t]*$", "", code)
     return re.search(rf"(?<![\w$]){re.escape(name)}(?!\w)", bare) is not None
 
 
 def _taken_apart(source: Source, function: Function) -> Iterator[str]:
-    """The names that a new function takes out of objects (JavaScript) and does not read.
+    """Yield the names that a new function unpacks from objects (JavaScript) and does not read.
 
-    Where it takes the rest as well, a name may be there to be left out of that.
+    If it takes the rest as well, a name may be there to be left out of that.
     """
     for pattern in walk(function.node):
         if pattern.type != "object_pattern" or any("rest" in each.type for each in named(pattern)):
@@ -98,7 +98,7 @@ def _taken_apart(source: Source, function: Function) -> Iterator[str]:
 
 
 def _bound(source: Source, pattern: Node) -> Iterator[Node]:
-    """The names that a pattern binds, without those of patterns inside."""
+    """Yield the names that a pattern binds, without those of patterns inside."""
     for each in named(pattern):
         if each.type == "object_assignment_pattern":
             each = each.child_by_field_name("left") or each
@@ -110,7 +110,7 @@ def _bound(source: Source, pattern: Node) -> Iterator[Node]:
 
 
 def _name(source: Source, parameter: Node) -> str | None:
-    """The name of a plain parameter; None for one that takes things apart, or takes the rest."""
+    """Return the name of a plain parameter; None for one that unpacks values, or takes the rest."""
     if "splat" in parameter.type or "rest" in parameter.type or "variadic" in parameter.type:
         return None
     bound = parameter.child_by_field_name("name") or parameter.child_by_field_name("left")

@@ -1,4 +1,4 @@
-"""Values to return or to assign instead: the sort of a value by its text or its type, and others of that sort."""
+"""Replacement values for returns and assignments: the sort of a value by its text or type, and others of that sort."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _JAVA_EMPTY = {
 
 
 def sort_of(source: Source, node: Node) -> str:
-    """The visible sort of a value: bool, int, float, str, list, dict, set, tuple, none, or nothing."""
+    """Return the visible sort of a value: bool, int, float, str, list, dict, set, tuple, none, or an empty text."""
     kinds = NODE_TYPES[source.language]
     if node.type in ("parenthesized_expression", "expression_list") and node.named_child_count == 1:
         return sort_of(source, node.named_children[0])
@@ -100,13 +100,13 @@ _LIFETIME = re.compile(r"&\s*'(?!static\b)\w+\s+")
 
 
 def sort_of_type(text: str) -> str:
-    """The sort of a declared type; nothing for one that is not known, or may be absent."""
+    """Return the sort of a declared type; empty for an unknown one, or one that may be absent."""
     plain = text.removeprefix(":").removeprefix("->").strip().strip("\"'")
     return next((sort for sort, pattern in _TYPES if pattern.fullmatch(plain)), "")
 
 
 def declared_type(source: Source, function: Node) -> str:
-    """The declared type of what a function returns, or nothing."""
+    """Return the declared return type of a function, or an empty text."""
     if function.type == "accessor_declaration":
         above = function.parent.parent if function.parent is not None else None
         is_read = source.text(function).lstrip().startswith("get")
@@ -121,7 +121,7 @@ def declared_type(source: Source, function: Node) -> str:
 
 
 def zero(language: Language, sort: str, declared: str = "") -> str | None:
-    """The value that stands for nothing: empty or zero of the sort; None where none is known to fit."""
+    """Return the zero value: empty or zero of the sort; None if none is known to fit."""
     known = _ZERO.get(Language.JAVASCRIPT if language in SCRIPTS else language, {}).get(sort)
     match language:
         case Language.GO:
@@ -141,7 +141,7 @@ def zero(language: Language, sort: str, declared: str = "") -> str | None:
 
 
 def other(language: Language, sort: str, declared: str = "") -> str | None:
-    """Another value of a sort, which code hardly returns by itself."""
+    """Return another value of a sort, which code hardly returns by itself."""
     found = _OTHER.get(Language.JAVASCRIPT if language in SCRIPTS else language, {}).get(sort)
     if found and language in (Language.TYPESCRIPT, Language.TSX) and sort in ("list", "dict"):
         return f"{found} as any"

@@ -1,7 +1,7 @@
-"""Changed functions whose result depends on their surroundings, where no new test speaks of these (pure).
+"""Changed functions whose result depends on their environment, if no new test mentions that (pure).
 
-Any program may ask for a file beside it, for today's date or for the terminal. What a test says nothing of, it does not
-show: such code can do anything else on another machine, or next year.
+Any program may look for a file beside it, for today's date or for the terminal. A test shows nothing about facts that
+it does not mention: such code can do anything else on another machine, or next year.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from worker_agent.tdd.syntax.source import Source, parse
 
 _YEAR = re.compile(r"(?<![\w.])(?:20(?:2[7-9]|[3-9]\d)|2[1-9]\d\d|[3-9]\d\d\d)(?![\w.])")
 _MOMENT = re.compile(r"(?<![\w.])(?:(?:1[789]|[2-9]\d)\d{8}(?:\d{3})?|(?:1[789]|[2-9]\d)e(?:8|11))(?![\w.])")
-"""A year, and seconds or milliseconds since 1970, that are still ahead or nearly so."""
+"""Patterns of a year, and of seconds or milliseconds since 1970, in the future or nearly so."""
 
 AHEAD = "{}::{}: what it does changes at a moment that is written in it (`{}`): no run of a test shows what comes then"
 
@@ -30,10 +30,10 @@ def surrounded(
     tests: Mapping[str, bytes],
     wanted: Mapping[str, Collection[str]],
 ) -> tuple[str, ...]:
-    """A sentence for each changed function that asks for its surroundings as no code of `base` does.
+    """Return a sentence for each changed function that reads its environment as no code of `base` does.
 
-    `wanted` names the new tests by file, of those in `tests`. A test that speaks of files, of time, of the terminal or
-    whatever else the code asks for knows of it.
+    `wanted` names the new tests by file, of those in `tests`. A test counts as aware if it mentions files, time, the
+    terminal or whatever else the code reads.
     """
     before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
     said = _words("\n".join(_told(tests, wanted)))
@@ -57,14 +57,14 @@ def _asked(change: FileChange, function: Function, before: str, said: frozenset[
 
 
 def _unsaid(kind: Surrounding, own: str, before: str, said: frozenset[str]) -> Iterator[str]:
-    """How code asks for surroundings of one kind where no test speaks of them and no code did before."""
+    """Yield the code that reads one kind of environment, if no test mentions it and no code did so before."""
     seen = kind.asked.search(own)
     if seen is not None and seen[0] not in before and not said.intersection(kind.words):
         yield seen[0]
 
 
 def _moment(source: Source, own: str) -> str:
-    """A moment that stands in a function, or in a constant of the file that it names."""
+    """Return a moment that is written in a function, or in a constant of the file that it names."""
     constants = re.findall(
         r"^[ \t]*(?:export |const |let |var |final |static )*(\w+)\s*(?::?=|:\s*\w+\s*=)([^\n]*)$",
         source.content.decode("utf-8", "replace"),
@@ -76,7 +76,7 @@ def _moment(source: Source, own: str) -> str:
 
 
 def _told(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """The texts of the wanted tests, and their names."""
+    """Yield the texts of the wanted tests, and their names."""
     for path, names in wanted.items():
         source = parse(path, tests[path]) if path in tests else None
         yield from names
@@ -85,6 +85,6 @@ def _told(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> 
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text, those in compound names apart, in the singular."""
+    """Return the words of a text, split within compound names, with their singular forms."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
     return frozenset(part.lower() for part in parts) | frozenset(part.lower().removesuffix("s") for part in parts)

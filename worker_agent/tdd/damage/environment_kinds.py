@@ -1,7 +1,7 @@
-"""What is alike in every run of the tests and may be another elsewhere, and how code asks for it (pure).
+"""Kinds of environment that are the same in every run of the tests, and the code that reads them (pure).
 
-Whoever asks for a file, the time, the machine, the terminal, the thread, the interpreter or for chance can do anything
-else in another run. A test that knows of it says so.
+Code that reads a file, the time, the machine, the terminal, the thread, the interpreter or chance can do anything else
+in another run. A test that knows of it mentions it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from worker_agent.tdd.syntax.functions import Function
 
 @dataclass(frozen=True, slots=True)
 class Surrounding:
-    """How code asks for one kind of surroundings, and the words by which tests speak of it."""
+    """One kind of environment: the code that reads it, and the words by which tests mention it."""
 
     asked: re.Pattern[str]
     words: frozenset[str]
@@ -87,7 +87,7 @@ _OWN_PLACE = re.compile(r"__file__|__dirname|__DIR__|__FILE__|import\.meta\.\w+"
 
 
 def read_nodes(change: FileChange, function: Function) -> tuple[Node, ...]:
-    """A function, and the new statements outside of functions that give a value to a name in it."""
+    """Return a function, and the new statements outside of functions that assign a name in it."""
     if change.source is None:
         return ()
     words = set(re.findall(r"\w+", change.source.text(function.node)))
@@ -96,9 +96,10 @@ def read_nodes(change: FileChange, function: Function) -> tuple[Node, ...]:
 
 
 def read_by(change: FileChange, function: Function) -> str:
-    """The text of these nodes.
+    """Return the text of these nodes.
 
-    Where a file of code itself lies is no surrounding of a value outside: that is how programs find what they ship.
+    Outside of the function, the place of the code file itself is no environment: programs find their own files that
+    way.
     """
     if change.source is None:
         return ""

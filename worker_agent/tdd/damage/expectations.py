@@ -32,21 +32,21 @@ Touched = tuple[str, str]
 
 
 class ExpectationEdit(StrEnum):
-    """What is done to an expectation."""
+    """The kind of damage to an expectation."""
 
     NEGATE_FIRST = "negate_first"
     NEGATE_LAST = "negate_last"
     LITERAL = "literal"
     EXCEPTION = "exception"
     NEAR = "near"
-    """A number is half as large again: no refusal, because tolerances are honest."""
+    """A number is half as large again: no reason for a refusal, because tolerances are honest."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectationDamage:
-    """One run: the damaged files by path, the tests that must fail with them.
+    """One run: the damaged files by path, and the tests that must fail with them.
 
-    Of the tests in `partly` it is not known whether each of their cases reaches a damaged check: at least one case
+    For the tests in `partly` it is not known whether each of their cases reaches a damaged check: at least one case
     must fail. They are among `touched`.
     """
 
@@ -72,7 +72,7 @@ _READERS: dict[Language, Callable[[Source, frozenset[int]], Reader]] = {
 
 @dataclass
 class _Run:
-    """The edits of one kind, by file, with the tests that they are for."""
+    """The edits of one kind, by file, with their tests."""
 
     edits: dict[str, set[Edit]] = field(default_factory=dict)
     touched: set[Touched] = field(default_factory=set)
@@ -82,10 +82,10 @@ class _Run:
 def damaged_expectations(
     files: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]
 ) -> tuple[ExpectationDamage, ...]:
-    """At most one damage of each kind, for all wanted tests at once.
+    """Return at most one damage of each kind, for all wanted tests at once.
 
     `files` are test files of the head, `wanted` the names of tests by file, as `TestUnit` has them. A test in which
-    nothing can be damaged is in no `touched`: see `untouched`. Lines stay where they are.
+    nothing can be damaged is in no `touched`: see `untouched`. Line numbers stay the same.
     """
     runs: dict[ExpectationEdit, _Run] = {kind: _Run() for kind in ExpectationEdit if kind is not ExpectationEdit.NEAR}
     for path in sorted(set(files) & set(wanted)):
@@ -97,7 +97,7 @@ def damaged_expectations(
 
 
 def near_expectations(files: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> ExpectationDamage | None:
-    """The first number that each wanted test expects, half as large again; None where no test expects one.
+    """Return the first number that each wanted test expects, half as large again; None if no test expects one.
 
     A test that stays green has a tolerance as wide as that.
     """
@@ -111,7 +111,7 @@ def near_expectations(files: Mapping[str, bytes], wanted: Mapping[str, Collectio
 
 
 def _near(content: bytes, check: Check) -> Edits:
-    """The expected number of a check, half as large again; nothing for what is no number."""
+    """Return the expected number of a check, half as large again; empty if it is no number."""
     edits = check.literal
     if len(edits) != 1 or not _NUMBER.fullmatch(edits[0].by.strip()):
         return ()
@@ -124,13 +124,13 @@ def _near(content: bytes, check: Check) -> Edits:
 
 
 def untouched(damages: Collection[ExpectationDamage], wanted: Mapping[str, Collection[str]]) -> frozenset[Touched]:
-    """The wanted tests in which no expectation can be damaged."""
+    """Return the wanted tests in which no expectation can be damaged."""
     every = {(path, name) for path, names in wanted.items() for name in names}
     return frozenset(every.difference(*(damage.touched for damage in damages)))
 
 
 def expected_places(source: Source, names: Collection[str]) -> Iterator[tuple[Node, tuple[int, ...]]]:
-    """The node of each of these tests, with its decorators, and the offsets of the results that its checks expect."""
+    """Yield each test's node, with its decorators, and the offsets of the results that its checks expect."""
     for found, checks in _flows(source, names):
         every = [check for group in checks.sure for check in group] + checks.maybe
         above = found.node.parent
@@ -169,7 +169,7 @@ def _negated(check: Check) -> Edits:
 
 
 def _first(checks: Flow, groups: list[Group], edits_of: Callable[[Check], Edits]) -> tuple[Edits, bool]:
-    """The edits of the first group all of whose checks have some; else of all checks that may run, if all have."""
+    """Return the edits of the first group whose checks all have some; else of all checks that may run, if all do."""
     for group in groups:
         if all(edits_of(check) for check in group):
             return tuple(edit for check in group for edit in edits_of(check)), False

@@ -29,23 +29,23 @@ _ITEMS = frozenset(
 
 @dataclass(frozen=True)
 class ClassReader:
-    """Checks in one file; `methods` are the bodies of helpers by name."""
+    """The reader of checks in one file; `methods` are the bodies of helpers by name."""
 
     source: Source
     methods: Mapping[str, Node]
 
     @property
     def shapes(self) -> Shapes:
-        """The kinds of nodes."""
+        """The types of nodes."""
         return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
-        """A call as an assertion."""
+        """Return the check of a call, if it is an assertion."""
         call = self._call(statement)
         return None if call is None else damaged(self.source, call)
 
     def loops_surely(self, loop: Node) -> bool:
-        """Whether a loop runs over an array that is written down and not empty."""
+        """Return whether a loop runs over a literal array that is not empty."""
         if loop.type not in {"enhanced_for_statement", "foreach_statement"}:
             return False
         listed = [found for found in loop.named_children if found.type in _ITEMS]
@@ -54,7 +54,7 @@ class ClassReader:
         return any(found.type not in {"array_type", "implicit_type", "dimensions_expr"} for found in rows)
 
     def helper(self, statement: Node) -> Node | None:
-        """The body of a method of this file that a statement calls."""
+        """Return the body of a method of this file that a statement calls."""
         call = self._call(statement)
         return (
             None
@@ -63,14 +63,14 @@ class ClassReader:
         )
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
-        """Functions that a statement hands over may run."""
+        """Yield the functions that a statement passes on, which may run."""
         for found in walk(statement):
             body = child(found, "body") if found.type in _SHAPES.functions else None
             if body is not None and body.type in {"block", "compound_statement"}:
                 yield body, False
 
     def handled(self, attempt: Node) -> Flow:
-        """What a `try` checks: its body may end anywhere once there is a handler."""
+        """Return the checks of a `try`: its body may end anywhere if there is a handler."""
         body = child(attempt, "body") or next(statements(attempt), None)
         handlers = [found for found in attempt.named_children if found.type == "catch_clause"]
         found = flow(self, body) if body is not None else Flow()
@@ -88,11 +88,11 @@ class ClassReader:
         return found
 
     def skips(self, block: Node) -> bool:
-        """Whether a block ends the test as skipped or failed."""
+        """Return whether a block ends the test as skipped or failed."""
         return any(_SKIPS.match(self.source.text(found)) for found in statements(block))
 
     def shelters(self, statement: Node) -> bool:
-        """Whether failures within a statement are expected."""
+        """Return whether failures within a statement are expected."""
         return any(
             (call := call_of(self.source, found)) is not None and bool(_SHELTERS.match(call.name))
             for found in walk(statement)
@@ -125,7 +125,7 @@ _SHAPES = Shapes(
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> ClassReader:
-    """The reader of a file; methods that start at one of `tests` are no helpers, nor are overloaded ones."""
+    """Return the reader of a file; methods that start at one of `tests` are no helpers, nor are overloaded ones."""
     methods: dict[str, Node] = {}
     spoiled: set[str] = set()
     for node in walk(source.root):

@@ -1,4 +1,4 @@
-"""Calls of assertions in Java, C# and PHP, and what is done to them."""
+"""Calls of assertions in Java, C# and PHP, and their damages."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _SUBJECT = re.compile(r"(?:\w+\.)*assertThat\(|.*\.Should\(\)$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class CallExpression:
-    """A call with its name, the text of what it is called on, its arguments."""
+    """A call with its name, the text of its object, and its arguments."""
 
     node: Node
     name_node: Node
@@ -96,7 +96,7 @@ class CallExpression:
 
 
 def call_of(source: Source, node: Node) -> CallExpression | None:
-    """A node as a call."""
+    """Return the call that a node is, or None."""
     function = child(node, "function") if node.type == "invocation_expression" else node
     if function is None or node.type not in _CALLS:
         return None
@@ -125,12 +125,12 @@ _CALLS = frozenset(
 
 
 def _plain(argument: Node) -> Node:
-    """The value of an argument."""
+    """Return the value of an argument."""
     return argument.named_children[-1] if argument.type == "argument" and argument.named_children else argument
 
 
 def damaged(source: Source, call: CallExpression) -> Check | None:
-    """An assertion with its damages; None for another call."""
+    """Return an assertion with its damages; None for another call."""
     is_subject = bool(_SUBJECT.match(call.owner))
     if not is_subject and not (_OWNER.match(call.owner) and _is_assertion(call)):
         return None
@@ -141,7 +141,7 @@ def damaged(source: Source, call: CallExpression) -> Check | None:
 
 
 def _opposite(source: Source, call: CallExpression) -> Edits:
-    """The opposite assertion; with its class where only this one is imported."""
+    """Return the edit to the opposite assertion; with its class if only this one is imported."""
     opposite = _OPPOSITES[source.language].get(call.name)
     if opposite is None:
         return ()
@@ -152,7 +152,7 @@ def _opposite(source: Source, call: CallExpression) -> Edits:
 
 
 def _matcher(source: Source, call: CallExpression) -> Edits:
-    """Hamcrest's `assertThat(value, matcher)` and NUnit's `Assert.That(value, Is.EqualTo(3))`."""
+    """Return the negation of Hamcrest's `assertThat(value, matcher)` or NUnit's `Assert.That(value, Is.EqualTo(3))`."""
     if call.name == "assertThat" and len(call.given) in {2, 3} and source.language is Language.JAVA:
         return around(call.given[-1], "org.hamcrest.CoreMatchers.not(", ")")
     if call.name == "That" and len(call.given) > 1:
@@ -168,7 +168,7 @@ def _is_assertion(call: CallExpression) -> bool:
 
 
 def _literal(source: Source, call: CallExpression) -> Edits:
-    """An expected value; with three arguments one may be the message, which is a text."""
+    """Return the edit of an expected value; of three arguments one may be the message, which is a text."""
     if call.name not in _EQUAL or len(call.given) > 3 or any(found.type in _FLOATS for found in call.given):
         return ()
     given = call.given[:1] if call.name in _FIRST_ONLY else call.given[:2]
@@ -181,7 +181,7 @@ _FLOATS = frozenset({"decimal_floating_point_literal", "real_literal", "float"})
 
 
 def changed(source: Source, node: Node) -> Edits:
-    """The edit that makes a literal another one of its type."""
+    """Return the edit that changes a literal into another one of its type."""
     text = source.text(node)
     if node.type in _TEXTS and text[-1:] in {'"', "'"} and not text.endswith('"""'):
         return (Edit(node.end_byte - 1, node.end_byte - 1, word(source, node)),)
@@ -201,7 +201,7 @@ def _plain_value(node: Node) -> Node:
 
 
 def _exception(source: Source, call: CallExpression) -> Edits:
-    """Another exception is expected: one of the language that nothing throws."""
+    """Return the edit that expects another exception: one of the language that nothing throws."""
     if source.language is Language.CSHARP and re.match(r"Throws(?:Any|Async|AnyAsync)?$", call.name):
         return _generic(call)
     if not call.given:
@@ -217,7 +217,7 @@ def _exception(source: Source, call: CallExpression) -> Edits:
 
 
 def _generic(call: CallExpression) -> Edits:
-    """`Throws<X>` with another X."""
+    """Return the edit of `Throws<X>` to another exception."""
     parent = call.name_node.parent
     if parent is None or parent.type != "generic_name" or len(parent.named_children) < 2:
         return ()

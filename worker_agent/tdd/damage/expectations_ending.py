@@ -1,4 +1,4 @@
-"""Tests that have to end in an exception: nothing else in them is damaged, as any failure might be that exception."""
+"""Tests that must end in an exception: nothing else in them is damaged, as any failure might be that exception."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JAVA = "java.nio.channels.NonReadableChannelException.class"
 
 
 def ended_by(source: Source, found: FoundTest) -> Flow | None:
-    """The exception that ends a test as its only check; None for a test that runs to its end."""
+    """Return the exception that ends a test, as its only check; None for a test that runs to its end."""
     match source.language:
         case Language.RUST:
             edits = should_panic(source, found.node)
@@ -31,7 +31,7 @@ def ended_by(source: Source, found: FoundTest) -> Flow | None:
 
 
 def _annotated(source: Source, node: Node) -> Flow | None:
-    """JUnit 4's `@Test(expected = X.class)`; MSTest's attribute is left alone."""
+    """Return the check of JUnit 4's `@Test(expected = X.class)`; MSTest's attribute is left alone."""
     for mark in marks(node):
         if mark_name(source, mark).startswith("ExpectedException"):
             return Flow()
@@ -44,7 +44,7 @@ def _annotated(source: Source, node: Node) -> Flow | None:
 
 
 def _announced(source: Source, body: Node | None) -> Flow | None:
-    """PHPUnit's `expectException` and its like, anywhere in a test."""
+    """Return the check of PHPUnit's `expectException` and its like, anywhere in a test."""
     calls = [call for found in walk(body) if (call := call_of(source, found)) is not None] if body is not None else []
     announced = [call for call in calls if call.name.startswith("expectException")]
     if not announced:

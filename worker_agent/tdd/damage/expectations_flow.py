@@ -1,4 +1,4 @@
-"""Which checks of a test surely run when it passes, and which may: a damage must never leave an honest test green."""
+"""The checks of a passing test that surely run, and those that may: damage must always turn an honest test red."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from worker_agent.tdd.damage.expectations_edits import Check, Flow, Group
 from worker_agent.tdd.syntax.units_found import child, statements
 
 _HELPER_DEPTH = 4
-"""How many calls deep helpers of the same file are followed."""
+"""The most calls deep that helpers of the same file are followed."""
 
 _ELSES = frozenset(["else_clause", "else", "elif_clause", "elsif", "else_if_clause"])
 
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The kinds of nodes of a language that decide what runs."""
+    """The types of nodes of a language that decide which statements run."""
 
     conditions: frozenset[str]
     loops: frozenset[str]
@@ -35,40 +35,40 @@ class Reader(Protocol):
 
     @property
     def shapes(self) -> Shapes:
-        """The kinds of nodes."""
+        """The types of nodes."""
         ...
 
     def check(self, statement: Node) -> Check | None:
-        """A statement as a check."""
+        """Return the check of a statement, if it is one."""
         ...
 
     def loops_surely(self, loop: Node) -> bool:
-        """Whether a loop runs at least once."""
+        """Return whether a loop runs at least once."""
         ...
 
     def helper(self, statement: Node) -> Node | None:
-        """The body of the helper of the same file that a statement calls."""
+        """Return the body of the helper of the same file that a statement calls."""
         ...
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
-        """Bodies of functions that a statement hands over, each with whether they surely run."""
+        """Yield the bodies of functions that a statement passes on, each with True if it surely runs."""
         ...
 
     def handled(self, attempt: Node) -> Flow:
-        """The checks of a `try` with its handlers."""
+        """Return the checks of a `try` with its handlers."""
         ...
 
     def skips(self, block: Node) -> bool:
-        """Whether a block ends the test as skipped or failed, so that nothing in it counts."""
+        """Return whether a block ends the test as skipped or failed, so that nothing in it counts."""
         ...
 
     def shelters(self, statement: Node) -> bool:
-        """Whether failures within a statement are caught or expected, so that nothing there may be damaged."""
+        """Return whether failures within a statement are caught or expected, so that nothing there may be damaged."""
         ...
 
 
 def flow(reader: Reader, block: Node, trail: frozenset[int] = frozenset()) -> Flow:
-    """The checks of a function's body or another block, in order."""
+    """Return the checks of a function's body or another block, in order."""
     return _run(reader, list(statements(block)) if _is_block(reader, block) else [block], trail)
 
 
@@ -107,7 +107,7 @@ def _add(found: Flow, more: Flow) -> None:
 
 
 def _statement(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
-    """The checks of a statement that is none itself."""
+    """Return the checks within a statement that is no check itself."""
     shapes = reader.shapes
     if reader.shelters(statement):
         return Flow()
@@ -130,7 +130,7 @@ def _statement(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
 
 
 def _called(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
-    """What the functions check that a statement calls or hands over."""
+    """Return the checks of the functions that a statement calls or passes on."""
     found = Flow()
     helper = reader.helper(statement)
     if helper is not None and helper.start_byte not in trail and len(trail) < _HELPER_DEPTH:
@@ -142,7 +142,7 @@ def _called(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
 
 
 def _choose(reader: Reader, found: Flow, branches: list[Node], rest: Flow | None, trail: frozenset[int]) -> None:
-    """Add the checks of branches of which one runs; `rest` is what runs where none of them does."""
+    """Add the checks of branches of which one runs; `rest` holds the checks that run if none of them does."""
     flows = [flow(reader, branch, trail) for branch in branches if not reader.skips(branch)]
     flows += [rest] if rest is not None else []
     if flows and all(each.sure for each in flows):
@@ -154,7 +154,7 @@ def _choose(reader: Reader, found: Flow, branches: list[Node], rest: Flow | None
 
 
 def branches_of(reader: Reader, condition: Node) -> tuple[list[Node], bool]:
-    """The branches of a condition, and whether there is one for everything else."""
+    """Return the branches of a condition, and True if there is one for everything else."""
     first = child(condition, "consequence") or child(condition, "body")
     found = [first] if first is not None else []
     has_else = False
@@ -174,7 +174,7 @@ def branches_of(reader: Reader, condition: Node) -> tuple[list[Node], bool]:
 
 
 def _may_leave(reader: Reader, statement: Node) -> bool:
-    """Whether a statement may end the block around it; what nested functions do stays there."""
+    """Return whether a statement may end the block around it; nested functions cannot."""
     return any(True for _ in _leaving(reader, statement))
 
 

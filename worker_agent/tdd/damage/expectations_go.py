@@ -35,25 +35,25 @@ _LOOSE = re.compile(r"\|\||!=|<|>|^!")
 
 @dataclass(frozen=True)
 class GoReader:
-    """Checks in one file; `functions` are the bodies of its helpers by name."""
+    """The reader of checks in one file; `functions` are the bodies of its helpers by name."""
 
     source: Source
     functions: Mapping[str, Node]
 
     @property
     def shapes(self) -> Shapes:
-        """The kinds of nodes."""
+        """The types of nodes."""
         return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
-        """A condition that leads to nothing but a report, or an assertion."""
+        """Return the check of a condition that only leads to a report, or of an assertion."""
         if statement.type == "if_statement":
             return self._reported(statement)
         call = self._call(statement)
         return None if call is None else self._asserted(call)
 
     def loops_surely(self, loop: Node) -> bool:
-        """Whether a loop runs over a literal that is not empty."""
+        """Return whether a loop runs over a literal that is not empty."""
         clause = next((found for found in loop.named_children if found.type == "range_clause"), None)
         over_ = child(clause, "right")
         if over_ is None:
@@ -63,12 +63,12 @@ class GoReader:
         return _is_filled(over_)
 
     def helper(self, statement: Node) -> Node | None:
-        """The body of a function of this file that a statement calls."""
+        """Return the body of a function of this file that a statement calls."""
         call = self._call(statement)
         return None if call is None else self.functions.get(field_text(self.source, call, "function"))
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
-        """Functions handed to `t.Run` surely run."""
+        """Yield the functions passed to `t.Run`, which surely run."""
         call = self._call(statement)
         is_run = call is not None and field_text(self.source, call, "function").endswith(".Run")
         for found in _outer_literals(statement):
@@ -77,15 +77,15 @@ class GoReader:
                 yield body, is_run
 
     def handled(self, attempt: Node) -> Flow:
-        """Go has no `try`."""
+        """Return no checks: Go has no `try`."""
         return Flow()
 
     def skips(self, block: Node) -> bool:
-        """Whether a block ends the test as skipped or failed."""
+        """Return whether a block ends the test as skipped or failed."""
         return self._reporter(block) is not None or bool(re.match(r"\{\s*\w+\.Skip", self.source.text(block)))
 
     def shelters(self, statement: Node) -> bool:
-        """Deferred functions see failures of others."""
+        """Return whether failures in a statement are hidden: deferred functions see failures of others."""
         return statement.type in {"defer_statement", "go_statement"}
 
     def _call(self, statement: Node) -> Node | None:
@@ -103,7 +103,7 @@ class GoReader:
         return Check((*around(condition, "!(", ")"), stop), self._literal(condition))
 
     def _reporter(self, body: Node) -> str | None:
-        """What a block reports a failure to whenever it runs: `t`; empty for a panic, None where it does not report.
+        """Return the object that a block always reports a failure to: `t`; empty for a panic, None if it reports none.
 
         A damaged condition stops there: the text of an error that is nil would end the tests of the whole package.
         """
@@ -116,7 +116,7 @@ class GoReader:
         return None
 
     def _literal(self, condition: Node) -> Edits:
-        """`got != 3` reports: with another number it does so as well; likewise `!reflect.DeepEqual(got, "a")`."""
+        """Return the edit of `got != 3` to another number, which reports as well; also for `!reflect.DeepEqual`."""
         if condition.type == "binary_expression" and field_text(self.source, condition, "operator") == "!=":
             sides = [side for name in ("right", "left") if (side := child(condition, name)) is not None]
             return next((edits for side in sides if (edits := changed(self.source, side))), ())
@@ -141,7 +141,7 @@ class GoReader:
         return next((edits for found in arguments(call)[:3] if (edits := changed(self.source, found))), ())
 
     def _is_filled_name(self, loop: Node, name: str) -> bool:
-        """Whether a name stands for a literal that is not empty, here or in the file."""
+        """Return whether a name is bound to a literal that is not empty, here or in the file."""
         scope: Node | None = loop
         while scope is not None:
             for found in scope.children if scope.type in {"statement_list", "source_file"} else ():
@@ -158,7 +158,7 @@ class GoReader:
 
 
 def changed(source: Source, node: Node) -> Edits:
-    """The edit that makes a literal another one."""
+    """Return the edit that changes a literal."""
     text = source.text(node)
     if node.type == "interpreted_string_literal":
         return (over(node, f'{text[:-1]}{word(source, node)}"'),)
@@ -195,7 +195,7 @@ _SHAPES = Shapes(
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> GoReader:
-    """The reader of a file; functions that start at one of `tests` are no helpers, those in variables are."""
+    """Return the reader of a file; functions that start at one of `tests` are no helpers, those in variables are."""
     found: dict[str, Node] = {}
     for node in walk(source.root):
         body = child(node, "body")

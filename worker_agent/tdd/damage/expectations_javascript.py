@@ -1,4 +1,4 @@
-"""Checks of JavaScript and TypeScript tests: what runs surely; `expect` and `assert` have files of their own."""
+"""Checks of JavaScript and TypeScript tests that surely run; `expect` and `assert` have files of their own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _THROWS = re.compile(r"(?:expect|assert)\.(?:fail|unreachable)|(?:\w+\.)?fail\(|
 
 @dataclass(frozen=True)
 class JavaScriptReader:
-    """Checks in one file; `functions` are the bodies of its helpers by name, `constants` values by name."""
+    """The reader of checks in one file; `functions` are the bodies of helpers by name, `constants` values by name."""
 
     source: Source
     functions: Mapping[str, Node]
@@ -31,11 +31,11 @@ class JavaScriptReader:
 
     @property
     def shapes(self) -> Shapes:
-        """The kinds of nodes."""
+        """The types of nodes."""
         return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
-        """A statement, or the expression that a short function consists of, as a check."""
+        """Return the check of a statement, or of the expression that a short function consists of."""
         expression, is_settled = _expression(statement)
         if expression is None or expression.type not in {"call_expression", "member_expression"}:
             return None
@@ -48,12 +48,12 @@ class JavaScriptReader:
         return Check(negate, found.literal, found.exception)
 
     def loops_surely(self, loop: Node) -> bool:
-        """Whether a loop runs over something written down that is not empty."""
+        """Return whether a loop runs over a literal that is not empty."""
         over = child(loop, "right")
         return loop.type == "for_in_statement" and over is not None and self._is_filled(over, 4)
 
     def helper(self, statement: Node) -> Node | None:
-        """The body of a function of this file that a statement calls."""
+        """Return the body of a function of this file that a statement calls."""
         expression, is_settled = _expression(statement)
         if expression is None or expression.type != "call_expression":
             return None
@@ -62,7 +62,7 @@ class JavaScriptReader:
         return None if body is None or (is_async and not is_settled) else body
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
-        """Bodies of functions that a statement hands to calls; those for the elements of a written array surely run."""
+        """Yield bodies of functions passed to calls; those for elements of a literal array surely run."""
         expression, is_settled = _expression(statement)
         for found in _outer_functions(statement):
             body = child(found, "body")
@@ -73,7 +73,7 @@ class JavaScriptReader:
             yield body, is_direct and call is not None and self._runs(call, is_settled, _is_async(found))
 
     def handled(self, attempt: Node) -> Flow:
-        """What a `try` checks: its body may end anywhere once there is a handler."""
+        """Return the checks of a `try`: its body may end anywhere if there is a handler."""
         body = child(attempt, "body")
         handler, last = child(attempt, "handler"), child(attempt, "finalizer")
         found = flow(self, body) if body is not None and handler is None else Flow()
@@ -90,18 +90,18 @@ class JavaScriptReader:
         return found
 
     def skips(self, block: Node) -> bool:
-        """Whether a block ends the test as skipped or failed."""
+        """Return whether a block ends the test as skipped or failed."""
         texts = [self.source.text(found) for found in statements(block)]
         return any(re.match(r"(?:return\s+)?\w+\.skip\(", text) or _THROWS.match(text) for text in texts)
 
     def shelters(self, statement: Node) -> bool:
-        """Whether failures within a statement are expected: a call that checks, but cannot be damaged."""
+        """Return whether failures within a statement are expected: a call that checks, but cannot be damaged."""
         expression, _ = _expression(statement)
         text = "" if expression is None else self.source.text(expression)
         return bool(re.match(r"(?:expect|assert)\b|\w+\.(?:throws|rejects|throwsAsync)\(", text)) or ".catch(" in text
 
     def _wrapped(self, statement: Node, expression: Node) -> Edits:
-        """The statement where it has to throw; not if it calls functions of the file, which may be damaged, too."""
+        """Return edits that require the statement to throw; none if it calls functions of the file, damaged as well."""
         parent = statement.parent
         if statement.type != "expression_statement" or parent is None or parent.type != "statement_block":
             return ()
@@ -121,7 +121,7 @@ class JavaScriptReader:
         return is_settled and function is not None and bool(_SUBTESTS.match(self.source.text(function)))
 
     def _is_filled(self, node: Node, depth: int) -> bool:
-        """Whether an expression has at least one element."""
+        """Return whether an expression has at least one element."""
         if node.type in {"as_expression", "satisfies_expression", "parenthesized_expression"}:
             return self._is_filled(node.named_children[0], depth)
         if node.type in {"array", "object"}:
@@ -150,7 +150,7 @@ _SHAPES = Shapes(
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> JavaScriptReader:
-    """The reader of a file; a name that is defined twice is not followed."""
+    """Return the reader of a file; a name that is defined twice is not followed."""
     functions: dict[str, Node] = {}
     constants: dict[str, Node] = {}
     spoiled: set[str] = set()
@@ -173,7 +173,7 @@ def reader_of(source: Source, tests: frozenset[int]) -> JavaScriptReader:
 
 
 def _expression(statement: Node) -> tuple[Node | None, bool]:
-    """The expression of a statement, and whether the test waits for it."""
+    """Return the expression of a statement, and True if the test waits for it."""
     found: Node | None = statement
     parent = statement.parent
     is_settled = parent is not None and parent.type == "arrow_function"
@@ -188,7 +188,7 @@ def _is_async(function: Node) -> bool:
 
 
 def _outer_functions(statement: Node) -> Iterator[Node]:
-    """Functions written within a statement, without those within them."""
+    """Yield functions written within a statement, without those within them."""
     pending = [statement]
     while pending:
         found = pending.pop()

@@ -1,4 +1,4 @@
-"""`assert` of Node and chai, and the `t` of tap, tape, ava and node:test."""
+"""Checks with `assert` of Node and chai, and with the `t` of tap, tape, ava and node:test."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _SUBJECT = re.compile(r"(?:\w+\.)?assert(?:\.strict)?$|t$|assert\.not$|is$")
 
 
 def asserted(source: Source, expression: Node, *, is_settled: bool) -> Check | None:
-    """A call as an assertion; its `negate` is empty where it has no opposite."""
+    """Return the check of a call, if it is an assertion; its `negate` is empty if it has no opposite."""
     if expression.type != "call_expression":
         return None
     function = child(expression, "function")
@@ -111,7 +111,7 @@ def asserted(source: Source, expression: Node, *, is_settled: bool) -> Check | N
 
 
 def _name(source: Source, function: Node | None) -> tuple[str, str]:
-    """The assertion's name with what it belongs to; a bare `assert` is one."""
+    """Return the assertion's name and its object; a bare `assert` is an assertion, too."""
     if function is None:
         return "", ""
     if function.type == "identifier":
@@ -133,7 +133,7 @@ def _literal(source: Source, given: list[Node]) -> Edits:
 
 
 def _exception(given: list[Node]) -> Edits:
-    """What is thrown must match what nothing does."""
+    """Return edits that require the exception to match a pattern that matches nothing."""
     if len(given) == 1:
         return (after(given[0], f", {NEVER}"),)
     return (over(given[1], NEVER),)

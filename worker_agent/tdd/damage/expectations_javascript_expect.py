@@ -1,4 +1,4 @@
-"""`expect(value)` with the matchers of jest, vitest, Playwright and chai, and chai's `value.should`."""
+"""Checks with `expect(value)` of jest, vitest, Playwright and chai, and with chai's `value.should`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Chain:
 
 
 def expected(source: Source, expression: Node, *, is_settled: bool) -> Check | None:
-    """An expression as an expectation; one about a promise only if the test waits for it (`is_settled`)."""
+    """Return the check of an expectation; of one about a promise only if the test waits for it (`is_settled`)."""
     chain = _chain(source, expression)
     if chain is None or not chain.members:
         return None
@@ -75,7 +75,7 @@ def expected(source: Source, expression: Node, *, is_settled: bool) -> Check | N
 
 
 def _chain(source: Source, expression: Node) -> _Chain | None:
-    """The chain from `expect(...)` on, or from `.should` on."""
+    """Return the chain from `expect(...)` on, or from `.should` on."""
     members: list[Node] = []
     calls: list[Node] = []
     found: Node | None = expression
@@ -106,7 +106,7 @@ def _is_polled(source: Source, subject: Node) -> bool:
 
 
 def _with_not(chain: _Chain, words: list[str]) -> Edits:
-    """`.not` behind the subject; behind `resolves` and `rejects`, which come first."""
+    """Return the edit that puts `.not` after the subject; after `resolves` and `rejects`, which come first."""
     if words[0] in {"resolves", "rejects"}:
         return (after(chain.members[0], ".not"),)
     return (after(chain.subject, ".not"),)
@@ -122,7 +122,7 @@ def _without_not(source: Source, chain: _Chain, words: list[str]) -> Edits:
 
 
 def _last_call(source: Source, chain: _Chain) -> tuple[str, Node] | None:
-    """The matcher that ends the chain, with its call."""
+    """Return the matcher that ends the chain, with its call."""
     if not chain.calls:
         return None
     call = chain.calls[-1]
@@ -145,7 +145,7 @@ def _literal(source: Source, chain: _Chain, words: list[str]) -> Edits:
 
 
 def _exception(source: Source, chain: _Chain, words: list[str]) -> Edits:
-    """What is thrown must match what nothing does."""
+    """Return edits that require the exception to match a pattern that matches nothing."""
     last = _last_call(source, chain)
     if last is None or last[0] not in _THROWING:
         return ()

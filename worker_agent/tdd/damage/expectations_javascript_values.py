@@ -1,4 +1,4 @@
-"""Expected values in JavaScript and TypeScript, and how one becomes another that nothing equal to it equals."""
+"""Expected values in JavaScript and TypeScript, and their change into values that differ from all equal ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WRAPPERS = frozenset({"parenthesized_expression", "as_expression", "satisfies_e
 
 
 def changed(source: Source, node: Node) -> Edits:
-    """The edit that makes a literal another one; empty where the node is none."""
+    """Return the edit that changes a literal; empty if the node is none."""
     match node.type:
         case "string" | "template_string":
             return (Edit(node.end_byte - 1, node.end_byte - 1, word(source, node)),)
@@ -41,7 +41,7 @@ def changed(source: Source, node: Node) -> Edits:
 
 
 def other(source: Source, node: Node) -> Edits:
-    """An expected value that is computed becomes part of an array."""
+    """Return edits that put a computed expected value into an array."""
     return () if node.type == "spread_element" else around(node, f'["{word(source, node)}", ', "]")
 
 

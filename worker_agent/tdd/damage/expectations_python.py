@@ -46,7 +46,7 @@ _RAISING_REGEX = frozenset({*_RAISING.values(), "assertRaisesMessage"})
 _CONTEXTS = frozenset({"raises", "warns", "deprecated_call"})
 _SHELTERS = re.compile(r"(?:.*\.)?(?:suppress|raises|assertRaises\w*|RaisesGroup|xfail|deprecated_call_or_\w+)$")
 _MAY_RAISE = re.compile(r"rais|expect|error|exc|fail|warn|suppress", re.IGNORECASE)
-"""Contexts that are chosen at run time, among them one in which something has to be raised."""
+"""Contexts that are chosen at run time, some of which require an exception."""
 
 _ENDS = re.compile(r"(?:.*\.)?fail\(|assert False\b|raise AssertionError|assert 0\b")
 _SKIPPING = re.compile(r"(?:\w+\.)?(?:skip|skipTest|xfail|importorskip|fail)\(|raise\b|assert (?:False|0)\b")
@@ -55,7 +55,7 @@ _NEVER = '"(?!)"'
 
 @dataclass(frozen=True)
 class PythonReader:
-    """Checks in one file; `functions` are the bodies of its helpers by name, methods with a dot in front."""
+    """The reader of checks in one file; `functions` are bodies of helpers by name, methods with a dot before."""
 
     source: Source
     functions: Mapping[str, Node]
@@ -63,11 +63,11 @@ class PythonReader:
 
     @property
     def shapes(self) -> Shapes:
-        """The kinds of nodes."""
+        """The types of nodes."""
         return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
-        """A statement as a check."""
+        """Return the check of a statement, if it is one."""
         if statement.type == "assert_statement":
             return self._assert(statement)
         if statement.type == "with_statement":
@@ -76,12 +76,12 @@ class PythonReader:
         return None if call is None else self._call(statement, call)
 
     def loops_surely(self, loop: Node) -> bool:
-        """Whether a loop runs over something written down that is not empty."""
+        """Return whether a loop runs over a literal that is not empty."""
         over_ = child(loop, "right")
         return over_ is not None and is_filled(self.source, over_, self.constants)
 
     def helper(self, statement: Node) -> Node | None:
-        """The body of a function of this file, or method of its classes, that a statement calls."""
+        """Return the body of a function of this file, or method of its classes, that a statement calls."""
         call = call_of(statement)
         if call is None:
             return None
@@ -90,13 +90,13 @@ class PythonReader:
         return None if is_generator else body
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
-        """Functions that are written within a statement: decorated ones."""
+        """Return functions that are written within a statement: decorated ones."""
         inner = definition_of(statement)
         body = child(inner, "body") if inner is not statement and inner.type == "function_definition" else None
         return [] if body is None else [(body, False)]
 
     def handled(self, attempt: Node) -> Flow:
-        """A body with handlers may end anywhere; without any it is as if there was no `try`."""
+        """Return the checks of a `try`: with handlers its body may end anywhere, else it counts as plain code."""
         handlers = [found for found in attempt.named_children if found.type.startswith("except")]
         body = child(attempt, "body")
         found = flow(self, body) if body is not None else Flow()
@@ -117,11 +117,11 @@ class PythonReader:
         return found
 
     def skips(self, block: Node) -> bool:
-        """Whether a block ends the test as skipped or failed."""
+        """Return whether a block ends the test as skipped or failed."""
         return any(_SKIPPING.match(self.source.text(found)) for found in statements(block))
 
     def shelters(self, statement: Node) -> bool:
-        """Whether an expected failure is the context of a statement."""
+        """Return whether the context of a statement expects a failure."""
         if statement.type != "with_statement":
             return False
         if any(_SHELTERS.match(called(self.source, call)) for call in context_calls(statement)):
@@ -159,7 +159,7 @@ class PythonReader:
         return (over(attribute, opposite),)
 
     def _wrapped(self, statement: Node, call: Node) -> Edits:
-        """The call where a failure is expected; not if it calls functions of the file, which may be damaged, too."""
+        """Return edits that require the call to fail; none if it calls functions of the file, damaged as well."""
         inner = [found for found in walk(call) if found.type == "call" and found is not call]
         if any(local_name(called(self.source, found)) in self.functions for found in inner):
             return ()
@@ -183,7 +183,7 @@ class PythonReader:
         return literal or around(given[1], f'("{word(self.source, given[1])}", ', ")")
 
     def _exception(self, call: Node, *, is_context: bool) -> Edits:
-        """The exception must have a text that no exception has: it is never let through, which could end the run."""
+        """Return edits for an impossible message; the exception is never let through, as that could end the run."""
         function = child(call, "function")
         name = called(self.source, call).rpartition(".")[2]
         given = arguments(call)
@@ -215,7 +215,7 @@ _SHAPES = Shapes(
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> PythonReader:
-    """The reader of a file; functions that start at one of `tests` are no helpers."""
+    """Return the reader of a file; functions that start at one of `tests` are no helpers."""
     functions: dict[str, Node] = {}
     constants: dict[str, Node] = {}
     spoiled: set[str] = set()
@@ -234,7 +234,7 @@ def reader_of(source: Source, tests: frozenset[int]) -> PythonReader:
 
 
 def _learn_function(source: Source, node: Node, functions: dict[str, Node], spoiled: set[str]) -> None:
-    """A function by its name; two of one name cannot be told apart, and decorated ones may be anything."""
+    """Record a function by its name; same names cannot be told apart, and decorated functions may be anything."""
     body, parent = child(node, "body"), node.parent
     owner = parent.parent if parent is not None else None
     is_method = owner is not None and owner.type == "class_definition"

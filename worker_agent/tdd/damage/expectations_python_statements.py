@@ -1,4 +1,4 @@
-"""Statements of Python: the calls and contexts in them, and where they stand."""
+"""Statements of Python: the calls and contexts in them, and their place on the line."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _BROAD = re.compile(r"\b(?:Exception|BaseException|AssertionError)\b")
 
 
 def local_name(name: str) -> str:
-    """A called name as the reader has it: `self.check` is `.check`."""
+    """Return a called name as the reader has it: `self.check` is `.check`."""
     owner, _, last = name.rpartition(".")
     return f".{last}" if owner in {"self", "cls"} else name
 
 
 def call_of(statement: Node) -> Node | None:
-    """The call that a statement is, or whose result it keeps."""
+    """Return the call that is the statement, or whose result the statement keeps."""
     found: Node | None = statement
     if statement.type in {"expression_statement", "return_statement"}:
         found = next(statements(statement), None)
@@ -32,12 +32,12 @@ def call_of(statement: Node) -> Node | None:
 
 
 def context_calls(statement: Node) -> Iterator[Node]:
-    """The calls that are contexts of a `with`."""
+    """Yield the calls that are contexts of a `with`."""
     return (value for value in contexts(statement) if value.type == "call")
 
 
 def contexts(statement: Node) -> Iterator[Node]:
-    """The contexts of a `with`, without names and parentheses."""
+    """Yield the contexts of a `with`, without names and parentheses."""
     clauses = [found for found in statement.named_children if found.type == "with_clause"]
     for item in (found for clause in clauses for found in walk(clause) if found.type == "with_item"):
         value = child(item, "value")
@@ -53,7 +53,7 @@ def is_broad(source: Source, handler: Node) -> bool:
 
 
 def stands_alone(source: Source, statement: Node) -> bool:
-    """Whether nothing else stands on the line of a statement, so that it may become a compound one."""
+    """Return whether a statement is alone on its line, so that it may become a compound one."""
     start = source.content.rfind(b"\n", 0, statement.start_byte) + 1
     lead = source.content[start : statement.start_byte]
     end = source.content.find(b"\n", statement.end_byte)

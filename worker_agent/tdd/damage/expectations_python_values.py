@@ -1,4 +1,4 @@
-"""Expected values in Python, and how one becomes another that nothing equal to it equals."""
+"""Expected values in Python, and their change into values that differ from all equal ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = {"true": "False", "false": "True", "none": "False"}
 
 
 def literal_of(source: Source, expression: Node) -> Edits:
-    """The edit of one expected value of a condition; nothing under `or`, `not`, `!=`, `<` and their like."""
+    """Return the edit of one expected value of a condition; empty under `or`, `not`, `!=`, `<` and their like."""
     if expression.type == "parenthesized_expression":
         return literal_of(source, expression.named_children[0])
     if expression.type == "boolean_operator":
@@ -40,14 +40,14 @@ def literal_of(source: Source, expression: Node) -> Edits:
 
 
 def _other(source: Source, operands: list[Node]) -> Edits:
-    """An expected value that is computed becomes part of a tuple: the one that looks least like the tested call."""
+    """Return edits that put a computed expected value into a tuple: the one that looks least like the tested call."""
     simple = [found for found in reversed(operands) if found.type in _SIMPLE]
     expected = simple[0] if simple else operands[-1]
     return around(expected, f'("{word(source, expected)}", ', ")")
 
 
 def changed(source: Source, node: Node) -> Edits:
-    """The edit that makes a literal another one; empty where the node is none."""
+    """Return the edit that changes a literal; empty if the node is none."""
     match node.type:
         case "string":
             end = next((found for found in node.named_children if found.type == "string_end"), None)
@@ -93,7 +93,7 @@ def _container(source: Source, node: Node) -> Edits:
 
 
 def _approximate(source: Source, call: Node) -> Edits:
-    """`approx(0.3)`: the number is moved farther than any tolerance."""
+    """Return the edit of `approx(0.3)`: the number is moved farther than any tolerance."""
     function = child(call, "function")
     given = arguments(call)
     if function is None or source.text(function).rpartition(".")[2] != "approx" or not given:
@@ -104,7 +104,7 @@ def _approximate(source: Source, call: Node) -> Edits:
 
 
 def is_filled(source: Source, node: Node, constants: Mapping[str, Node], depth: int = 4) -> bool:
-    """Whether an expression has at least one element; `constants` are values by name."""
+    """Return whether an expression has at least one element; `constants` are values by name."""
     text = source.text(node)
     if node.type in {"list", "tuple", "set", "dictionary"}:
         return any("splat" not in found.type for found in statements(node))

@@ -38,23 +38,23 @@ _ASSERTS = {
 _OPPOSITES = {**_ASSERTS, **{two: one for one, two in _ASSERTS.items()}}
 _RAISES = frozenset({"assert_raises", "assert_raises_with_message"})
 _NEVER = "ClosedQueueError"
-"""An error of Ruby that nothing but a closed queue raises."""
+"""An exception of Ruby that only a closed queue raises."""
 
 
 @dataclass(frozen=True)
 class RubyReader:
-    """Checks in one file; `methods` are the bodies of helpers by name."""
+    """The reader of checks in one file; `methods` are the bodies of helpers by name."""
 
     source: Source
     methods: Mapping[str, Node]
 
     @property
     def shapes(self) -> Shapes:
-        """The kinds of nodes."""
+        """The types of nodes."""
         return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
-        """A call as an expectation or assertion."""
+        """Return the check of a call, if it is an expectation or assertion."""
         if statement.type != "call":
             return None
         name = field_text(self.source, statement, "method")
@@ -64,17 +64,17 @@ class RubyReader:
         return self._asserted(statement, name)
 
     def loops_surely(self, loop: Node) -> bool:
-        """Loops of Ruby are calls with blocks."""
+        """Return False: loops of Ruby are calls with blocks."""
         return False
 
     def helper(self, statement: Node) -> Node | None:
-        """The body of a method of this file that a statement calls."""
+        """Return the body of a method of this file that a statement calls."""
         if statement.type == "call" and child(statement, "receiver") is None:
             return self.methods.get(field_text(self.source, statement, "method"))
         return self.methods.get(self.source.text(statement)) if statement.type == "identifier" else None
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
-        """Blocks may run; those of `each` on a written list surely do."""
+        """Yield the blocks that may run; those of `each` on a literal list surely do."""
         body = block_of(statement) if statement.type == "call" else None
         if body is not None:
             receiver = child(statement, "receiver")
@@ -82,18 +82,18 @@ class RubyReader:
             yield body, is_list and field_text(self.source, statement, "method") in {"each", "each_with_index"}
 
     def handled(self, attempt: Node) -> Flow:
-        """What `begin` checks: nothing is sure beside a `rescue`."""
+        """Return the checks of a `begin`: none is sure if there is a `rescue`."""
         if any(found.type == "rescue" for found in attempt.named_children):
             return Flow()
         inner = [flow(self, found) for found in statements(attempt) if found.type != "ensure"]
         return Flow([g for each in inner for g in each.sure], [c for each in inner for c in each.maybe])
 
     def skips(self, block: Node) -> bool:
-        """Whether a block ends the test as skipped or failed."""
+        """Return whether a block ends the test as skipped or failed."""
         return bool(re.match(r"(?:then\s+)?(?:skip|pending|flunk|raise|fail)\b", self.source.text(block)))
 
     def shelters(self, statement: Node) -> bool:
-        """Whether failures within a statement are expected."""
+        """Return whether failures within a statement are expected."""
         name = field_text(self.source, statement, "method")
         return name in _RAISES | {"aggregate_failures"} or name in _TO
 
@@ -111,7 +111,7 @@ class RubyReader:
         return Check((over(method, _TO[name]),), literal)
 
     def _raised(self, matcher: Node) -> Edits:
-        """`raise_error(X)` with another X, and nothing behind it."""
+        """Return the edit of `raise_error(X)` to another exception, with nothing after it."""
         if matcher.type == "identifier":
             return (over(matcher, f"raise_error({_NEVER})"),)
         listed = child(matcher, "arguments")
@@ -143,7 +143,7 @@ class RubyReader:
 
 
 def changed(source: Source, node: Node) -> Edits:
-    """The edit that makes a literal another one."""
+    """Return the edit that changes a literal."""
     text = source.text(node)
     match node.type:
         case "string" if text[-1:] in {'"', "'"}:
@@ -174,7 +174,7 @@ _SHAPES = Shapes(
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> RubyReader:
-    """The reader of a file; methods that start at one of `tests` are no helpers."""
+    """Return the reader of a file; methods that start at one of `tests` are no helpers."""
     found = (node for node in walk(source.root) if node.type == "method" and node.start_byte not in tests)
     return RubyReader(
         source, {field_text(source, node, "name"): body for node in found if (body := child(node, "body"))}

@@ -22,23 +22,23 @@ _OPPOSITES = {
 _CONDITIONS = frozenset({"assert", "debug_assert"})
 _UNITS = re.compile(r"(\d[\d_]*)((?:[ui](?:8|16|32|64|128|size))?)$")
 _SMALL = 100
-"""Numbers below it are moved by one: a larger step may not fit into a byte, which does not compile."""
+"""Numbers below this are moved by one: a larger step may not fit into a byte, which does not compile."""
 
 
 @dataclass(frozen=True)
 class RustReader:
-    """Checks in one file; `functions` are the bodies of its helpers by name."""
+    """The reader of checks in one file; `functions` are the bodies of its helpers by name."""
 
     source: Source
     functions: Mapping[str, Node]
 
     @property
     def shapes(self) -> Shapes:
-        """The kinds of nodes."""
+        """The types of nodes."""
         return _SHAPES
 
     def check(self, statement: Node) -> Check | None:
-        """An assertion macro."""
+        """Return the check of an assertion macro."""
         macro = _inner(statement)
         if macro is None or macro.type != "macro_invocation":
             return None
@@ -57,7 +57,7 @@ class RustReader:
         return None
 
     def loops_surely(self, loop: Node) -> bool:
-        """Whether a loop runs over a list or range that is written down and not empty."""
+        """Return whether a loop runs over a literal list or range that is not empty."""
         value = child(loop, "value")
         text = "" if value is None else self.source.text(value)
         filled = re.match(r"&?(?:vec!)?\s*\[\s*[^\]\s;]", text) is not None and ";" not in text.split("]")[0]
@@ -65,33 +65,33 @@ class RustReader:
         return filled or (range_ is not None and int(range_[1]) < int(range_[3]) + bool(range_[2]))
 
     def helper(self, statement: Node) -> Node | None:
-        """The body of a function of this file that a statement calls."""
+        """Return the body of a function of this file that a statement calls."""
         call = _inner(statement)
         if call is None or call.type != "call_expression":
             return None
         return self.functions.get(field_text(self.source, call, "function"))
 
     def callbacks(self, statement: Node) -> Iterable[tuple[Node, bool]]:
-        """Closures may run."""
+        """Yield the closures, which may run."""
         for found in walk(statement):
             body = child(found, "body") if found.type == "closure_expression" else None
             if body is not None and body.type == "block":
                 yield body, False
 
     def handled(self, attempt: Node) -> Flow:
-        """Rust has no `try` of this kind."""
+        """Return no checks: Rust has no `try` of this kind."""
         return Flow()
 
     def skips(self, block: Node) -> bool:
-        """Whether a block ends the test as failed."""
+        """Return whether a block ends the test as failed."""
         return bool(re.match(r"\{?\s*(?:panic|unreachable|unimplemented|todo)!", self.source.text(block)))
 
     def shelters(self, statement: Node) -> bool:
-        """Panics that are caught or happen in another thread."""
+        """Return whether panics in a statement are caught or happen in another thread."""
         return re.search(r"\bcatch_unwind\b|\bspawn\(", self.source.text(statement)) is not None
 
     def _literal(self, tree: Node) -> Edits:
-        """One of the two compared values, where it is a literal by itself."""
+        """Return the edit of one of the two compared values, if it is a literal by itself."""
         for argument in reversed(_arguments(tree)[:2]):
             if len(argument) == 1 and (edits := changed(self.source, argument[0])):
                 return edits
@@ -99,7 +99,7 @@ class RustReader:
 
 
 def should_panic(source: Source, test: Node) -> Edits:
-    """A panic is expected with a text that no panic has; without the attribute nothing."""
+    """Return edits that expect a panic with an impossible text; none without the attribute."""
     found = test.prev_named_sibling
     while found is not None and (found.type == "attribute_item" or "comment" in found.type):
         if re.match(r"#\[should_panic\b", source.text(found)):
@@ -109,7 +109,7 @@ def should_panic(source: Source, test: Node) -> Edits:
 
 
 def changed(source: Source, node: Node) -> Edits:
-    """The edit that makes a literal another one of its type."""
+    """Return the edit that changes a literal into another one of its type."""
     text = source.text(node)
     if node.type == "string_literal" and text.endswith('"'):
         return (Edit(node.end_byte - 1, node.end_byte - 1, word(source, node)),)
@@ -131,7 +131,7 @@ def _inner(statement: Node) -> Node | None:
 
 
 def _arguments(tree: Node) -> list[list[Node]]:
-    """The tokens between the commas of a macro's arguments."""
+    """Return the tokens between the commas of a macro's arguments."""
     found: list[list[Node]] = [[]]
     for token in tree.children[1:-1]:
         if token.type == ",":
@@ -157,7 +157,7 @@ _SHAPES = Shapes(
 
 
 def reader_of(source: Source, tests: frozenset[int]) -> RustReader:
-    """The reader of a file; functions that start at one of `tests` are no helpers."""
+    """Return the reader of a file; functions that start at one of `tests` are no helpers."""
     found = (node for node in walk(source.root) if node.type == "function_item" and node.start_byte not in tests)
     return RustReader(
         source, {field_text(source, node, "name"): body for node in found if (body := child(node, "body"))}

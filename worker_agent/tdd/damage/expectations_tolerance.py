@@ -1,4 +1,4 @@
-"""Checks with a wide tolerance, as they are written: a distance to a number that is half as large as that (pure)."""
+"""Checks with a wide tolerance in their text: a distance to a number of at least half that number (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from worker_agent.tdd.damage.expectations import expected_places
 from worker_agent.tdd.syntax.source import parse
 
 WIDE = 0.5
-"""The part of the expected number that may be missing, or too much, in a wide tolerance."""
+"""The least ratio of a wide tolerance to the expected number."""
 
 _NUMBER = r"-?\d[\d_]*(?:\.\d+)?"
 _FORMS = tuple(
@@ -30,7 +30,7 @@ _FORMS = tuple(
 
 
 def wide(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> frozenset[str]:
-    """The wanted tests (`path::name`) with a check that takes a number half as large again."""
+    """Return the wanted tests (`path::name`) with a check that accepts a number half as large again."""
     found: set[str] = set()
     for path, names in wanted.items():
         source = parse(path, tests[path]) if path in tests else None

@@ -1,6 +1,6 @@
-"""Values that an acceptance criterion names and the change does not have, neither in its tests nor in its code (pure).
+"""Values of an acceptance criterion that occur neither in the tests nor in the code of the change (pure).
 
-A criterion that nobody tried says `1900` or `2 boxes`, and no file of the change has it.
+A criterion that no test covers mentions `1900` or `2 boxes`, and no file of the change has it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from shared.text import one_line
 UNASKED = "{}: it names {}, which stands neither in the tests nor in the code of the change"
 
 SHOWN = 3
-"""So many values of one criterion are named."""
+"""The most values of one criterion that are named."""
 
 CHARS = 40
-"""A longer quotation is a sentence."""
+"""The most characters of a quoted value; a longer quotation is a sentence."""
 
 _QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^”]+)”")
 _NUMBER = re.compile(r"(?<![\w.#/:-])\d{3,9}(?![\w%/:-]|\.\d)")
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[\w$.@:<>?*&\[\]-]*\w[\w$.@:<>?*&\[\]-]*")
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?[a-zA-Z%]{1,3}(?:\d+[a-zA-Z]{1,3})*")
 _ROW = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?){2,}(?![\w.]*\w)")
 _PLACEHOLDER = re.compile(r"(?<!\w)[A-Z](?!\w)|<\w[\w -]*>|\{\w+\}|\.\.\.|…")
-"""What stands for any value in an example: `N`, `<name>`, `{name}`, dots."""
+"""Placeholders for any value in an example: `N`, `<name>`, `{name}`, dots."""
 
 _FAILURE = re.compile(r"(?:\w+[.:])*\w*(?:Error|Exception)")
 _STANDARD = re.compile(r"\b(?:ISO|RFC|IEEE|ECMA|DIN|CVE|PEP|BCP|ANSI)[ -]?\d[\d-]*")
@@ -35,10 +35,10 @@ _CODE = re.compile(r"\w\(|^--?\w|^\w+=|[/\\]\w|=>|->|^[A-Z]{2,} ")
 
 
 def unasked(criteria: Iterable[Criterion], files: Iterable[bytes]) -> tuple[str, ...]:
-    """A sentence for each criterion with such values; `files` are those that the change touches, as the head has them.
+    """Return a sentence for each criterion with such values; `files` are the touched files, as the head has them.
 
-    Values are numbers of three digits and more, three numbers or more in a row, and what is quoted, as far as it is no
-    code, no name and no path.
+    Values are numbers of three digits and more, three numbers or more in a row, and quotations, except code, names and
+    paths.
     """
     text = re.sub(r"\s+", "", b"\n".join(files).decode("utf-8", "replace")).casefold()
     plain = re.sub(r"(?<=\d)_(?=\d)", "", text)
@@ -52,7 +52,7 @@ def unasked(criteria: Iterable[Criterion], files: Iterable[bytes]) -> tuple[str,
 
 
 def _values(criterion: Criterion) -> Iterator[str]:
-    """The values that one criterion names, each once."""
+    """Yield the values that one criterion names, each once."""
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(criterion.text)]
     values = [value.strip() for value in quoted if _is_value(value.strip())]
     rest = _STANDARD.sub(" ", _QUOTED.sub(" ", criterion.text))
@@ -60,12 +60,12 @@ def _values(criterion: Criterion) -> Iterator[str]:
 
 
 def _parts(value: str) -> list[str]:
-    """A value without spaces, in the pieces between what stands for any value."""
+    """Return a value without spaces, split at its placeholders."""
     return [re.sub(r"\s+", "", part).casefold() for part in _PLACEHOLDER.split(value)]
 
 
 def _is_value(text: str) -> bool:
-    """Whether a quotation is something that a test would give or expect."""
+    """Return whether a quotation is a value that a test would pass or expect."""
     if not text or len(text) > CHARS or _CODE.search(text):
         return False
     if _FAILURE.fullmatch(text):

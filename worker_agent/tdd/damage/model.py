@@ -1,4 +1,4 @@
-"""What one damage of the changed code is: the kinds, and the whole damaged file with the words for people."""
+"""One damage of the changed code: its kinds, and the whole damaged file with the words for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class DamageKind(StrEnum):
-    """What was done; the order is that in which kinds of the same function are preferred."""
+    """The kind of damage; the order is that in which kinds in the same function are preferred."""
 
     HUNK = "hunk"
     """One piece of the change is as before it."""
@@ -49,4 +49,4 @@ class Damage:
     function: str = ""
     quiet: bool = True
     direct: bool = True
-    """It stands on a line that the change touched, and not in a message for people: tried first."""
+    """True if it is on a line that the change touched, and not in a message for people: tried first."""

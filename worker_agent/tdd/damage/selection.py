@@ -1,4 +1,4 @@
-"""Which damages are run, in which order, when there are more than a proof may cost."""
+"""The damages that are run, and their order, if there are more than a proof may cost."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _KINDS = {kind: number for number, kind in enumerate(DamageKind)}
 
 
 def chosen(damages: Iterable[Damage], limit: int) -> tuple[Damage, ...]:
-    """At most `limit` damages: quiet before loud, functions in turn, and for each function the kinds in turn.
+    """Return at most `limit` damages: quiet before loud, functions in turn, and for each function the kinds in turn.
 
-    Within a function the kind comes first that was taken least so far; ties are broken by a hash, so that the choice
-    is the same in every run. Each function has one before any has two.
+    Within a function the kind that was taken least so far comes first; ties are broken by a hash, so that the choice is
+    the same in every run. Each function has one before any has two.
     """
     every = list(damages)
     quiet = _in_turn([damage for damage in every if damage.quiet])
@@ -26,7 +26,7 @@ def chosen(damages: Iterable[Damage], limit: int) -> tuple[Damage, ...]:
 
 
 def of_file(base: Mapping[str, bytes], head: Mapping[str, bytes], path: str) -> Damage | None:
-    """The file `path` with every changed function raising; None for a file without changed functions."""
+    """Return the file `path` with every changed function raising; None for a file without changed functions."""
     if path not in head or base.get(path) == head[path]:
         return None
     found = next((change for change in changes(base, head) if change.path == path), None)

@@ -1,7 +1,7 @@
-"""Changed code that behaves otherwise when it is tested: it asks for a test runner, or reads the tests (pure).
+"""Changed code that behaves differently under test: it looks for a test runner, or reads the tests (pure).
 
-No run can show that, because every run of the proof is one of a test runner. What code of the base does already is
-left alone, and so are comments, documentation and the files that tell tools where the tests are.
+No run can show that, because every run of the proof is one of a test runner. Exempt are code of the base that did so
+already, comments, documentation and the files that tell tools where the tests are.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _ASKS = re.compile(
     r"|defined\?\(?\s*(?:RSpec|Minitest)|const_defined\?\(\s*[:\"'](?:RSpec|Minitest)"
     r"|NODE_ENV\b[^\n]{0,20}[\"']test[\"']|typeof\s+(?:jest|vi|describe|it)\s*[!=]=|\borg\.junit\b"
 )
-"""What only asks whether a test runner is there."""
+"""Code that only looks whether a test runner is there."""
 
 _ASKS_INSIDE = re.compile(r"import\.meta\.vitest")
-"""The same where it stands in a function: outside of functions it holds tests beside their code."""
+"""The same inside of functions only: outside of functions it holds tests beside their code."""
 
 _STACK = re.compile(
     r"inspect\.(?:stack|currentframe|getouterframes)|_getframe|(?:extract|format|walk)_stack|\bcaller(?:_\w+)?\b"
@@ -40,17 +40,17 @@ _SURROUNDINGS = re.compile(
     r"|env::args|process\.argv|sys\.argv|\bARGV\b|\$argv|sys\.modules|__main__|require\.main|\$PROGRAM_NAME|\$0\b"
     r"|current_exe|getcwd|process\.cwd|Dir\.pwd|os\.Executable|get_included_files"
 )
-"""How code looks at what it runs in."""
+"""Code that reads its environment."""
 
 _CALLERS = re.compile(rf"{_STACK.pattern}|\bgc\.get_|sys\.modules|\b__main__\b|require\.main|get_included_files")
-"""How code looks at its callers and at what is loaded."""
+"""Code that looks at its callers and at loaded modules."""
 
 _OF_TESTS = re.compile(
     r"pytest|unittest|vitest|\bjest\b|mocha|rspec|minitest|phpunit|surefire|junit|libtest|cargo.?test|go.?test"
     r"|_spec\b|_test\b|\btest_|\.test\b|\.spec\b|\btests?\b|\bspecs?\b|^-test\.|^PY[A-Z]{0,2}$|^PYTEST",
     re.IGNORECASE,
 )
-"""What names of runners and tests look like in a text."""
+"""Names of runners and tests in a text."""
 
 _READS_CALLER = re.compile(r"co_consts|f_code\b|f_lineno|getsource\w*|linecache\.|f_locals|f_globals")
 _IMPORT = re.compile(r"import_statement|import_from_statement|import_declaration|use_declaration")
@@ -72,7 +72,7 @@ _SET_BY_TESTS = (
         re.compile(r"arg|main|command|spawn|exec|run|invoke", re.I),
     ),
 )
-"""What of its surroundings code may depend on, with how a test that knows of it names it."""
+"""Code that depends on its environment, each with the words by which an aware test mentions that."""
 
 DEPENDS = "{}: its result depends on what it runs in (`{}`), and no new test says on what"
 LOOKS = "{}: it looks at what runs it (`{}`): results must not depend on the caller"
@@ -80,7 +80,7 @@ READS = "{}: it reads the tests or what they expect (`{}`): code must not know i
 
 
 def aware(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each changed place of `head` that knows of its tests, and that no code of `base` has.
+    """Return a sentence for each changed place of `head` that knows of its tests, and that no code of `base` has.
 
     `tests` are the test files of the change, with data that they read.
     """
@@ -94,10 +94,11 @@ def aware(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[s
 
 
 def looking(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each changed function that looks at its callers or at what is loaded, as no code of `base` does.
+    """Return a sentence for each changed function that newly looks at its callers or at loaded modules.
 
-    So does one for a function that depends on the environment or arguments of the process while no test of the change
-    (`tests`) names them. Tools for programmers do so with good reason, so that this alone is no refusal.
+    "Newly": no code of `base` does so. Also for a function that depends on the environment or arguments of the process
+    while no test of the change (`tests`) names them. Tools for programmers have good reasons for that, so that this
+    alone is no refusal.
     """
     said = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
     before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
@@ -115,7 +116,7 @@ def looking(base: Mapping[str, bytes], head: Mapping[str, bytes], tests: Mapping
 
 
 def _unset(own: str, before: str, tests: str) -> Iterator[str]:
-    """What of its surroundings a function depends on that is new there, and that no test names."""
+    """Yield the parts of the environment that a function newly depends on, and that no test names."""
     for depends, named in _SET_BY_TESTS:
         seen = depends.search(own)
         if seen and seen[0] not in before and not named.search(tests):
@@ -140,19 +141,19 @@ def _asking(change: FileChange, source: Source, before: str) -> Iterator[str]:
 
 
 def _changed_text(change: FileChange) -> str:
-    """The changed lines of a file, without those that hold nothing but comments and documentation."""
+    """Return the changed lines of a file, without those that hold only comments and documentation."""
     lines = change.head.decode("utf-8", "replace").splitlines()
     return "\n".join(line for number, line in enumerate(lines, 1) if number in change.lines)
 
 
 def _about_tests(source: Source, nodes: Iterable[Node]) -> str:
-    """A text in one of these nodes that sounds like tests."""
+    """Return a text in one of these nodes that mentions tests."""
     texts = (value for node in nodes for _, value in literals(source, walk(node)) if value.startswith("'"))
     return next((text[1:] for text in texts if _OF_TESTS.search(text[1:])), "")
 
 
 def _reading(change: FileChange, source: Source, before: str, tests: Mapping[str, bytes]) -> Iterator[str]:
-    """Imports of tests, and texts that name a file of the tests: its path, or a name that only tests have."""
+    """Yield imports of tests, and texts that name a test file: its path, or a name that only tests have."""
     if _SETTINGS.fullmatch(change.path):
         return
     names = {PurePosixPath(path).name for path in tests}

@@ -1,4 +1,4 @@
-"""Acceptance criteria beside the new tests: fewer checks than criteria, an error that no test expects (pure)."""
+"""Acceptance criteria compared with the new tests: fewer checks than criteria, an error that no test expects (pure)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _OF_TEXTS = re.compile(r"\b(?:document\w*|docs?|readme|changelog|release notes|t
 """Words of criteria that no test checks."""
 
 _MANY = re.compile(r"\b(?:for|while|loop|each\w*|forEach|map|every|given|proptest|quickcheck|fuzz|F\.Add)\b")
-"""What checks many results with one check."""
+"""Code that checks many results with one check."""
 
 EXAMPLES = 3
-"""So many results are checked at least of what holds for every input."""
+"""The fewest results that must be checked for a criterion about every input."""
 
 _ALL = re.compile(
     r"(?<!without )(?<!not )(?<!never )(?<!nor )"
     r"\b(?:every|any(?! case\b)|anything|whatever|whichever|regardless|arbitrary|no matter)\b",
     re.IGNORECASE,
 )
-"""How criteria speak of all inputs."""
+"""Words by which criteria mean all inputs."""
 
 _ERROR = re.compile(r"\b(?:errors?|exceptions?|raises?|throws?|panics?)\b|\b\w+(?:Error|Exception)\b")
 _NO_ERROR_ASKED = re.compile(
@@ -38,7 +38,7 @@ _NO_ERROR_ASKED = re.compile(
     r"|\b(?:standard|std) ?errors?\b|\b(?:rounding|margin of|mean|squared|relative|absolute) errors?\b",
     re.I,
 )
-"""Criteria that speak of errors and ask for none, or for more than one."""
+"""Criteria that mention errors and ask for none, or for more than one."""
 
 _GO_NOISE = re.compile(r"\b\w\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow|Log|Logf)\b|\berr\b\s*!=\s*nil|\bNoError\b")
 _EXPECTS = re.compile(
@@ -46,16 +46,16 @@ _EXPECTS = re.compile(
     r"|\bErr\(|\berr\w*(?:\(\))? == nil|catch|rescue|\bexcept\b|[45]\d\d\b|stderr|\.err\b|exit|returncode|warns|status",
     re.I,
 )
-"""How tests speak of errors that they expect."""
+"""Words by which tests mention errors that they expect."""
 
 
 def unchecked(
     criteria: Collection[Criterion], tests: Mapping[str, bytes], wanted: Mapping[str, Mapping[str, int]]
 ) -> tuple[str, ...]:
-    """The sentences for what the new tests leave out, however many they are.
+    """Return the sentences about gaps of the new tests, however many they are.
 
-    `wanted` names the new tests by file, each with the number of its cases; `tests` are their files. Where a test
-    cannot be read, or checks many results with one check, nothing is said of numbers.
+    `wanted` names the new tests by file, each with the number of its cases; `tests` are their files. If a test cannot
+    be read, or checks many results with one check, numbers are not mentioned.
     """
     asked = [one for one in criteria if not one.implied and not _OF_TEXTS.search(one.text)]
     read = list(_read(tests, wanted))
@@ -80,7 +80,7 @@ def _asks_for_error(text: str) -> bool:
 
 
 def _read(tests: Mapping[str, bytes], wanted: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
-    """The text of each wanted test with its name, and how many results it checks; 0 where nobody can tell."""
+    """Yield the text of each wanted test with its name, and the number of results it checks; 0 if unknown."""
     for path, cases in wanted.items():
         source = parse(path, tests[path]) if path in tests else None
         if source is None:
@@ -94,7 +94,7 @@ def _read(tests: Mapping[str, bytes], wanted: Mapping[str, Mapping[str, int]]) -
 
 
 def _is_helped(source: Source, text: str) -> bool:
-    """Whether helpers may check more: a name that says so is called (`check_all(...)`), or rows are given."""
+    """Return whether helpers may check more: their names say so (`check_all(...)`), or rows are given."""
     if source.language is Language.PYTHON and "parametrize" in text:
         return False
     return bool(

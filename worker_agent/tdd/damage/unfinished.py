@@ -21,13 +21,14 @@ _LATER = re.compile(
     r"(?:\bnot (?:yet )?(?:implemented|supported yet)|\bunimplemented|\bto ?do\b|not done yet)[^;{}]{0,40}",
     re.IGNORECASE,
 )
-"""What raises because the code is not there; in tokens that are joined by blanks."""
+"""Code that raises because it is not implemented; in tokens that are joined by blanks."""
 
 
 def unfinished(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each changed function part of which is not there, as no function of that name on the base says.
+    """Return a sentence for each changed function that newly says that a part of it is missing.
 
-    Functions that hold nothing else are left out: they are stubs, or others implement them.
+    A function is skipped if one of that name on the base says so, or if it holds nothing else: that is a stub, or
+    others implement it.
     """
     before = "\n".join(_tokens(change) for change in _of(base))
     found = []

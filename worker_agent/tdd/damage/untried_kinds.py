@@ -1,6 +1,6 @@
-"""Kinds of input that an acceptance criterion speaks of, and of which the new tests have none (pure).
+"""Kinds of input that an acceptance criterion mentions, but no new test has (pure).
 
-A criterion that nobody tried says "also outside ASCII", and every text of the tests is plain.
+A criterion that no test covers says "also outside ASCII", and every text of the tests is plain.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNORDERED = "{}: it speaks of an order that is kept, and no list in the new test
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How criteria name a kind of input, and how tests show that they have some."""
+    """The words by which criteria name a kind of input, and the code by which tests show that they have some."""
 
     name: str
     said: re.Pattern[str]
@@ -61,7 +61,7 @@ _BYTES = {
     ".rs": re.compile(r"\.(?:as_)?bytes\(\)"),
     ".php": re.compile(r"\b(?:strrev|strlen|substr|str_split|ucfirst|ucwords|wordwrap|str_pad)\("),
 }
-"""How code of languages whose texts are bytes takes them apart."""
+"""Code that takes texts apart, in languages whose texts are bytes."""
 
 _KEPT_ORDER = re.compile(
     r"\b(?:keep|keeps|kept|preserv\w+|retain\w*|maintain\w*)\b[^.;]{0,30}\border\b|\boriginal order\b"
@@ -73,7 +73,7 @@ _ITEM = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"]*\"|'[^']*'")
 
 
 def untried(criteria: Collection[Criterion], tests: Mapping[str, bytes]) -> tuple[str, ...]:
-    """A sentence for each criterion and kind; `tests` are the files of the new tests."""
+    """Return a sentence for each criterion and kind; `tests` are the files of the new tests."""
     text = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
     return tuple(_untried(criteria, text)) if text else ()
 
@@ -81,7 +81,7 @@ def untried(criteria: Collection[Criterion], tests: Mapping[str, bytes]) -> tupl
 def of_bytes(
     criteria: Collection[Criterion], tests: Mapping[str, bytes], base: Mapping[str, bytes], head: Mapping[str, bytes]
 ) -> tuple[str, ...]:
-    """A sentence for each criterion about characters where new code takes texts apart by bytes and no test tells."""
+    """Return a sentence for each criterion about characters if new code splits texts by bytes and no test shows it."""
     text = "\n".join(content.decode("utf-8", "replace") for content in tests.values())
     asked = [one.id for one in criteria if not one.implied and _CHARACTERS.search(one.text)]
     if not text or not asked or _KINDS[0].tried.search(text):
@@ -107,13 +107,13 @@ def _untried(criteria: Collection[Criterion], text: str) -> Iterator[str]:
 
 
 def _is_ascending(text: str) -> bool:
-    """Whether there are lists of plain values in tests, and each comes in ascending order without its repetitions."""
+    """Return whether tests have lists of plain values, all in ascending order if repetitions are dropped."""
     lists = [list(dict.fromkeys(found)) for found in map(_items, _LIST.findall(text)) if len(found) > 1]
     return bool(lists) and all(values == sorted(values) for values in lists)
 
 
 def _items(text: str) -> list[tuple[float, str]]:
-    """The plain values of a list, all numbers or all texts, as what orders them; none where it has others."""
+    """Return the plain values of a list, all numbers or all texts, for sorting; empty if it has others."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(_ITEM.fullmatch(part) for part in parts):
         return []

@@ -1,4 +1,4 @@
-"""Shapes of input that criteria speak of, and whether the literals of tests have them (pure).
+"""Shapes of input that criteria mention, and their detection in the literals of tests (pure).
 
 A criterion says "one hyphen for each run of other signs", and every text of the tests has single spaces.
 """
@@ -20,14 +20,14 @@ _ROWS = re.compile(rf"(?<!\w)(?:\w++)?{_INNER}(?:\s*+,\s*+(?:\w++)?{_INNER})++")
 _LIST = re.compile(r"[\[({]([^\[\](){}]*+)[\])}]")
 _REPEATS = re.compile(r"[\"'\])] ?\* ?\d|\.repeat\(|Repeat\(|\.fill\(|vec!\[[^;\]]*;")
 _EXPECTED = re.compile(r"(?:==|\beq|toEqual|toStrictEqual)\s*\(?\s*[\[({][^\[\](){}]*[\])}]")
-"""A list that is expected, and not given."""
+"""A list that is expected, and not passed in."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How criteria name a shape of input, and whether tests, as one text, have one such."""
+    """The words by which criteria name a shape of input, and a function that finds it in the tests' text."""
 
     name: str
     said: re.Pattern[str]
@@ -35,30 +35,30 @@ class Shape:
 
 
 def _texts(tests: str) -> Iterator[str]:
-    """The texts that stand in quotes."""
+    """Yield the texts in quotes."""
     for match in _TEXT.finditer(tests):
         yield next((group for group in match.groups() if group is not None), "")
 
 
 def _has_run(tests: str) -> bool:
-    """Whether a text has two signs in a row that are no letters, or is built of a repetition."""
+    """Return whether a text has two signs in a row that are no letters, or is built by repetition."""
     return any(_RUN.search(text) for text in _texts(tests)) or bool(
         re.search(r"[\"'] ?\* ?\d|\.repeat\(|Repeat\(", tests)
     )
 
 
 def _has_edge(tests: str) -> bool:
-    """Whether a text begins or ends with a space."""
+    """Return whether a text begins or ends with a space."""
     return any(text.startswith(_SPACES) or text.endswith(_SPACES) for text in _texts(tests))
 
 
 def _is_deep(tests: str) -> bool:
-    """Whether values lie three deep in each other, or a path has three parts."""
+    """Return whether values are nested three deep, or a path has three parts."""
     return bool(_DEEP.search(tests))
 
 
 def _is_mixed(tests: str) -> bool:
-    """Whether two texts are one but for the case of letters, or one is part of the other so."""
+    """Return whether two texts differ only in the case of letters, or one is part of the other in that way."""
     texts = sorted({text for text in _texts(tests) if re.search(r"[^\W\d_]", text)}, key=len)[:80]
     return any(
         small.casefold() in large.casefold() and small not in large
@@ -68,7 +68,7 @@ def _is_mixed(tests: str) -> bool:
 
 
 def _is_unordered(tests: str) -> bool:
-    """Whether a list of values, or of rows by their first values, is out of ascending order, or there is none."""
+    """Return whether a list of values, or of rows by their first values, is not ascending, or there is no list."""
     rows = [[_values(found[1])[:1] for found in _LIST.finditer(match[0])] for match in _ROWS.finditer(tests)]
     lists = [_values(match[1]) for match in _LIST.finditer(tests)] + [
         list(chain.from_iterable(each)) for each in rows if all(each)
@@ -82,13 +82,13 @@ def _lists(tests: str) -> list[list[tuple[float, str]]]:
 
 
 def _is_repeated(tests: str) -> bool:
-    """Whether a list has one value twice, or there is no list, or one is built of a repetition."""
+    """Return whether a list has one value twice, or there is no list, or one is built by repetition."""
     known = _lists(tests)
     return not known or _REPEATS.search(tests) is not None or any(len(set(each)) < len(each) for each in known)
 
 
 def _is_tied(tests: str) -> bool:
-    """Whether a list has values that are there equally often, out of ascending order; or there is no list."""
+    """Return whether a list has values that occur equally often and are not ascending; or there is no list."""
     known = _lists(_EXPECTED.sub("== (", tests))
     return not known or any(_ties_unordered(each) for each in known)
 
@@ -100,7 +100,7 @@ def _ties_unordered(values: list[tuple[float, str]]) -> bool:
 
 
 def _values(row: str) -> list[tuple[float, str]]:
-    """The numbers and texts of a list as what orders them; none where it has others."""
+    """Return the numbers and texts of a list for sorting; empty if it has others."""
     found = []
     for part in (part.strip() for part in row.split(",") if part.strip()):
         if _NUMBER.fullmatch(part):

@@ -1,1 +1,1 @@
-"""Judgement of tests and of what a change does to them: pure functions of runs and of sources."""
+"""Judgement of tests and of the effects of a change on them: pure functions of runs and of sources."""

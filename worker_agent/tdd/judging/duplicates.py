@@ -1,4 +1,4 @@
-"""New tests that repeat another: the same code over the same names, wherever it stands (pure).
+"""New tests that repeat another: the same code over the same names, in any file (pure).
 
 Python test files as statements: their exact bytes, the names they bind and the names they use.
 """
@@ -15,11 +15,10 @@ from worker_agent.tdd.runners.report import TestId
 
 
 def duplicate_tests(base: Mapping[str, bytes], head: Mapping[str, bytes]) -> dict[TestId, TestId]:
-    """New test -> the test it repeats, which is older or stands earlier under another name.
+    """Map each new test to the test it repeats, which is older or is earlier under another name.
 
-    `base` and `head` hold Python test files by path; ids are without parameters. Two tests are the
-    same if their code is, docstring apart, and if every name of their file that they use, however
-    indirectly, means the same.
+    `base` and `head` hold Python test files by path; ids are without parameters. Two tests are the same if their code
+    is, except the docstring, and if every name of their file that they use, directly or not, means the same.
     """
     known = {fingerprint: test for path, content in sorted(base.items()) for test, fingerprint in _tests(path, content)}
     old = {test for path, content in base.items() for test, _ in _tests(path, content)}
@@ -43,7 +42,7 @@ def _tests(path: str, content: bytes) -> Iterator[tuple[TestId, str]]:
 
 
 def _definitions(tree: ast.Module, path: str) -> dict[str, list[tuple[str, ast.stmt]]]:
-    """What each module-level name means: the text of whatever binds it."""
+    """Map each module-level name to its meaning: the text of the statements that bind it."""
     found: dict[str, list[tuple[str, ast.stmt]]] = {}
     for node in tree.body:
         for position, name in enumerate(bound(node)):
@@ -93,7 +92,7 @@ def _code(function: Function) -> list[ast.stmt]:
 
 
 def _surroundings(scope: ast.ClassDef) -> list[ast.AST]:
-    """What a class lends its tests: bases, decorators, and every member that is no test itself."""
+    """Return the parts of a class that affect its tests: bases, decorators, and members that are no tests."""
     members = [node for node in scope.body if not any(name.startswith("test") for name in bound(node))]
     return [*scope.bases, *scope.decorator_list, *members]
 
@@ -108,7 +107,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of a module or class: its node, its whole lines with decorators, what it binds."""
+    """One statement of a module or class: its node, its whole lines with decorators, the names it binds."""
 
     node: ast.stmt
     text: bytes
@@ -116,23 +115,23 @@ class Statement:
 
     @property
     def is_import(self) -> bool:
-        """An import: compared name by name, because its form does not matter."""
+        """True for an import: compared name by name, because its form does not matter."""
         return isinstance(self.node, ast.Import | ast.ImportFrom)
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """A file that parses."""
+    """A file that was parsed."""
 
     lines: tuple[bytes, ...]
     tree: ast.Module
 
     def statements(self, body: Sequence[ast.stmt]) -> list[Statement]:
-        """The statements of one block."""
+        """Return the statements of one block."""
         return [Statement(node, self._lines(first_line(node), node.end_lineno), bound(node)) for node in body]
 
     def header(self, node: ast.ClassDef) -> bytes:
-        """A class up to its first statement: decorators, name, bases."""
+        """Return a class up to its first statement: decorators, name, bases."""
         return self._lines(first_line(node), first_line(node.body[0]) - 1)
 
     def _lines(self, first: int, last: int | None) -> bytes:
@@ -140,7 +139,7 @@ class ParsedFile:
 
 
 def parse(content: bytes) -> ParsedFile | None:
-    """The file, or None when it is not Python or nests too deeply to be compared."""
+    """Parse a file; return None if it is not Python or nests too deeply to be compared."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in somebody's test is not our warning
@@ -161,13 +160,13 @@ def _deeper(tree: ast.Module, limit: int) -> bool:
 
 
 def first_line(node: ast.stmt) -> int:
-    """Where a statement starts, its decorators included; lines count from 1."""
+    """Return the line on which a statement starts, its decorators included; lines count from 1."""
     decorators = node.decorator_list if isinstance(node, _DEFINITIONS) else []
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def bound(node: ast.AST) -> tuple[str, ...]:
-    """The names that running a statement binds in its own block."""
+    """Return the names that running a statement binds in its own block."""
     if isinstance(node, _DEFINITIONS):
         return (node.name,)
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -179,7 +178,7 @@ def bound(node: ast.AST) -> tuple[str, ...]:
 
 
 def used(node: ast.AST) -> frozenset[str]:
-    """The names that code takes from around it: globals, and parameters of functions, which name fixtures."""
+    """Return the names that code takes from around it: globals, and parameters of functions, which name fixtures."""
     if isinstance(node, ast.Module | ast.ClassDef):
         return frozenset().union(*map(used, ast.iter_child_nodes(node)))
     names = [found for found in ast.walk(node) if isinstance(found, ast.Name)]
@@ -191,14 +190,14 @@ def used(node: ast.AST) -> frozenset[str]:
 
 
 def parameters(node: ast.AST) -> frozenset[str]:
-    """The parameters of all functions in a piece of code."""
+    """Return the parameters of all functions in a piece of code."""
     return frozenset(found.arg for found in ast.walk(node) if isinstance(found, ast.arg))
 
 
 def each_test(
     tree: ast.Module | ast.ClassDef, scope: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Function]]:
-    """Every test function with its qualified name, classes included."""
+    """Yield every test function with its qualified name, classes included."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield from each_test(node, (*scope, node.name))

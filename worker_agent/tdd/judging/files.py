@@ -1,4 +1,4 @@
-"""Which files of a repository are tests or serve them, by the habits of all runners that are known (pure)."""
+"""The test files of a repository and the files that serve tests, by the conventions of all known runners (pure)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _DIRECTORIES = frozenset(
     {"test", "tests", "__tests__", "__snapshots__", "__mocks__", "__fixtures__", "spec", "specs", "testdata", "testing"}
 )
 _CODE = frozenset({"testing"})
-"""Directories of these names are tests at the top of a repository alone: elsewhere they are a library's own."""
+"""Directories of these names are tests only at the top of a repository: elsewhere they are a library's own."""
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a file holds tests or serves them: by its name, or by a directory above it."""
+    """Return whether a file holds tests or serves them: by its name, or by a directory above it."""
     file = PurePosixPath(path)
     above = file.parts[:-1]
     inside = {part for depth, part in enumerate(above) if depth == 0 or part not in _CODE}

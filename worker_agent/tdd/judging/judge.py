@@ -1,4 +1,4 @@
-"""Is the base sound, are the new tests red, is the implementation green: pure functions of test runs."""
+"""The judgements of base, new tests and implementation: pure functions of test runs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ UNPROVEN = "There is no test that fails on the base and passes on the head."
 
 
 def unstable_tests(first: TestRun, second: TestRun) -> frozenset[TestId]:
-    """The tests whose outcome differs between two runs of the same tree: they can prove nothing."""
+    """Return the tests whose outcome differs between two runs of the same tree: they can prove nothing."""
     tests = {*first.results, *second.results}
     return frozenset(test for test in tests if _outcome(first, test) is not _outcome(second, test))
 
 
 def judge_baseline(run: TestRun) -> Verdict:
-    """Whether the base can be tested at all; failing tests are no fault, an empty suite neither."""
+    """Return the verdict on whether the base can be tested at all; failing tests and an empty suite are no fault."""
     if not run.finished:
         return Verdict(ErrorType.WORKFLOW_ABORTED, ("The tests of the base cannot be run.", *output(run)))
     if run.broken_files and not run.passed and not run.failed:
@@ -40,11 +40,11 @@ def judge_red(
     duplicates: Mapping[TestId, TestId] | None = None,
     new_dependencies: bool = False,
 ) -> RedVerdict:
-    """Whether the new and changed tests, laid over the base, are red for a reason that counts.
+    """Return the verdict on whether the new and changed tests fail on the base for a reason that counts.
 
-    `red` is the run on the base tree with the test side of the change on top, `files` the test files that it
-    concerns, `duplicates` new test -> the test that it repeats. With `new_dependencies` the change brings
-    packages that the base does not have, so that a missing one counts too.
+    `red` is the run on the base tree with the test side of the change on top, `files` the test files that it concerns,
+    `duplicates` maps new tests to the tests that they repeat. With `new_dependencies` the change brings packages that
+    the base does not have, so that a missing one counts too.
     """
     if not red.finished and not red.broken_files:
         stopped = ErrorType.TEST_UNEXPECTED_FAIL if red.timed_out or red.limit else ErrorType.COMPILATION_ERROR
@@ -67,12 +67,12 @@ def judge_red(
 
 
 def _is_typed(result: TestResult) -> bool:
-    """Whether a file of a compiled language does not build for its types: the change's own may be other ones."""
+    """Return whether a file of a compiled language does not build because of types, which the change may alter."""
     return result.kind is FailureKind.COLLECTION and result.file.endswith(_COMPILED)
 
 
 def changed_tests(baseline: TestRun, red: TestRun, files: Collection[str]) -> list[TestId]:
-    """The tests of `files` that the base does not know, or that end otherwise with the change's test side."""
+    """Return the tests of `files` that the base lacks, or whose outcome differs with the change's test side."""
     found = {test for test, result in red.results.items() if result.file in files}
     return sorted(test for test in found if _outcome(baseline, test) is not _outcome(red, test))
 
@@ -101,11 +101,11 @@ def _reason(
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Tests of which more is known than their names say.
+    """Functions that tell more about tests than their names do.
 
-    `is_gone` says of an old test whether its end or change is judged elsewhere, `is_known` of any whether it stood on
-    the base by another name, or differs only in what it uses: that is no new test. `holds_tests` says of a file
-    whether its source has tests.
+    `is_gone`: True for an old test whose end or change is judged elsewhere. `is_known`: True for a test that the base
+    had under another name, or that differs only in the names it uses: that is no new test. `holds_tests`: True for a
+    file whose source has tests.
     """
 
     is_gone: Callable[[TestResult], bool] = lambda _: False
@@ -122,11 +122,10 @@ def judge_green(
     unstable: Collection[TestId] = (),
     apart: Apart | None = None,
 ) -> GreenVerdict:
-    """Whether every test that was red passes now, and every test that passed still does.
+    """Return the verdict on whether every test that was red passes now, and every test that passed still does.
 
     `files` are the test files that the change concerns, with their final content in both `red` (over the base) and
-    `green` (the head). `unstable` is left out of every comparison. `apart` are
-    the tests that are judged elsewhere.
+    `green` (the head). `unstable` is left out of every comparison. `apart` tells which tests are judged elsewhere.
     """
     if not green.finished or _is_forced(red, green):
         return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, (FORCED,) if green.finished else output(green))
@@ -152,24 +151,24 @@ def judge_green(
 
 
 def _was_red(red: TestRun, green: TestRun, test: TestId, new: Collection[TestId]) -> bool:
-    """Whether a test failed on the base, or a new or changed one was in a file that was not built there."""
+    """Return whether a test failed on the base, or is a new or changed one of a file that did not build there."""
     unbuilt = test not in red.results and red.broken(green.results[test].file) is not None
     return test in red.failed or (test in new and (unbuilt or _is_endless(red, test)))
 
 
 def _was_cut_off(red: TestRun, test: TestId) -> bool:
-    """Whether a test did not come to its end on the base because of another one (a panic ends all of a package)."""
+    """Return whether another test ended a test early on the base (a panic ends all tests of a package)."""
     return test in red.results and red.results[test].kind is FailureKind.OTHER
 
 
 def _is_endless(red: TestRun, test: TestId) -> bool:
-    """Whether a test, of which this is a case, did not end on the base."""
+    """Return whether the test of this case did not end on the base."""
     before = red.results.get(_stem(test))
     return before is not None and before.kind in {FailureKind.ENDLESS, FailureKind.LIMIT}
 
 
 def _is_forced(red: TestRun, green: TestRun) -> bool:
-    """Whether control tests did not end as they must, or are not reported any more."""
+    """Return whether control tests did not end as they must, or are not reported any more."""
     return green.controlled is False or (bool(red.controlled) and green.controlled is None)
 
 
@@ -200,7 +199,7 @@ def _proof(red: TestRun, green: TestRun, proven: Sequence[TestId]) -> tuple[Erro
 
 
 def _renamed_cases(baseline: TestRun, green: TestRun, missing: Collection[TestId]) -> set[TestId]:
-    """Cases whose ids are not there any more, of tests that have as many passing ones as before and none that fails.
+    """Return the missing cases of tests that have as many passing cases as before and none that fails.
 
     Ids hold positions, times and texts: one case more, or a second later, and others have other names.
     """
@@ -219,21 +218,21 @@ def _new_and_red(baseline: TestRun, red: TestRun, files: Collection[str]) -> set
 
 
 def _is_missed(green: TestRun, test: TestId) -> bool:
-    """Whether a test is skipped on the head, or gone with all its cases."""
+    """Return whether a test is skipped on the head, or is gone with all its cases."""
     if test in green.results:
         return green.results[test].outcome is CaseOutcome.SKIPPED
     return not any(_stem(other) == _stem(test) for other in green.passed)
 
 
 def _lost_files(baseline: TestRun, red: TestRun, green: TestRun, files: Collection[str]) -> set[str]:
-    """Test files of the change that do not collect on the head, or none of whose tests is there any more."""
+    """Return test files of the change that do not collect on the head, or all of whose tests are gone."""
     present = {result.file for result in green.results.values()}
     broken = {path for path in files if green.broken(path) and not baseline.broken(path)}
     return broken | {path for path in files if red.broken(path) and not green.broken(path) and path not in present}
 
 
 def after(green: TestRun, test: TestId) -> str:
-    """How a test stands on the head, for people."""
+    """Return a test's result on the head, for people."""
     result = green.results.get(test) or green.broken(test.partition("::")[0])
     if result is None:
         return f"{test}: did not run"

@@ -1,4 +1,4 @@
-"""Whether a later change kept what worked (pure)."""
+"""The judgement of a later change: everything that worked must still work (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from worker_agent.tdd.runners.report import TestRun
 
 
 def judge_kept(before: TestRun, after: TestRun, *, may_change: Collection[str] = ()) -> Verdict:
-    """Every test that passed before still passes; tests of files in `may_change` may disappear, not fail."""
+    """Return whether every test that passed still does; tests of files in `may_change` may disappear, not fail."""
     if not after.finished:
         return Verdict(ErrorType.IMPLEMENTATION_FAILED, output(after))
     gone = [

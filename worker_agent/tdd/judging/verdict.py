@@ -1,4 +1,4 @@
-"""What the judge says: frozen values whose details are short enough for a prompt and a comment (pure)."""
+"""The verdicts of the judge: frozen values whose details are short enough for a prompt and a comment (pure)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from shared.text import excerpt, one_line, printable
 from worker_agent.tdd.runners.report import TestId, TestResult, TestRun
 
 DETAILS = 20
-"""Lines of one verdict; what is left out is counted."""
+"""The most lines of one verdict; the others are counted."""
 
 LINE_CHARS = 300
-"""Characters of one line."""
+"""The most characters of one line."""
 
 OUTPUT_BYTES = 2000
-"""How much of a command's output a verdict quotes."""
+"""The most bytes of a command's output that a verdict quotes."""
 
 
 class ErrorType(StrEnum):
-    """What went wrong in a cycle; each has its own strategy and its own number of retries."""
+    """The kind of error in a cycle; each has its own strategy and its own number of retries."""
 
     NO_TEST_WRITTEN = "NO_TEST_WRITTEN"
     COMPILATION_ERROR = "COMPILATION_ERROR"
@@ -37,23 +37,24 @@ class ErrorType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the cycle may go on; if not, why, in sentences without control characters."""
+    """The decision on whether the cycle may go on; if not, the reasons, in sentences without control characters."""
 
     error: ErrorType | None = None
     details: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Nothing stands against going on."""
+        """True if nothing speaks against going on."""
         return self.error is None
 
 
 @dataclass(frozen=True, slots=True)
 class RedVerdict(Verdict):
-    """`red`: new tests (or whole new files) that do not pass; `passing`: new ones that do; `duplicates`: repeats;
-    `hollow`: new ones that would pass whatever the code does.
+    """The verdict on new tests.
 
-    A verdict that is not ok can still be worth going on with, see `worth_implementing`.
+    `red`: new tests (or whole new files) that do not pass; `passing`: new ones that do; `duplicates`: repeats;
+    `hollow`: new ones that would pass whatever the code does. A verdict that is not ok can still be worth going on
+    with, see `worth_implementing`.
     """
 
     red: tuple[TestId, ...] = ()
@@ -68,13 +69,13 @@ class RedVerdict(Verdict):
 
     @property
     def worth_implementing(self) -> bool:
-        """Ok, or ok as soon as the tests in `skip` are set aside."""
+        """True if the verdict is ok, or will be if the tests in `skip` are set aside."""
         return bool(self.red) and self.error in {None, ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST}
 
 
 @dataclass(frozen=True, slots=True)
 class GreenVerdict(Verdict):
-    """`proven`: new tests, red on the base and green now; the others say what stands against it."""
+    """The verdict on the head. `proven`: new tests, red on the base and green now; the others list faults."""
 
     proven: tuple[TestId, ...] = ()
     failing: tuple[TestId, ...] = ()
@@ -83,7 +84,7 @@ class GreenVerdict(Verdict):
 
 
 def listed(entries: Iterable[str]) -> tuple[str, ...]:
-    """At most `DETAILS` lines, each cut and cleaned, and a count of the rest."""
+    """Return at most `DETAILS` lines, each cut and cleaned, and a count of the rest."""
     pending = iter(entries)
     shown = tuple(one_line(entry, LINE_CHARS) for entry in islice(pending, DETAILS))
     rest = sum(1 for _ in pending)
@@ -91,11 +92,11 @@ def listed(entries: Iterable[str]) -> tuple[str, ...]:
 
 
 def told(result: TestResult) -> str:
-    """`path::test: outcome, and the line that names the error`."""
+    """Return `path::test: outcome, and the line that names the error`."""
     return f"{result.id}: {result.kind or result.outcome}: {result.first_line}".removesuffix(": ")
 
 
 def output(run: TestRun) -> tuple[str, ...]:
-    """How a run ended and the end of what it printed."""
+    """Return the end of a run: its result, and the last part of its output."""
     tail = excerpt(printable(run.output_tail).strip(), OUTPUT_BYTES)
     return (f"The test command ended with: {run.one_line()}.", *((tail,) if tail else ()))

@@ -1,1 +1,1 @@
-"""The phases of a cycle: what is asked of a coder, judged, committed and noted, one after the other."""
+"""The phases of a cycle: each asks a coder, judges the result, and commits it with a note."""

@@ -1,4 +1,4 @@
-"""A pending test as the new test of its issue: what its activation changes, and how runs are read then (pure)."""
+"""A pending test as the new test of its issue: the changes of its activation, and the reading of its runs (pure)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
 
 
 def wanted(issue: Issue, claimant: Claimant) -> TestId:
-    """The pending test that an issue is about; empty for any other issue.
+    """Return the pending test that an issue is about; empty for any other issue.
 
-    A key of ours vouches for it, without keys the issue's author does: the line names the test, and the test
-    itself comes from the base commit.
+    Our signature confirms it, without keys the issue's author does: the line names the test, and the test itself comes
+    from the base commit.
     """
     found = mark.read(issue.body, claimant.keys)
     if found is None or not (found.signed or issue.author.id in claimant.accounts):
@@ -27,13 +27,13 @@ def wanted(issue: Issue, claimant: Claimant) -> TestId:
 
 
 def waiting(base: Mapping[str, bytes], test: TestId) -> Marked | None:
-    """The test where it waits among files of the base; None when it does not wait there, or there is none."""
+    """Return the pending test in the files of the base; None if it is not pending there, or there is none."""
     content = base.get(path_of(test)) if test else None
     return None if content is None else find(path_of(test), content, test)
 
 
 def laid(base: Mapping[str, bytes], head: Mapping[str, bytes], marked: Marked | None) -> dict[str, bytes]:
-    """The files of the base that `head` is compared with: without the marker, so that nothing else may differ.
+    """Return the files of the base that `head` is compared with: without the marker, so that nothing else may differ.
 
     A placeholder may go or stay.
     """
@@ -47,9 +47,9 @@ def laid(base: Mapping[str, bytes], head: Mapping[str, bytes], marked: Marked | 
 
 
 def settled(baseline: TestRun, run: TestRun, marked: Marked | None) -> TestRun:
-    """`baseline` as if the test had never been there, so that it counts as new.
+    """Return `baseline` without the pending test, so that it counts as new.
 
-    Of an activated one, the cases that pass at once in `run` count as known: they need no proof and must stay green.
+    Cases of an activated test that pass at once in `run` count as known: they need no proof and must stay green.
     """
     if marked is None:
         return baseline
@@ -60,14 +60,14 @@ def settled(baseline: TestRun, run: TestRun, marked: Marked | None) -> TestRun:
 
 
 def belongs(test: TestId, to: TestId) -> bool:
-    """Whether `test` is `to`, one of its cases, or in it where it is a class."""
+    """Return whether `test` is `to`, one of its cases, or a test in the class `to`."""
     return test == to or test.startswith((f"{to}[", f"{to}::"))
 
 
 def judge(baseline: TestRun, run: TestRun, test: TestId, unstable: Collection[TestId] = ()) -> Verdict | None:
-    """What the activated test says at once: ok, it is green; None, it is red, or the run cannot be read.
+    """Return the verdict on an activated test: ok if it is green; None if it is red, or the run cannot be read.
 
-    Else what stands against taking it. `unstable` tests flip between two runs of the base.
+    Otherwise the verdict holds the reasons against it. `unstable` tests flip between two runs of the base.
     """
     cases = {name: result for name, result in run.results.items() if belongs(name, test)}
     if not run.finished or run.controlled is False or run.broken(path_of(test)) or not run.failed.isdisjoint(cases):

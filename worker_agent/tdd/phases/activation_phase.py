@@ -1,4 +1,4 @@
-"""The first step of an issue about a pending test: its marker goes, and a run says whether code is needed at all."""
+"""The first step of an issue about a pending test: remove its marker, and run it to see whether code is needed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from worker_agent.tdd.tree_verification import Red, TreeVerification
 from worker_agent.work_context import WorkContext
 
 FREE = "no run"
-"""Who says what a commit cost that no model had a part in."""
+"""The source of the cost of a commit without a model."""
 
 
 class ActivationPhase:
@@ -39,10 +39,10 @@ class ActivationPhase:
         self._verification = verification
 
     async def begin(self, held: Held, issue: Issue) -> bool:
-        """Whether the first step of this issue is done; False when its tests have to be written as for any other.
+        """Do the first step of the issue; return False if its tests have to be written as for any other.
 
-        Raises `NotPending` when the test does not wait on the base any more, and `CycleAborted` when the base or
-        the activated test proves nothing.
+        Raises `NotPending` if the test is not pending on the base any more, and `CycleAborted` if the base or the
+        activated test proves nothing.
         """
         test = activation.wanted(issue, held.claimant)
         if not test:
@@ -78,7 +78,7 @@ class ActivationPhase:
             raise _unusable(at_once)
 
     async def _record_red(self, work: WorkContext, test: TestId, baseline: TestRun, red: Red, tree: str) -> None:
-        """The activated test is the red test: the developer is asked next."""
+        """Commit the activated test as the red test: the developer is asked next."""
         if red.verdict.error is not None or not red.verdict.red:
             raise _unusable(red.verdict)
         held, note = work.held, replace(red_note(work, baseline, red, None, {}), cost_usd=0.0, cost_source="")
@@ -89,7 +89,7 @@ class ActivationPhase:
         await self._status.show(work.issue.number, comments.progress(held.fence, sentence, test=test), held)
 
     async def _record_green(self, work: WorkContext, test: TestId, baseline: TestRun, run: TestRun, tree: str) -> None:
-        """It passes at once: the activation alone is published."""
+        """Publish the activation alone, since the test passes at once."""
         cases = [name for name in sorted(run.passed) if activation.belongs(name, test)]
         before = {name: baseline.results.get(name) for name in cases}
         note = Note(

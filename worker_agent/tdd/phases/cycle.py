@@ -21,12 +21,12 @@ from worker_agent.tdd.tree_verification import TreeVerification
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a call is repeated when its result is refused for a reason that spends no attempt."""
+    """Numbers of retries of a call whose result is refused for a reason that uses no attempt."""
 
     tests: int = STRATEGIES[ErrorType.COMPILATION_ERROR].retries or 0
-    """Tests that do not compile, do not collect or prove nothing."""
+    """Retries for tests that do not compile, do not collect or prove nothing."""
     regression: int = STRATEGIES[ErrorType.REGRESSION].retries or 0
-    """Implementations that break tests which passed before."""
+    """Retries for implementations that break tests which passed before."""
 
 
 class Cycle:
@@ -46,16 +46,16 @@ class Cycle:
         self._green = GreenPhase(session, status, verification, cleaning or QualityFix(session), retries.regression)
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
-        """The red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""
+        """Do the red phase of the next cycle; see `RedPhase.write_tests`, and for a pending test `ActivationPhase`."""
         if await self._plain.begin(held, issue) or await self._activation.begin(held, issue):
             return ()
         return await self._red.write_tests(held, issue)
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> None:
-        """One try of the green phase; see `GreenPhase.implement`."""
+        """Make one attempt of the green phase; see `GreenPhase.implement`."""
         if not await self._plain.implement(held, issue, limit):
             await self._green.implement(held, issue, limit)
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
-        """The error that ends a cycle whose tries are used up."""
+        """Return the error that ends a cycle whose attempts are used up."""
         return self._plain.used_up(held, limit) or self._green.attempts_used_up(held, limit)

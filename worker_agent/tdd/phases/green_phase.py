@@ -30,12 +30,12 @@ from worker_agent.tdd.tree_verification import Red, TreeVerification
 from worker_agent.work_context import WorkContext
 
 STRENGTHENING = 2
-"""How often better tests are asked for where code passes and its tests prove nothing."""
+"""The most requests for better tests if the code passes and its tests prove nothing."""
 
 
 _UNPROVEN = "The new tests do not prove the change."
 _UNMENDED = {ErrorType.REGRESSION: "The change takes from old tests."}
-"""What is said of tests that still do not do when better ones were asked for."""
+"""Sentences about tests that are still not good enough after better ones were requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class _Made:
     red: Red
     green: Green
     said: str
-    """By the coder, of what it changed and why."""
+    """The coder's words about the change and its reasons."""
 
 
 class GreenPhase:
-    """Lets code be written; what breaks old tests is asked for again at most `retries` times."""
+    """Has code written; a change that breaks old tests is requested again, at most `retries` times."""
 
     def __init__(
         self,
@@ -75,10 +75,10 @@ class GreenPhase:
         self._retries = retries
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> None:
-        """The green phase: one try. A failed try is counted in the fence and told to the next one.
+        """Make one attempt. A failed attempt is counted in the fence and told to the next one.
 
-        A change that breaks what worked is asked for again, without counting; raises `CycleAborted`
-        when that has not helped.
+        A change that breaks tests which passed is requested again, without counting; raises `CycleAborted` if that has
+        not helped.
         """
         work = await next_phase.under_way(self._session, await self._session.open(held, issue))
         noted = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
@@ -106,7 +106,7 @@ class GreenPhase:
         raise CycleAborted(ErrorType.REGRESSION, sentence, failed.details)
 
     def attempts_used_up(self, held: Held, limit: int) -> Blocked:
-        """The error that ends a cycle whose tries are used up."""
+        """Return the error that ends a cycle whose attempts are used up."""
         failed = held.memory.get(_Failed)
         sentence = f"{limit} implementations did not pass the tests."
         details = failed.details if failed else ()
@@ -117,9 +117,9 @@ class GreenPhase:
         return Green(TestRun(), refused) if refused else await self._verification.green(work, baseline, red, tree)
 
     async def _strengthened(self, work: WorkContext, baseline: TestRun, made: _Made) -> _Made:
-        """Where tests prove nothing although the code passes them, better tests for the same code.
+        """Request better tests for the same code if the tests prove nothing although the code passes them.
 
-        Raises `CycleAborted` when they still prove nothing.
+        Raises `CycleAborted` if they still prove nothing.
         """
         weak = made
         for retry in range(STRENGTHENING):
@@ -141,7 +141,7 @@ class GreenPhase:
         raise CycleAborted(error, _UNMENDED.get(error, _UNPROVEN), weak.green.weak)
 
     async def _with_tests(self, work: WorkContext, baseline: TestRun, weak: _Made, tree: str) -> _Made:
-        """The same code with other tests, judged from the base on; tests that are no better leave all as it was."""
+        """Judge the same code with other tests, from the base on; keep the old tests if the new ones are no better."""
         stray = await self._verification.stray(work, weak.tree, tree)
         red = await self._verification.red(work, baseline, await self._verification.tests_of(work, tree))
         if stray or not red.verdict.worth_implementing:
@@ -160,7 +160,7 @@ class GreenPhase:
         )
 
     async def _take(self, work: WorkContext, baseline: TestRun, made: _Made, attempt: int) -> None:
-        """An implementation whose tests pass: clean it up, commit it, and go on to what is next."""
+        """Clean up and commit an implementation whose tests pass, and go on to the next step."""
         held, red, green = work.held, made.red, made.green
 
         async def wrong(tree: str) -> Sequence[str]:
@@ -176,7 +176,7 @@ class GreenPhase:
         await self._record_green(held, work, clean, note)
 
     def _counted(self, work: WorkContext, green: Green) -> ProofNote:
-        """The proof with the whole runs of the suite that the item took, refused tries among them."""
+        """Return the proof with the number of whole suite runs for the item, those of refused attempts included."""
         return replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number))
 
     async def _record_green(self, held: Held, work: WorkContext, clean: Clean, note: Note) -> None:
@@ -192,7 +192,7 @@ class GreenPhase:
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
     async def _count(self, held: Held, work: WorkContext, noted: Note | None, failed: _Failed, limit: int) -> None:
-        """One attempt more in the fence; the note of the tests says how it ended."""
+        """Count one attempt more in the fence; the note of the tests says how it ended."""
         await self._roll_back(held, work, noted, failed, FenceChange(attempt=held.fence.attempt + 1))
         told = comments.attempt_failed(held.fence, limit, failed.details)
         await self._status.show(work.issue.number, told, held)
@@ -200,7 +200,7 @@ class GreenPhase:
     async def _roll_back(
         self, held: Held, work: WorkContext, noted: Note | None, failed: _Failed, to: FenceChange
     ) -> None:
-        """The fence's commit stands; its note says what was tried on top of it."""
+        """Keep the fence's commit; its note records the attempt made on top of it."""
         if noted is None:
             await advance(held, to)
             return
@@ -221,7 +221,7 @@ class GreenPhase:
 
 
 def _failed_before(held: Held, noted: Note | None) -> str:
-    """What was wrong with the last implementation, wherever it was made."""
+    """Return the fault of the last implementation, on whichever machine it was made."""
     failed = held.memory.get(_Failed)
     if failed is not None:
         return failed.error.details

@@ -1,6 +1,6 @@
-"""Which cycle is next and which one is under way, as the item's notes say it: every machine reads the same.
+"""The next cycle and the one under way, from the item's notes: every machine reads the same.
 
-Which acceptance criteria still want a cycle, and which one a phase commit was about.
+Also the acceptance criteria that still need a cycle, and the criterion of a phase commit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from worker_agent.work_context import WorkContext
 
 
 async def phases(session: CodingSession, work: WorkContext) -> tuple[tuple[str, Note], ...]:
-    """The item's phase commits up to the one that the fence names, oldest first, each with its note."""
+    """Return the item's phase commits up to the fence's, oldest first, each with its note."""
     fence = work.held.fence
     if not fence.work_head:
         return ()
@@ -30,7 +30,7 @@ async def phases(session: CodingSession, work: WorkContext) -> tuple[tuple[str, 
 
 
 async def upcoming(session: CodingSession, work: WorkContext) -> tuple[WorkContext, ...]:
-    """The cycles that are still to be done, the next one first; the whole specification is one cycle."""
+    """Return the cycles that are still to be done, the next one first; the whole specification is one cycle."""
     criteria = work.specification.criteria
     done = tuple(note for _, note in await phases(session, work))
     aside = skipped_criteria.recorded(work.held.fence)
@@ -45,13 +45,13 @@ async def upcoming(session: CodingSession, work: WorkContext) -> tuple[WorkConte
 
 
 async def tests(session: CodingSession, work: WorkContext) -> str:
-    """The commit with the tests of the cycle under way: the fence's, unless somebody else has committed upon it."""
+    """Return the commit with the tests of the current cycle: the fence's, unless others have committed upon it."""
     red = [commit for commit, note in await phases(session, work) if note.phase is Phase.RED]
     return red[-1] if red else work.held.fence.work_head
 
 
 async def under_way(session: CodingSession, work: WorkContext) -> WorkContext:
-    """The cycle whose tests are the fence's commit: about its criterion, on the commit where they were red."""
+    """Return the cycle whose tests are the fence's commit: its criterion, and the base where they were red."""
     note = dict(await phases(session, work)).get(work.held.fence.work_head)
     if note is None or note.phase not in {Phase.RED, Phase.SYNC}:
         return work
@@ -60,7 +60,7 @@ async def under_way(session: CodingSession, work: WorkContext) -> WorkContext:
 
 
 async def afterwards(session: CodingSession, work: WorkContext, note: Note | None = None) -> FenceChange:
-    """How the fence changes once a cycle is green (with this note): the next criterion, a refactoring, or CI."""
+    """Return the fence's change after a green cycle (with this note): the next criterion, a refactoring, or CI."""
     if note is not None and work.criterion is not None:
         done = [earlier for _, earlier in await phases(session, work)]
         if pending(work.specification.criteria, [*done, note]):
@@ -71,7 +71,7 @@ async def afterwards(session: CodingSession, work: WorkContext, note: Note | Non
 
 
 def to_ci() -> FenceChange:
-    """How the fence changes with a commit that is published as a pull request."""
+    """Return the fence's change for a commit that is published as a pull request."""
     stage = move(Track.SPECIFICATION, Stage.IMPLEMENTING, Event.TESTS_PASSED).to
     return FenceChange(stage=stage, phase=decide.Phase.CI)
 
@@ -80,23 +80,23 @@ PER_CRITERION = "per-criterion"
 
 
 def settled(notes: Iterable[Note]) -> frozenset[str]:
-    """The ids of the criteria that are green or set aside."""
+    """Return the ids of the criteria that are green or set aside."""
     notes = tuple(notes)
     green = {note.current_test for note in notes if note.phase is Phase.GREEN and note.current_test}
     return frozenset(green).union(*(note.set_aside for note in notes))
 
 
 def pending(criteria: Sequence[Criterion], notes: Iterable[Note]) -> tuple[Criterion, ...]:
-    """The criteria that still want a cycle of their own, in the order of the specification."""
+    """Return the criteria that still need a cycle of their own, in the order of the specification."""
     done = settled(notes)
     return tuple(criterion for criterion in criteria if criterion.id not in done)
 
 
 def is_split(mode: str, criteria: Sequence[Criterion], *, begun: bool) -> bool:
-    """Whether cycles are about one criterion each: asked for, or `begun` that way when the configuration was other."""
+    """Return whether each cycle is about one criterion: if configured, or `begun` under another configuration."""
     return begun or (mode == PER_CRITERION and len(criteria) > 1)
 
 
 def of_id(criteria: Sequence[Criterion], id: str) -> Criterion | None:
-    """The criterion with this id; None when there is none."""
+    """Return the criterion with this id; None if there is none."""
     return next((criterion for criterion in criteria if criterion.id == id), None)

@@ -1,4 +1,4 @@
-"""What a phase's note says of it, from the runs that prove it (pure)."""
+"""The notes of phases, from the runs that prove them (pure)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from worker_agent.work_context import WorkContext
 def red_note(
     work: WorkContext, baseline: TestRun, red: Red, refused: NoteError | None, aside: Mapping[str, str]
 ) -> Note:
-    """The note of tests that were red on the base; `refused` is the last try before them, `aside` criteria left out."""
+    """Return the note of red tests; `refused` is the last attempt before them, `aside` criteria left out."""
     return Note(
         issue=work.issue.number,
         cycle=work.cycle,
@@ -39,7 +39,7 @@ def red_note(
 
 
 def green_note(work: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdict: GreenVerdict, attempts: int) -> Note:
-    """The note of a green commit, from the runs of the base, the red commit and the implementation."""
+    """Return the note of a green commit, from the runs of the base, the red commit and the implementation."""
     baseline, red, green = runs
     rows: tuple[Proof, ...] = proofs(red, green, verdict.proven)
     return Note(
@@ -60,12 +60,12 @@ def green_note(work: WorkContext, runs: tuple[TestRun, TestRun, TestRun], verdic
 
 
 def undone(error: ErrorType, what: str, details: Sequence[str], count: int, at: datetime) -> NoteError:
-    """A try that was rolled back to the commit before it; `count` says the how manieth it was."""
+    """Return the error of an attempt that was rolled back to the commit before it; `count` is its number."""
     return NoteError(error, what, "\n".join(details), count, at.isoformat())
 
 
 def spent(note: Note, cost: Cost) -> Note:
-    """The note with what was paid since; unknown as soon as one of both is."""
+    """Return the note with the cost since then added; unknown as soon as one of both is."""
     if not cost.source:
         return note
     if note.cost_usd is None or cost.usd is None:
@@ -75,13 +75,13 @@ def spent(note: Note, cost: Cost) -> Note:
 
 
 def subject(work: WorkContext, verb: str) -> str:
-    """The first line of a phase's commit: `Implement <title>`, with the cycle's criterion."""
+    """Return the first line of a phase's commit: `Implement <title>`, with the cycle's criterion."""
     about = f" ({work.criterion.id})" if work.criterion else ""
     return f"{verb} {work.issue.title.removeprefix(TITLE)}{about}"
 
 
 def counted(run: TestRun) -> Baseline:
-    """How the tests stood before."""
+    """Return the counts of passed and failed tests before the change."""
     return Baseline(len(run.passed), len(run.failed), run.digest())
 
 
@@ -91,7 +91,7 @@ def _outcome(run: TestRun, test: str) -> str:
 
 
 def _left_out(verdict: RedVerdict, refused: NoteError | None) -> NoteError | None:
-    """The new tests that were set aside, for the note and, by it, for the pull request; else the tries before."""
+    """Return the new tests that were set aside, for note and pull request; else the attempts before."""
     if verdict.error is None:
         return refused
     count, retries = len(verdict.skip), refused.retry_count if refused else 0

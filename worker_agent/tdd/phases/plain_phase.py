@@ -1,4 +1,4 @@
-"""Changes that ask for no new test: refactorings, documents, removals, dependencies, configuration."""
+"""Changes that need no new test: refactorings, documents, removals, dependencies, configuration."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ RULES = {
     ),
     SpecificationKind.CONFIGURATION: "Change configuration only; the code stays as it is.",
 }
-"""What a coder is told beside the criteria."""
+"""Rules that a coder is told besides the criteria."""
 
 
 class _Refused(tuple[str, ...]):
-    """What was wrong with the last try of an item."""
+    """The faults of the last attempt on an item."""
 
     __slots__ = ()
 
 
 class PlainPhase:
-    """One try after the other of a change for which every old test must hold, and nothing new is proved."""
+    """Attempts at a change for which every old test must hold, and nothing new is proved."""
 
     def __init__(self, session: CodingSession, status: StatusComments, verification: TreeVerification) -> None:
         self._session = session
@@ -53,7 +53,7 @@ class PlainPhase:
         self._verification = verification
 
     async def begin(self, held: Held, issue: Issue) -> bool:
-        """Whether the item is of such a kind; then its first phase is done, because no test is to be written."""
+        """Do the first phase of an item of such a kind, which writes no test; return False for other items."""
         if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
         work = await self._session.open(held, issue)
@@ -64,7 +64,7 @@ class PlainPhase:
         return True
 
     async def implement(self, held: Held, issue: Issue, limit: int) -> bool:
-        """One try; whether the item is of such a kind. A refused try is counted in the fence and told to the next."""
+        """Make one attempt; return whether the item is of such a kind. A refused one is counted, its faults kept."""
         if read(issue.body).kind is SpecificationKind.FEATURE:
             return False
         work = await self._session.open(held, issue)
@@ -84,7 +84,7 @@ class PlainPhase:
         return True
 
     def used_up(self, held: Held, limit: int) -> CycleAborted | None:
-        """The error that ends an item of such a kind; None for one of another kind."""
+        """Return the error that ends an item of such a kind; None for one of another kind."""
         refused = held.memory.get(_Refused)
         if refused is None:
             return None

@@ -1,4 +1,4 @@
-"""Quality commands: which ones a project has, which of them bind, and what they say (pure)."""
+"""Quality commands: those that a project has, those that are binding, and their output (pure)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from shared.text import excerpt, printable
 from worker_agent.tdd.runners.runner import Read
 
 OUTPUT_BYTES = 4000
-"""How much of one command's output a prompt quotes."""
+"""The most bytes of one command's output that a prompt quotes."""
 
 NOT_BINDING = "not clean on the base, so it does not bind"
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A linter or type checker, the files by which a project configures it, and sections that do the same."""
+    """A linter or type checker, the files by which a project configures it, and sections with the same effect."""
 
     command: str
     files: str
@@ -33,15 +33,15 @@ TOOLS: tuple[Tool, ...] = (
     Tool("go vet ./...", r"go\.mod", {}),
     Tool("cargo clippy --quiet --offline -- -D warnings", r"\.?clippy\.toml|Cargo\.toml", {}),
 )
-"""In the order in which they are run; a new one is one line here."""
+"""The known tools in the order in which they are run; a new one is one line here."""
 
 FILES = tuple(sorted({name for tool in TOOLS for name in tool.sections}))
-"""The files whose sections are looked into."""
+"""The files that are searched for such sections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How one command ended; `code` None: stopped, and `output_tail` says why and what it printed last."""
+    """The result of one command; `code` None: stopped, and `output_tail` has the reason and the last output."""
 
     command: str
     code: int | None
@@ -49,19 +49,19 @@ class Ran:
 
     @property
     def clean(self) -> bool:
-        """Whether it found nothing."""
+        """True if the command found nothing."""
         return self.code == 0
 
     @property
     def ending(self) -> str:
-        """For notes and pull requests."""
+        """The result in words, for notes and pull requests."""
         if self.clean:
             return "clean"
         return "stopped" if self.code is None else f"exit code {self.code}"
 
 
 def detected(paths: Collection[str], read: Read) -> tuple[str, ...]:
-    """The commands of the tools that a repository with these `paths` configures in its top directory."""
+    """Return the commands of the tools that a repository with these `paths` configures in its top directory."""
     top = [path for path in paths if "/" not in path]
     return tuple(tool.command for tool in TOOLS if _is_used(tool, top, read))
 
@@ -74,7 +74,7 @@ def _is_used(tool: Tool, top: Collection[str], read: Read) -> bool:
 
 
 def loosened(changed: Iterable[str], planned: Collection[str]) -> tuple[str, ...]:
-    """A sentence for each configuration of such a tool that a change touches without the specification's word."""
+    """Return a sentence for each tool configuration that a change touches without the specification's permission."""
     names = "|".join(tool.files for tool in TOOLS)
     return tuple(
         f"{path}: the configuration of quality commands must stay as it is."
@@ -84,24 +84,24 @@ def loosened(changed: Iterable[str], planned: Collection[str]) -> tuple[str, ...
 
 
 def binding(base: Iterable[Ran]) -> tuple[str, ...]:
-    """The commands that were clean on the base: only these bind."""
+    """Return the commands that were clean on the base: only these are binding."""
     return tuple(ran.command for ran in base if ran.clean)
 
 
 def noted(base: Sequence[Ran], head: Sequence[Ran]) -> dict[str, str]:
-    """Command -> how it ended on the head, for the note; of those that do not bind, that."""
+    """Map each command to its result on the head, for the note; a command that is not binding to that fact."""
     ended = {ran.command: ran.ending for ran in head}
     return {ran.command: ended.get(ran.command, NOT_BINDING) for ran in base}
 
 
 def told(runs: Iterable[Ran]) -> str:
-    """What the commands that are not clean have printed, for a prompt."""
+    """Return the output of the commands that are not clean, for a prompt."""
     shown = (f"$ {ran.command}\n({ran.ending})\n{_cut(ran.output_tail)}" for ran in runs if not ran.clean)
     return "\n\n".join(shown)
 
 
 def failures(runs: Iterable[Ran]) -> tuple[str, ...]:
-    """One line for each command that is not clean, with the end of what it printed."""
+    """Return a line for each command that is not clean, with the end of its output."""
     return tuple(f"`{ran.command}`: {ran.ending}: {_last_line(ran.output_tail)}" for ran in runs if not ran.clean)
 
 

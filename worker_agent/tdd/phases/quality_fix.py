@@ -1,4 +1,4 @@
-"""Quality commands on committed trees, and a change that is cleaned up until those that bind find nothing."""
+"""Quality commands on committed trees, and the cleaning of a change until the binding ones find nothing."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from worker_agent.tdd.phases.strategy import QUALITY_TRIES, During, Red, answer
 from worker_agent.work_context import WorkContext
 
 Judge = Callable[[str], Awaitable[Sequence[str]]]
-"""Says of a tree what is wrong with it, tests first; nothing when nothing is."""
+"""A function that returns the faults of a tree, tests first; empty if there are none."""
 
 ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-"""Of commits that are never pushed: the same tree is the same commit, so that nothing is paid twice."""
+"""Date of commits that are never pushed: the same tree is the same commit, so that nothing is paid twice."""
 
 KEPT = 32
-"""Results of so many trees are remembered."""
+"""The most trees whose results are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """A tree on which the commands that bind find nothing, and how each command ended, for the note."""
+    """A tree on which the binding commands find nothing, and the result of each command, for the note."""
 
     tree: str
     results: Mapping[str, str] = field(default_factory=dict)
 
 
 class QualityFix:
-    """Runs the quality commands of one repository; what they find in a change is mended without an attempt."""
+    """Runs the quality commands of one repository; their findings in a change are fixed without using an attempt."""
 
     def __init__(self, session: CodingSession) -> None:
         self._session = session
         self._ran: dict[tuple[str, tuple[str, ...]], tuple[Ran, ...]] = {}
 
     async def commands(self, work: WorkContext) -> tuple[str, ...]:
-        """What is configured, or else detected by the configuration files of the base."""
+        """Return the configured commands, or else those detected by the configuration files of the base."""
         configured = work.rules.code.quality_commands
         if configured is not None:
             return configured
@@ -54,21 +54,21 @@ class QualityFix:
         return quality.detected(paths, found.get)
 
     async def problems(self, work: WorkContext, start: str, tree: str) -> tuple[str, ...]:
-        """What stands against a tree whose tests pass, made of the commit `start`; nothing when it is clean."""
+        """Return the faults of a tree with passing tests, made of the commit `start`; empty if it is clean."""
         changed = [change.path for change in await work.space.changes(start, tree)]
         loosened = quality.loosened(changed, work.specification.files)
         return (*loosened, *quality.failures(await self._binding_runs(work, tree)))
 
     async def results(self, work: WorkContext, tree: str) -> dict[str, str]:
-        """How each command ended on a tree, for the note."""
+        """Return the result of each command on a tree, for the note."""
         base = await self._on_base(work)
         return quality.noted(base, await self._binding_runs(work, tree)) if base else {}
 
     async def cleaned(self, work: WorkContext, start: str, tree: str, judge: Judge, during: During) -> Clean:
-        """A tree made of the commit `start` whose tests pass, cleaned up until every command that binds is clean.
+        """Clean up a tree made of the commit `start` with passing tests, until every binding command is clean.
 
-        What the model makes is taken only when `judge` finds nothing wrong with it. Raises
-        `CycleAborted` when it is not clean after as many tries as there are.
+        A model's result is taken only if `judge` finds no fault in it. Raises `CycleAborted` if the tree is not clean
+        after the last try.
         """
         mends = answer(frozenset({Red.QUALITY}), during)
         problems = await self.problems(work, start, tree)
@@ -95,11 +95,11 @@ class QualityFix:
         return Clean(tree, await self.results(work, tree))
 
     async def _binding_runs(self, work: WorkContext, tree: str) -> tuple[Ran, ...]:
-        """The commands that were clean on the base, on this tree."""
+        """Run the commands that were clean on the base on this tree."""
         return await self._run(work, tree, quality.binding(await self._on_base(work)), "evidence")
 
     async def _on_base(self, work: WorkContext) -> tuple[Ran, ...]:
-        """On what the change began with: a pending test's marker is out there, so what that leaves binds nobody."""
+        """Run the commands on the base without a pending test's marker: what its removal leaves binds nobody."""
         return await self._run(work, await self._began_with(work), await self.commands(work), "base")
 
     async def _began_with(self, work: WorkContext) -> str:
@@ -114,7 +114,7 @@ class QualityFix:
     async def _run(
         self, work: WorkContext, commit_or_tree: str, commands: tuple[str, ...], into: Place
     ) -> tuple[Ran, ...]:
-        """Each command in the same fresh checkout, one after the other; once per tree."""
+        """Run each command in the same fresh checkout, one after the other; once per tree."""
         if not commands:
             return ()
         key = (await work.space.tree_of(commit_or_tree), commands)

@@ -28,18 +28,18 @@ from worker_agent.work_context import WorkContext
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Tests that are worth implementing; `refused` is what was wrong with the try before them."""
+    """Tests that are worth implementing; `refused` is the error of the attempt before them."""
 
     tree: str
     baseline: TestRun
     red: Red
     refused: NoteError | None
     said: str
-    """By the coder, of which test is about which criterion."""
+    """The coder's words about the criterion of each test."""
 
 
 class RedPhase:
-    """Lets tests be written until they prove something; `retries` times at most they are asked for again."""
+    """Has tests written until they prove something; they are requested again at most `retries` times."""
 
     def __init__(
         self, session: CodingSession, status: StatusComments, verification: TreeVerification, retries: int
@@ -50,10 +50,10 @@ class RedPhase:
         self._retries = retries
 
     async def write_tests(self, held: Held, issue: Issue) -> tuple[str, ...]:
-        """The red phase: tests that fail on the base for an accepted reason, committed and noted.
+        """Write tests that fail on the base for an accepted reason; commit and note them.
 
-        Returns what was set aside as problematic: new tests, and criteria of which no test could be taken.
-        Raises `CycleAborted` when the base cannot be tested or no acceptable tests were written.
+        Returns the parts that were set aside as problematic: new tests, and criteria of which no test could be taken.
+        Raises `CycleAborted` if the base cannot be tested or no acceptable tests were written.
         """
         work = await self._session.open(held, issue)
         if not held.fence.work_head and not await self._session.phase_commits.is_branch_free(held.fence, work.base):
@@ -75,7 +75,7 @@ class RedPhase:
         return await self._without_more(held, work, aside, reason)
 
     async def _written(self, work: WorkContext) -> _Written:
-        """Tests of one cycle that are worth implementing; raises `CycleAborted` when there are none."""
+        """Return tests of one cycle that are worth implementing; raise `CycleAborted` if there are none."""
         baseline = await self._verification.baseline(work)
         verdict = RedVerdict(ErrorType.NO_TEST_WRITTEN, ("nothing was written",))
         refused: NoteError | None = None
@@ -114,7 +114,7 @@ class RedPhase:
     async def _without_more(
         self, held: Held, work: WorkContext, aside: Mapping[str, str], reason: Blocked | None
     ) -> tuple[str, ...]:
-        """No criterion is left that has acceptable tests: what is green already goes on; raises when nothing is."""
+        """Go on with the green criteria if no other has acceptable tests; raise if none is green."""
         noted = dict(await next_phase.phases(self._session, work)).get(held.fence.work_head)
         if noted is None:
             await skipped_criteria.forget(held)
@@ -138,7 +138,7 @@ class RedPhase:
 
 
 _SKIPPED = frozenset({ErrorType.TEST_UNEXPECTED_PASS, ErrorType.DUPLICATE_TEST})
-"""What is set aside and not asked for again; when nothing else is left, there is nothing to implement."""
+"""Errors whose tests are set aside and not requested again; without other tests there is nothing to implement."""
 
 _NO_TESTS = "No acceptable tests were written."
 _ABORTED = {
@@ -151,11 +151,11 @@ _ABORTED = {
 
 
 def _unwanted(error: ErrorType) -> CycleAborted:
-    """What an earlier life of this item found of a criterion, as far as the fence knows it."""
+    """Return the error that an earlier lease found for a criterion, as far as the fence knows it."""
     return CycleAborted(error, _ABORTED.get(error, _NO_TESTS))
 
 
 def _aside(verdict: RedVerdict, criteria: Mapping[str, str]) -> Sequence[str]:
-    """What was not taken and why, for people."""
+    """Return the tests and criteria that were not taken and the reasons, for people."""
     tests = verdict.details if verdict.skip else ()
     return (*(f"{criterion}: {why}" for criterion, why in criteria.items()), *tests)

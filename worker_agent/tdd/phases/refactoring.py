@@ -1,4 +1,4 @@
-"""The refactoring after green: taken when every test stays green and no test changes, else rolled back."""
+"""The refactoring after green: taken if every test stays green and no test changes, else rolled back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from worker_agent.tdd.runners.report import TestRun
 from worker_agent.work_context import WorkContext
 
 DIFF_BYTES = 16_000
-"""How much of a change a prompt and a question to people quote, its end."""
+"""The most bytes of a change that a prompt and a question to people quote, its end."""
 
 NOTHING = "refactor: no changes"
 BROKE = "refactor: no changes (tests would break)"
@@ -56,7 +56,7 @@ class Refactoring:
         self._retries = retries
 
     async def refactor(self, held: Held, issue: Issue) -> None:
-        """Let the change be refactored; the commit before stands when nothing good comes of it."""
+        """Have the change refactored; keep the commit before if no attempt is good."""
         work = await self._session.open(held, issue)
         start = held.fence.work_head
         green = dict(await next_phase.phases(self._session, work)).get(start)
@@ -80,7 +80,7 @@ class Refactoring:
         await self._leave(held, work, green, error)
 
     async def wait(self, held: Held, issue: Issue) -> None:
-        """Show people what they are asked about."""
+        """Show people the refactoring that they have to decide on."""
         work = await self._session.open(held, issue)
         phases = await next_phase.phases(self._session, work)
         before = phases[-2][0] if len(phases) > 1 else work.base
@@ -88,13 +88,13 @@ class Refactoring:
         await self._status.show(issue.number, comments.refactoring_waits(held.fence, excerpt(diff, DIFF_BYTES)), held)
 
     async def keep(self, held: Held, issue: Issue) -> None:
-        """A person has approved: publish the refactoring."""
+        """Publish the refactoring after a person has approved it."""
         work, _, (_, note) = await self._waiting(held, issue)
         note = replace(note, next_phase=decide.Phase.CI)
         await self._session.phase_commits.amend(held, work.space, note, work.specification, _confirmed())
 
     async def drop(self, held: Held, issue: Issue) -> None:
-        """A person has declined: publish the commit before it; its note says so."""
+        """Publish the commit before the refactoring after a person has declined; its note records that."""
         work, (commit, green), _ = await self._waiting(held, issue)
         error = NoteError(
             "", DECLINED.format(held.fence.approved_by or "a person"), "", 1, held.server_now().isoformat()
@@ -104,7 +104,7 @@ class Refactoring:
         await self._session.phase_commits.amend(held, work.space, note, work.specification, to)
 
     async def _waiting(self, held: Held, issue: Issue) -> tuple[WorkContext, tuple[str, Note], tuple[str, Note]]:
-        """The green commit and the refactoring on top of it, each with its note."""
+        """Return the green commit and the refactoring on top of it, each with its note."""
         work = await self._session.open(held, issue)
         phases = await next_phase.phases(self._session, work)
         if len(phases) < 2 or phases[-1][1].phase is not Phase.REFACTOR:
@@ -112,7 +112,7 @@ class Refactoring:
         return work, phases[-2], phases[-1]
 
     async def _problems(self, work: WorkContext, start: str, tree: str, before: TestRun) -> tuple[str, ...]:
-        """What is wrong with a refactoring: files that are not its business, tests, then quality commands."""
+        """Return the faults of a refactoring: files outside of the change, tests, then quality commands."""
         changed = {change.path for change in await work.space.changes(start, tree)}
         part = {change.path for change in await work.space.changes(work.base, start)}
         was = await texts(work.space, start, changed)
@@ -150,7 +150,7 @@ class Refactoring:
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)
 
     async def _leave(self, held: Held, work: WorkContext, green: Note, why: NoteError) -> None:
-        """The green commit stands as it is; its note says what was tried, and the branch moves to it."""
+        """Keep the green commit; its note records the attempt, and the branch moves to it."""
         note = replace(green, next_phase=decide.Phase.CI, rolled_back=(*green.rolled_back, why))
         note = spent(note, self._session.take_spent(work.issue.number))
         await self._session.phase_commits.amend(held, work.space, note, work.specification, next_phase.to_ci())

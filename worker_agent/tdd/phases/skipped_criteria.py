@@ -1,4 +1,4 @@
-"""The criteria of which no test could be taken, kept in the fence until the note of a commit says so.
+"""The criteria for which no test could be taken, kept in the fence until a commit's note records them.
 
 Each of them has cost a paid run: neither a crash nor a new order may make it be paid again.
 """
@@ -13,11 +13,11 @@ from shared.lock.record import Fence, FenceChange
 from worker_agent.tdd.judging.verdict import ErrorType
 
 TRAILER = "Set-Aside"
-"""The fence's trailer: what the text of the issue hashes to, then `<criterion>=<error>` for each, in order."""
+"""The fence's trailer: the hash of the issue's text, then `<criterion>=<error>` for each, in order."""
 
 
 def recorded(fence: Fence) -> dict[str, ErrorType]:
-    """Criterion id -> why it was set aside; nothing when that was said of another text of the issue."""
+    """Map each criterion's id to the error for which it was set aside; empty if the issue's text has changed since."""
     about, _, listed = dict(fence.more).get(TRAILER, "").partition(" ")
     if about != _about(fence):
         return {}
@@ -26,19 +26,19 @@ def recorded(fence: Fence) -> dict[str, ErrorType]:
 
 
 async def record(held: Held, criterion: str, error: ErrorType) -> None:
-    """Remember one more. That is a result: paid runs and failures are counted anew. Raises `Lost` and `Transient`."""
+    """Record one more. That is a result: paid runs and failures are counted anew. Raises `Lost` and `Transient`."""
     found = {**recorded(held.fence), criterion: error}
     await advance(held, FenceChange(more=_with(held.fence, found), runs=0, wait=None, failures=""))
 
 
 async def forget(held: Held) -> None:
-    """All of it: the next order tries every criterion again. Raises `Lost` and `Transient`."""
+    """Forget all of them: the next order tries every criterion again. Raises `Lost` and `Transient`."""
     if TRAILER in dict(held.fence.more):
         await advance(held, FenceChange(more=forgotten(held.fence)))
 
 
 def forgotten(fence: Fence) -> tuple[tuple[str, str], ...]:
-    """The fence's trailers once a note says it."""
+    """Return the fence's trailers without this one, for use once a note records it."""
     return _with(fence, {})
 
 

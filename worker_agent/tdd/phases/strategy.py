@@ -1,4 +1,4 @@
-"""What follows from each kind of failure: who is asked, how often again, and how it ends (pure)."""
+"""The reaction to each kind of failure: the call, the number of retries, and the end (pure)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from worker_agent.tdd.judging.verdict import ErrorType
 
 
 class End(StrEnum):
-    """What happens when asking again has not helped."""
+    """The outcome when all retries have failed."""
 
     FAILED = "failed"
     """A person takes over; everything is kept."""
     NEXT_CRITERION = "next criterion"
-    """Its tests are set aside; failed if no other criterion has any."""
+    """The criterion's tests are set aside; failed if no other criterion has any."""
     ROLLED_BACK = "rolled back"
-    """What was there before stands, and work goes on from it."""
+    """The commit before stands, and work goes on from it."""
     WAITS = "waits"
-    """It is repeated until it passes."""
+    """The call is repeated until it passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """`retries`: how often the same call is repeated; None where `max_attempts` or nothing limits it."""
+    """`retries`: the number of repetitions of the same call; None if only `max_attempts` or nothing limits it."""
 
     retries: int | None
     end: End
@@ -44,14 +44,14 @@ STRATEGIES: Mapping[ErrorType, Strategy] = {
     ErrorType.NETWORK_TIMEOUT: Strategy(TIMEOUT_REPEATS, End.FAILED),
     ErrorType.WORKFLOW_ABORTED: Strategy(0, End.FAILED),
 }
-"""What each error leads to while tests and code are written."""
+"""The strategy for each error while tests and code are written."""
 
 REFACTORING = Strategy(5, End.ROLLED_BACK)
 """A refactoring that breaks tests or quality commands; it is never a reason to fail."""
 
 
 class Red(StrEnum):
-    """What is red."""
+    """The kind of check that is red."""
 
     TESTS = "tests"
     QUALITY = "quality"
@@ -59,7 +59,7 @@ class Red(StrEnum):
 
 
 class During(StrEnum):
-    """When it was found."""
+    """The time at which the failure was found."""
 
     CYCLE = "cycle"
     CI = "ci"
@@ -68,7 +68,7 @@ class During(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Which call is made, how often at most (None: the configuration says), and whether it spends an attempt."""
+    """The call, its most tries (None: by the configuration), and True if it uses an attempt."""
 
     call: CoderCall
     tries: int | None = None
@@ -81,13 +81,13 @@ _TESTS: Mapping[During, Reaction] = {
     During.REVIEW: Reaction(CoderCall.IMPLEMENT),
 }
 QUALITY_TRIES = 3
-"""How often a change whose tests pass is asked to be cleaned up for the quality commands."""
+"""The most tries at cleaning up a change with passing tests for the quality commands."""
 
 
 def answer(red: frozenset[Red], during: During) -> Reaction:
-    """Who mends what is red: a conflict first, then tests; quality only when nothing else is red.
+    """Return the reaction to red checks: a conflict first, then tests; quality only if nothing else is red.
 
-    Raises ValueError when nothing is red.
+    Raises ValueError if nothing is red.
     """
     if Red.CONFLICT in red:
         return Reaction(CoderCall.RESOLVE_CONFLICT, 1)

@@ -1,4 +1,4 @@
-"""Which test files a change concerns: those that it touches, and those that read a file that it touches (pure)."""
+"""The test files that a change concerns: those that it touches, and those that read a file that it touches (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SNAPSHOT = re.compile(r"(?:__snapshots__/)?([^/]+?)\.(?:snap|snapshot)$")
 
 
 def affected_files(change: Change, comparison: Comparison) -> frozenset[str]:
-    """The test files of the head that have to run: changed ones, and readers of changed helpers and data."""
+    """Return the test files of the head that have to run: changed ones, and readers of changed helpers and data."""
     generic = change.layout.is_generic
     touched = {path for path in change.tests if path in change.new and (generic or _may_hold_tests(path))}
     touched |= {entry.path for entry in comparison.changed if entry.path in change.new or entry.path in change.support}
@@ -23,7 +23,7 @@ def affected_files(change: Change, comparison: Comparison) -> frozenset[str]:
 
 
 def _near(change: Change, data: str) -> set[str]:
-    """The test files next above a data file that nobody names: tests may read whatever lies in a directory.
+    """Return the test files nearest above a data file that no file names: tests may read all files of a directory.
 
     Configuration and other files at the top of a repository are no such data.
     """
@@ -38,7 +38,7 @@ def _near(change: Change, data: str) -> set[str]:
 
 
 def readers_of(change: Change, code: Collection[str]) -> frozenset[str]:
-    """The test files of the base that name one of these files of code by its stem, or by its package."""
+    """Return the test files of the base that name one of these files of code by its stem, or by its package."""
     stems = {module_name(path).encode() for path in code}
     return frozenset(
         path for path, text in change.support.items() if _may_hold_tests(path) and any(stem in text for stem in stems)
@@ -54,7 +54,7 @@ _NEVER = frozenset({"conftest.py", "__init__.py", "spec_helper.rb", "test_helper
 
 
 def _readers(change: Change, data: str) -> Iterator[str]:
-    """The test files that name a data file, its stem or its directory; of a snapshot, the file that it belongs to."""
+    """Yield the test files that name a data file, its stem or its directory; of a snapshot, its own test file."""
     snapshot = _SNAPSHOT.search(data)
     file = PurePosixPath(data)
     words = {snapshot[1]} if snapshot else {file.name, file.stem, file.parent.name}

@@ -1,4 +1,4 @@
-"""Runs of base commits, remembered on this machine: the whole suite of a base is run once, for all items and agents."""
+"""A cache on this machine for runs of base commits: a base's whole suite runs once, for all items and agents."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from worker_agent.tdd.runners.report import TestRun
 log = structlog.get_logger()
 
 KEPT = 40
-"""Runs of one repository that are kept, the latest used ones."""
+"""The most runs of one repository that are kept, the latest used ones."""
 
 _VERSION = 1
 
 
 class BaseRuns:
-    """The runs of one repository's base commits below `root`, which only the daemon writes; None: remember nothing."""
+    """The runs of one repository's base commits below `root`, which only the daemon writes; None: no cache."""
 
     def __init__(self, root: Path | None) -> None:
         self._root = root
 
     async def of(self, tree: str, about: Sequence[str], run: Callable[[], Awaitable[TestRun]]) -> TestRun:
-        """The run of a tree under circumstances `about` (commands, environment), made by `run` if it is not known.
+        """Return the run of a tree under circumstances `about` (commands, environment), made by `run` if not cached.
 
-        Only a run that was finished is remembered.
+        Only a run that was finished is cached.
         """
         if self._root is None:
             return await run()

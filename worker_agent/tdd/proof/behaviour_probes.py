@@ -1,4 +1,4 @@
-"""Whether a test that a change concerns fails with other code: what of new code no test tells apart, or takes."""
+"""Probes with other code: the parts of new code that no test distinguishes from simpler code, or runs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from worker_agent.tdd.syntax.functions import Function, functions
 from worker_agent.tdd.syntax.source import parse
 
 FUNCTIONS = 4
-"""So many new functions are made simpler."""
+"""The most new functions that are made simpler."""
 
 BRANCHES = 8
-"""So many branches are looked at one by one; what is beyond is only told apart as a whole."""
+"""The most branches that are tried one by one; the others are only tried all together."""
 
 GUARDS = 4
-"""So many guards that are gone are put back."""
+"""The most removed guards that are put back."""
 
 MOVED = "{}::{}: it refused where `{}`, refuses something else now, and no test fails with the old condition"
 UNGUARDED = "{}::{}: it refuses nothing more where `{}`, and no test fails when it does again"
@@ -43,16 +43,16 @@ class Probe:
     budget: TimeBudget
 
     def changes(self) -> tuple[FileChange, ...]:
-        """The changed files of code."""
+        """Return the changed files of code."""
         change = self.subject.change
         return changes(change.side(change.code, head=False), change.side(change.code, head=True))
 
     def is_over(self) -> bool:
-        """Whether the time for more is over."""
+        """Return whether the time for more probes is over."""
         return self.budget.is_over(self.found.tried)
 
     async def fails(self, over: Mapping[str, bytes | None]) -> bool:
-        """Whether a test that passes on the head does not with these files laid over it, or they are not built."""
+        """Return whether a test that passes on the head fails with these files put over it, or they do not build."""
         head = self.head_run
         readers = readers_of(self.subject.change, over) if head.seconds < LONG_SECONDS else frozenset()
         files = {*self.tests, *readers}
@@ -62,14 +62,14 @@ class Probe:
 
 
 def new_functions(change: FileChange) -> frozenset[str]:
-    """The changed functions of a file that the base does not have, by name."""
+    """Return the names of the changed functions of a file that the base does not have."""
     before = parse(change.path, change.base) if change.base is not None else None
     old = {function.name for function in functions(before)} if before is not None else set()
     return frozenset(function.name for function in change.functions if function.name not in old)
 
 
 async def told_apart(probe: Probe) -> tuple[str, ...]:
-    """A sentence for each new function that no test tells from a simpler one: its inputs do not discriminate."""
+    """Return a sentence for each new function that no test tells from a simpler one: its inputs do not discriminate."""
     asked: list[str] = []
     for change, function in list(_tested(probe))[:FUNCTIONS]:
         for one in simpler(change, function):
@@ -82,7 +82,7 @@ async def told_apart(probe: Probe) -> tuple[str, ...]:
 
 
 def _tested(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
-    """The new functions in which a damage was noticed: of the others more is asked already."""
+    """Yield the new functions in which a damage was noticed; the others raise doubts already."""
     noticed = {(damage.path, damage.function) for damage in probe.found.noticed}
     for change in probe.changes():
         new = new_functions(change)
@@ -94,14 +94,14 @@ def _tested(probe: Probe) -> Iterator[tuple[FileChange, Function]]:
 
 
 async def unguarded(probe: Probe) -> tuple[str, ...]:
-    """A sentence for each guard that the change took away, and that may come back without a test failing."""
+    """Return a sentence for each guard that the change removed, if no test fails when it is put back."""
     gone = [guard for change in probe.changes() for guard in removed(change)][:GUARDS]
     back = [one for one in gone if not probe.is_over() and not await probe.fails({one.path: one.content})]
     return tuple((MOVED if one.stays else UNGUARDED).format(one.path, one.function, one.condition) for one in back)
 
 
 async def untaken(probe: Probe, but: Collection[tuple[str, str]] = ()) -> tuple[Branch, ...]:
-    """The new branches that no test takes, without those of the functions `but`, which no test notices at all."""
+    """Return the new branches that no test takes, except those of the functions `but`, which no test notices at all."""
     made = {change.path: change for change in probe.changes()}
     every = [branch for change in made.values() for branch in branches(change)]
     left = [one for one in every if (one.path, one.function) not in but and not _is_noticed(one, probe.found)]
@@ -112,7 +112,7 @@ async def untaken(probe: Probe, but: Collection[tuple[str, str]] = ()) -> tuple[
 
 
 def _outermost(found: Sequence[Branch]) -> tuple[Branch, ...]:
-    """Without the branches that begin inside of another one: they follow from it."""
+    """Return the branches except those that begin inside another one: they follow from it."""
     return tuple(one for one in found if not any(_is_inside(one, other) for other in found))
 
 
@@ -121,13 +121,13 @@ def _is_inside(branch: Branch, other: Branch) -> bool:
 
 
 def _is_noticed(branch: Branch, found: Noticed) -> bool:
-    """Whether a damage inside was noticed; a line that holds the condition, too, says nothing of the branch."""
+    """Return whether a damage inside a branch was noticed; not counted if a line also holds its condition."""
     apart = branch.line not in branch.rows
     return apart and any(damage.path == branch.path and damage.line in branch.rows for damage in found.noticed)
 
 
 async def _fails_in(probe: Probe, made: Mapping[str, FileChange], left: Sequence[Branch]) -> bool:
-    """Whether a test fails with these branches raising; true where they cannot be made to."""
+    """Return whether a test fails with these branches raising; True if they cannot be made to raise."""
     over: dict[str, bytes | None] = {}
     for path in {branch.path for branch in left}:
         over[path] = raising(made[path], [branch for branch in left if branch.path == path])

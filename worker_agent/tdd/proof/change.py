@@ -1,4 +1,4 @@
-"""What a change is made of: the files that differ, parted into the tests' side and code, with their content."""
+"""The parts of a change: the files that differ, divided into the tests' side and code, with their content."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from shared.git.workspace import Workspace
 from worker_agent.tdd.proof.layout import Layout
 
 SUPPORT_FILES = 300
-"""Test files of the base that are read besides the changed ones, to find the helpers and fixtures that tests reach."""
+"""The most test files of the base that are read besides the changed ones, to find helpers and fixtures."""
 
 REACHED_FILES = 12
-"""Files of code that are read because changed old tests name them."""
+"""The most files of code that are read because changed old tests name them."""
 
 FILE_BYTES = 2**20
-"""A larger file is compared by its name alone."""
+"""The most bytes of a file that is compared by content; a larger one is compared by its name alone."""
 
 SOURCES = frozenset(
     {
@@ -37,8 +37,8 @@ SOURCES = frozenset(
 class Change:
     """Two commits or trees, and what differs: content by path, as far as a file exists on that side.
 
-    `support` are test files of the base, the changed ones among them. A file that holds code and tests at once
-    (inline tests) stands on both sides.
+    `support` are test files of the base, the changed ones among them. A file that holds code and tests at once (inline
+    tests) is on both sides.
     """
 
     base: str
@@ -51,7 +51,7 @@ class Change:
     inline: Mapping[str, bytes] = field(default_factory=dict)
     """The base's file with the head's tests in it, for each changed file of code that holds tests."""
     reached: Mapping[str, bytes] = field(default_factory=dict)
-    """Code that the change leaves as it is, and that changed old tests name or stand beside."""
+    """Code that the change leaves unchanged, and that changed old tests name or are next to."""
 
     @cached_property
     def changed(self) -> frozenset[str]:
@@ -69,12 +69,12 @@ class Change:
         return frozenset(path for path in self.changed if self.layout.is_code(path))
 
     def side(self, paths: Collection[str], *, head: bool) -> dict[str, bytes]:
-        """The content of those `paths` that exist on one side."""
+        """Return the content of those `paths` that exist on one side."""
         return {path: content for path, content in (self.new if head else self.old).items() if path in paths}
 
     @cached_property
     def brings_dependencies(self) -> bool:
-        """Whether a manifest is among what differs."""
+        """True if a manifest is among the changed files."""
         return any(_is_manifest(path) for path in self.changed)
 
 
@@ -103,7 +103,7 @@ _MANIFESTS = frozenset(
 
 
 async def load(space: Workspace, base: str, head: str, layout: Layout, paths: Collection[str]) -> Change:
-    """The change between two commits or trees of a workspace; `paths` are all files of the base."""
+    """Return the change between two commits or trees of a workspace; `paths` are all files of the base."""
     rows = await _rows(space, base, head)
     old = await _contents(space, {path: row[2] for path, row in rows.items()})
     new = await _contents(space, {path: row[3] for path, row in rows.items()})
@@ -120,7 +120,7 @@ async def load(space: Workspace, base: str, head: str, layout: Layout, paths: Co
 
 
 async def tree_with_tests(space: Workspace, change: Change) -> str:
-    """The base's tree with the tests' side of the change as the head has it; deleted files are gone."""
+    """Return the base's tree with the tests' side of the change as the head has it; deleted files are gone."""
     rows = await _rows(space, change.base, change.head)
     entries = [f"{row[1]} {row[3]}\t{path}" for path, row in rows.items() if change.layout.is_test(path)]
     for path, content in change.inline.items():
@@ -133,13 +133,13 @@ async def tree_with_tests(space: Workspace, change: Change) -> str:
 
 
 async def _rows(space: Workspace, base: str, head: str) -> dict[str, tuple[str, str, str, str]]:
-    """Path -> old mode, new mode, old and new object."""
+    """Map each path to its old mode, new mode, old and new object."""
     found = await changes.entries(space.git, base, head)
     return {entry.path: (entry.old_mode, entry.new_mode, entry.old, entry.new) for entry in found}
 
 
 async def _contents(space: Workspace, blobs: Mapping[str, str]) -> dict[str, bytes]:
-    """Path -> content of files of ordinary size; of larger ones nothing."""
+    """Map each path to its content, for files of ordinary size; larger ones are left out."""
     wanted = {path: oid for path, oid in blobs.items() if set(oid) != {"0"}}
     sizes = await objects.sizes(space.git, set(wanted.values()))
     small = {path: oid for path, oid in wanted.items() if sizes.get(oid, FILE_BYTES + 1) <= FILE_BYTES}
@@ -150,7 +150,7 @@ async def _contents(space: Workspace, blobs: Mapping[str, str]) -> dict[str, byt
 
 
 def _reached(change: Change, paths: Collection[str]) -> list[str]:
-    """Unchanged files of code that changed old tests name, by file or package; then those beside them."""
+    """Return unchanged files of code that changed old tests name, by file or package; then those next to them."""
     tests = [path for path in change.old if change.layout.is_test(path)]
     words = {word.decode() for path in tests for word in re.findall(rb"\w+", change.old[path])}
     beside = {(PurePosixPath(path).parent, PurePosixPath(path).suffix) for path in tests}
@@ -161,7 +161,7 @@ def _reached(change: Change, paths: Collection[str]) -> list[str]:
 
 
 def module_name(path: str) -> str:
-    """What tests name when they use a file of code: its stem, or its package."""
+    """Return the name by which tests use a file of code: its stem, or its package."""
     file = PurePosixPath(path)
     return file.parent.name if file.stem in {"__init__", "index", "mod", "lib"} and file.parent.name else file.stem
 
@@ -187,5 +187,5 @@ def _is_source(path: str) -> bool:
 
 
 def _serves(path: str) -> bool:
-    """Whether a file serves many tests: these are read first."""
+    """Return whether a file serves many tests: these are read first."""
     return PurePosixPath(path).name in {"conftest.py", "__init__.py", "spec_helper.rb", "test_helper.rb"}

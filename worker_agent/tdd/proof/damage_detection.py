@@ -1,4 +1,4 @@
-"""Which tests notice which damage of the code, and what a reviewer is told of it."""
+"""The tests that notice damage of the code, and the words about them for a reviewer."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from worker_agent.tdd.runners.report import TestId, TestRun
 log = structlog.get_logger()
 
 SHORT_SECONDS = 60.0
-"""A suite that takes no longer is asked as a whole whether it notices a file: names say little of what tests reach."""
+"""A suite that takes no longer is run as a whole to see whether it notices a file: names tell little about reach."""
 
 _TAKEN_BACK = RunPurpose(PurposeKind.TAKEN_BACK)
 
 Units = Mapping[str, tuple[TestId, ...]]
-"""Test -> its cases."""
+"""Each test with its cases."""
 
 
 @dataclass
 class Noticed:
-    """What became of the damages: by whom each was noticed. Damages that break the build are in neither list."""
+    """The results of the damages: the tests that noticed each. Damages that break the build are in neither list."""
 
     tried: int = 0
     by_unit: dict[str, Damage] = field(default_factory=dict)
@@ -40,21 +40,21 @@ class Noticed:
     files: set[str] = field(default_factory=set)
     """Files of which any damage was noticed in any way."""
     crashes: set[str] = field(default_factory=set)
-    """What was done by damages with which a test failed, though not by an assertion of its own."""
+    """The words for damages with which a test failed, though not by an assertion of its own."""
     crashed: set[str] = field(default_factory=set)
     """The tests that failed with a quiet damage, though not by an assertion of their own."""
     seen: int = 0
-    """Damages with which any test failed in any way."""
+    """Number of damages with which any test failed in any way."""
     silent: list[Damage] = field(default_factory=list)
-    """Damages with which none failed, though all were run: the ones that may be told to be unnoticed.
+    """Damages with which none failed, though all were run: only these may be reported as unnoticed.
 
-    Tests that have noticed something are not run again, so that nothing can be said of what only the others were
-    run with.
+    Tests that have noticed a damage are not run again, so that nothing is known about damages with which only the
+    others were run.
     """
     cut_short: bool = False
-    """The time was over before every test had noticed something."""
+    """True if the time was over before every test had noticed a damage."""
     untried: int = 0
-    """Damages that were not tried because there may only be so many."""
+    """Number of damages that were not tried because of the limit."""
 
 
 async def noticing(subject: ProofSubject, proven: Units, alone: TestRun, budget: TimeBudget) -> Noticed:
@@ -86,10 +86,11 @@ def _made(change: Change, paths: Collection[str]) -> tuple[Damage, ...]:
 async def unnoticed_files(
     subject: ProofSubject, tests: Collection[str], head_run: TestRun, found: Noticed
 ) -> tuple[str, ...]:
-    """The changed files with functions whose change no test notices.
+    """Return the changed files with functions whose change no test notices.
 
-    The test files that the change concerns notice a file when its changed functions raise; any test of a short suite,
-    or one that names them, when the files that are left are taken back together to what they were on the base.
+    The test files that the change concerns notice a file if they fail when its changed functions raise. The remaining
+    files are then taken back together to their base versions, and any test of a short suite, or one that names them,
+    may notice that.
     """
     code = subject.change.code
     base, head = subject.change.side(code, head=False), subject.change.side(code, head=True)
@@ -107,7 +108,7 @@ async def unnoticed_files(
 
 
 async def _are_needed(subject: ProofSubject, before: Mapping[str, bytes], head_run: TestRun) -> bool:
-    """Whether some test fails with these changed files as they were on the base."""
+    """Return whether some test fails with these changed files as they were on the base."""
     change = subject.change
     files = _witnesses(subject, before, head_run)
     files |= {test for test in change.tests if test in change.new and test in change.support}
@@ -118,7 +119,7 @@ async def _are_needed(subject: ProofSubject, before: Mapping[str, bytes], head_r
 
 
 def _witnesses(subject: ProofSubject, paths: Collection[str], head_run: TestRun) -> frozenset[str]:
-    """The test files that may notice these files: all of a short suite, else those that name one of them."""
+    """Return the test files that may notice these files: all of a short suite, else those that name one of them."""
     if head_run.seconds <= SHORT_SECONDS:
         return frozenset(result.file for result in head_run.results.values() if result.file)
     return readers_of(subject.change, paths)
@@ -160,12 +161,12 @@ async def _try(ask: _Damaged, damage: Damage, proven: Units, found: Noticed) -> 
 
 
 def noticing_of(run: TestRun, units: Units) -> frozenset[str]:
-    """The tests that failed in a run, for whatever reason."""
+    """Return the tests that failed in a run, for any reason."""
     return frozenset(_failures(run, units))
 
 
 def _failures(run: TestRun, units: Units) -> dict[str, tuple[TestId, ...]]:
-    """The tests that failed, with their cases that did."""
+    """Return the tests that failed, with their failed cases."""
     return {unit: failed for unit, cases in units.items() if (failed := tuple(t for t in cases if t in run.failed))}
 
 

@@ -1,4 +1,4 @@
-"""Whether the new tests mean what they say: their expectations are damaged, and each must go red."""
+"""A check that the new tests mean what they say: their expectations are damaged, and each must go red."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from worker_agent.tdd.syntax.source import parse
 async def unmoved(
     subject: ProofSubject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun
 ) -> tuple[dict[str, str], frozenset[str]]:
-    """The tests that stay green although what they expect was damaged, with the kind; those that expect nothing.
+    """Return tests that stay green although their expectations were damaged, with the kind; those without any.
 
     All tests are damaged at once, one run for each kind. A damage with which a file is not built proves nothing.
     """
@@ -40,7 +40,7 @@ async def unmoved(
 
 
 async def tolerant(subject: ProofSubject, proven: Mapping[str, tuple[TestId, ...]], alone: TestRun) -> frozenset[str]:
-    """The tests that stay green when a number that they expect is half as large again."""
+    """Return the tests that stay green if a number that they expect is half as large again."""
     wanted = by_file(proven)
     files = {path: content for path, content in subject.change.new.items() if path in wanted}
     damage = near_expectations(files, wanted)
@@ -53,7 +53,7 @@ async def tolerant(subject: ProofSubject, proven: Mapping[str, tuple[TestId, ...
 
 
 def of_failures(subject: ProofSubject, proven: Collection[str]) -> frozenset[str]:
-    """The tests that expect nothing but that something fails."""
+    """Return the tests that expect only that something fails."""
     wanted = by_file(proven)
     files = {path: content for path, content in subject.change.new.items() if path in wanted}
     touched = {damage.kind: damage.touched for damage in damaged_expectations(files, wanted)}
@@ -64,7 +64,7 @@ def of_failures(subject: ProofSubject, proven: Collection[str]) -> frozenset[str
 
 
 def texts(subject: ProofSubject, path: str, names: Collection[str]) -> dict[str, str]:
-    """The text of each of these tests of a changed file, with its decorators."""
+    """Return the text of each of these tests of a changed file, with its decorators."""
     source = parse(path, subject.change.new[path]) if path in subject.change.new else None
     if source is None:
         return {}
@@ -72,7 +72,7 @@ def texts(subject: ProofSubject, path: str, names: Collection[str]) -> dict[str,
 
 
 def by_file(units: Collection[str]) -> dict[str, set[str]]:
-    """The names of tests (units) by their file."""
+    """Return the names of tests (units) by their file."""
     wanted: dict[str, set[str]] = {}
     for unit in units:
         file, _, name = unit.partition("::")
@@ -81,7 +81,7 @@ def by_file(units: Collection[str]) -> dict[str, set[str]]:
 
 
 def _green(subject: ProofSubject, run: TestRun, damage: ExpectationDamage, units: Collection[str]) -> set[str]:
-    """The damaged tests all of whose cases still pass."""
+    """Return the damaged tests all of whose cases still pass."""
     touched = {f"{path}::{name}" for path, name in damage.touched} & set(units)
     passed: set[str] = set()
     other: set[str] = set()

@@ -1,4 +1,4 @@
-"""What no run can decide and no honest change should be refused for: each is a question to whoever merges."""
+"""Questions to the person who merges: no run can decide them, and no honest change should be refused for them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 TRIED = 8
-"""So many damages are tried on tests that did not notice other values."""
+"""The most damages that are tried on tests that did not notice other values."""
 
 _OF_PRESENCE = frozenset({DamageKind.NONE, DamageKind.RET, DamageKind.HUNK})
-"""Damages that a test notices which looks at no value: nothing is returned, or a name is not there."""
+"""Damages noticed even by a test that checks no value: nothing is returned, or a name is missing."""
 
 _LOUD_OR_EMPTY = frozenset({DamageKind.NONE, DamageKind.HUNK, DamageKind.GONE, DamageKind.RAISE})
 
@@ -31,7 +31,7 @@ _NOTHING = re.compile(
     r"became `\(?(?:None|null|nil|undefined|''|\"\"|b''|0|0\.0|\[\]|\{\}|\(\)|set\(\)|\*new\(.*\)"
     r"|(?:\w+\()?Default::default\(\)\)?)(?: as any)?\)?`$"
 )
-"""A damage that puts nothing, or the zero value, in the place of a value."""
+"""A damage that replaces a value by nothing, or by the zero value."""
 
 TOLERANT = "{}: its tolerance is wide: it passes when a number that it expects is half as large again"
 CRASHES = "{}: it only fails when the damaged code crashes, and not for another result"
@@ -41,7 +41,7 @@ PRESENCE = "{}: it notices that there is a result, and not which: it passes with
 
 
 def read(subject: ProofSubject, proven: Units) -> tuple[str, ...]:
-    """What can be read: results word for word, parameters without effect, a look at callers, criteria left out."""
+    """Return the doubts from reading: verbatim results, unused parameters, a look at callers, open criteria."""
     from worker_agent.tdd.damage import (
         answers_formula,
         answers_verbatim,
@@ -86,7 +86,7 @@ _DAMAGE = RunPurpose(PurposeKind.DAMAGE)
 
 
 async def of_tolerance(subject: ProofSubject, proven: Units, alone: TestRun) -> tuple[str, ...]:
-    """The tests that would pass with results half as large again."""
+    """Return a sentence for each test that would pass with results half as large again."""
     from worker_agent.tdd.damage.expectations_tolerance import wide  # grammars are loaded late
 
     wanted = damaged_expectations.by_file(proven)
@@ -99,7 +99,7 @@ async def of_tolerance(subject: ProofSubject, proven: Units, alone: TestRun) -> 
 
 @dataclass(frozen=True)
 class _Before:
-    """Which tests the base has: by their names, or by others and with nothing changed but more cases."""
+    """The tests that the base has: under their names, or under others if only cases were added."""
 
     index: UnitIndex
     renamed: frozenset[str]
@@ -123,7 +123,7 @@ async def of_blind(
     found: Noticed,
     comparison: Comparison,
 ) -> dict[str, str]:
-    """The tests that noticed nothing by an assertion and may be honest all the same, each with the doubt.
+    """Return the tests that noticed nothing by an assertion and may be honest nevertheless, each with the doubt.
 
     They expect something (a damaged expectation turned them red), and a damage made them crash; or most other tests
     noticed something, and they fail when all changed functions raise: a case in which nothing is the right result.
@@ -147,11 +147,10 @@ async def of_blind(
 async def of_presence(
     subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
 ) -> tuple[str, ...]:
-    """The tests that only notice that something is returned.
+    """Return a sentence for each test that only notices that something is returned.
 
-    Of those that noticed by no more than that, the ones count that stay green when every changed function returns
-    another value of the same type, and with whatever else is damaged then. Tests that expect a failure look at no
-    result.
+    Among the tests that noticed no more than that, those count that stay green when every changed function returns
+    another value of the same type, whatever else is damaged then. Tests that expect a failure check no result.
     """
     noticing_little = [unit for unit, damage in found.by_unit.items() if damage.kind in _OF_PRESENCE]
     failures = damaged_expectations.of_failures(subject, noticing_little)
@@ -177,7 +176,7 @@ async def of_presence(
 
 
 def _is_of_value(what: str) -> bool:
-    """Whether a damage puts another value in, and not nothing."""
+    """Return whether a damage inserts another value, and not nothing."""
     return _NOTHING.search(what) is None
 
 

@@ -1,6 +1,6 @@
-"""New tests that never end on the base: run one by one there, so that they count, and what is said of the others does.
+"""New tests that never end on the base: run one by one there, so that they and the other tests' results count.
 
-A change that mends an endless loop has tests that run for ever, or fill the memory, without it.
+A change that fixes an endless loop has tests that run for ever, or fill the memory, without it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult
 from worker_agent.tdd.runners.runner import Selection
 
 SINGLY = 8
-"""So many new and changed tests are run one by one."""
+"""The most new and changed tests that are run one by one."""
 
 LEAST_SECONDS = 60.0
-"""What one of them may take, however quick the suite is."""
+"""The seconds that one of them may take, however quick the suite is."""
 
 
 NORMAL = 2
-"""How much quicker the tests have to be on the head, so that one was not merely slow on the base."""
+"""The factor by which tests must be quicker on the head, so that one was not merely slow on the base."""
 
 SLOW = (
     "{}: it did not end on the base in {:.0f} seconds, and the new tests take {:.0f} seconds on the head: it may only "
@@ -34,28 +34,28 @@ UNNOTICED = "{}: it does not end on the base, and noticed none of the damages th
 
 
 def counts_so(red: TestRun, unit: str) -> bool:
-    """Whether a test is red only because it did not end on the base."""
+    """Return whether a test is red only because it did not end on the base."""
     before = red.results.get(unit)
     return before is not None and before.kind in {FailureKind.ENDLESS, FailureKind.LIMIT}
 
 
 def bound(baseline: TestRun) -> float:
-    """The seconds after which a test that runs alone is taken for one that never ends."""
+    """Return the seconds after which a test that runs alone counts as endless."""
     return max(LEAST_SECONDS, SLOWER * baseline.seconds)
 
 
 def ended_from_outside(run: TestRun) -> bool:
-    """Whether the deadline or a limit has ended a run."""
+    """Return whether the deadline or a limit has ended a run."""
     return run.timed_out or run.limit is not None
 
 
 async def apart(
     subject: ProofSubject, tree: str, laid: Overlay, files: Collection[str], comparison: Comparison, baseline: TestRun
 ) -> TestRun | None:
-    """The new and changed tests of `files`, each in a run of its own on the base with the tests' side of the change.
+    """Return the results of new and changed tests of `files`, each run alone on the base with the new tests' side.
 
-    One that is ended from outside there as well has failed. None where there are too many, or where one has failed to
-    run for another reason.
+    A test that is ended from outside there as well has failed. None if there are too many, or if one has failed to run
+    for another reason.
     """
     units = _units(subject, files, comparison)
     if not units or len(units) > SINGLY:
@@ -71,7 +71,7 @@ async def apart(
 
 
 def undecided(baseline: TestRun, red: TestRun, alone: TestRun) -> tuple[str, ...]:
-    """A sentence for each test of `red` that did not end, where the new tests are slow on the head, too."""
+    """Return a sentence for each test of `red` that did not end, if the new tests are slow on the head, too."""
     stopped = sorted(result.id for result in red.results.values() if result.kind is FailureKind.ENDLESS)
     if NORMAL * alone.seconds <= bound(baseline):
         return ()
@@ -79,14 +79,14 @@ def undecided(baseline: TestRun, red: TestRun, alone: TestRun) -> tuple[str, ...
 
 
 def _units(subject: ProofSubject, files: Collection[str], comparison: Comparison) -> list[str]:
-    """The tests (`path::name`) that the base does not have, and those that the change has altered."""
+    """Return the tests (`path::name`) that the base does not have, and those that the change has altered."""
     before, now = UnitIndex(subject.change.old), UnitIndex(subject.change.side(files, head=True))
     altered = {entry.now or entry.name for entry in comparison.changed}
     return [unit for path in sorted(files) for unit in now.names(path) if unit in altered or not before.has(unit)]
 
 
 def _told(unit: str, run: TestRun) -> TestRun:
-    """The run, a test that did not end in it as one that failed."""
+    """Return the run, with a test that did not end in it as a failed one."""
     if not ended_from_outside(run):
         return run
     kind, why = (

@@ -1,4 +1,7 @@
-"""One change examined from red to damage, in one order for the worker and for `verify`: cheap refusals come first."""
+"""The examination of one change from red to damage, in the same order for the worker and for `verify`.
+
+Cheap refusals come first.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,9 @@ SILENT = (
 
 @dataclass(frozen=True, slots=True)
 class Red:
-    """The tests' side of a change on the base: what the head is compared with.
+    """The tests' side of a change on the base, with which the head is compared.
 
-    `files` are the test files that the change concerns; `old` is what it does to old tests.
+    `files` are the test files that the change concerns; `old` are its effects on old tests.
     """
 
     run: TestRun
@@ -43,14 +46,14 @@ class Red:
     files: frozenset[str] = frozenset()
     old: OldTests = field(default_factory=OldTests)
     baseline: TestRun = field(default_factory=TestRun)
-    """What the tests of the base say by themselves: all of them, or of `files` where the rest is CI's."""
+    """The results of the base's own tests: all of them, or those of `files` if CI runs the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Green:
-    """The head as it was judged: its whole run, the verdict, and what is told of it.
+    """The head as it was judged: its whole run, the verdict, and the notes about it.
 
-    `weak` are tests that prove nothing, and old ones that were taken from: better tests can mend that, no other code.
+    `weak` are tests that prove nothing, and old ones that became weaker: better tests can fix that, no other code can.
     """
 
     run: TestRun
@@ -69,10 +72,10 @@ class _Alone:
 
 
 async def red(subject: ProofSubject, baseline: TestRun, tests_tree: str, *, has_code: bool = False) -> Red:
-    """Judge the tests' side of a change on the base; `tests_tree` is the base with nothing but that changed.
+    """Judge the tests' side of a change on the base; `tests_tree` is the base with only that side changed.
 
-    A test that never ends may be red where the change has its code already (`has_code`), on which it has to end. Before
-    that it is refused: nobody pays for code to a test that may never end on any.
+    A test that never ends may be red if the change has its code already (`has_code`), on which it has to end. Before
+    that it is refused: no code is paid for a test that may never end on any.
     """
     change = subject.change
     old = await to_thread.run_sync(old_tests.compared, subject)
@@ -92,15 +95,15 @@ async def red(subject: ProofSubject, baseline: TestRun, tests_tree: str, *, has_
 
 
 def _controlled(subject: ProofSubject, files: Collection[str]) -> tuple[str, ...]:
-    """The files among which control tests are laid: those with tests, or all where no source shows any."""
+    """Return the files among which control tests are put: those with tests, or all if no source shows any."""
     new = sorted(path for path in files if path in subject.change.new)
     return tuple(path for path in new if subject.index.holds_tests(path)) or tuple(new)
 
 
 def _with_new_modules(change: Change, run: TestRun) -> TestRun:
-    """The run with a missing name for each new file of code and tests that no code of the base takes in (Rust's `mod`).
+    """Return the run with a missing name for each new file of code and tests that no code of the base includes.
 
-    Its tests cannot run before the change: the compiler does not even look at them.
+    That is Rust's `mod`. Tests of such a file cannot run before the change: the compiler does not even read them.
     """
     ran = {result.file for result in run.results.values()}
     new = [path for path in change.inline if path not in change.old and path not in ran]
@@ -116,7 +119,7 @@ def _with_new_modules(change: Change, run: TestRun) -> TestRun:
 
 
 async def _concerned(subject: ProofSubject, files: Collection[str]) -> TestRun:
-    """The base's own versions of the test files that a change concerns, where the whole suite is CI's."""
+    """Run the base's own versions of the test files that a change concerns, if CI runs the whole suite."""
     known = frozenset(path for path in files if path in subject.change.old or path not in subject.change.changed)
     return await subject.run(subject.change.base, NOTHING_OVER, Selection(known), None) if known else TestRun()
 
@@ -152,7 +155,7 @@ async def green(subject: ProofSubject, baseline: TestRun, before: Red) -> Green:
 async def _judged(
     subject: ProofSubject, baseline: TestRun, before: Red, run: TestRun, old: OldTests
 ) -> tuple[GreenVerdict, tuple[TestId, ...]]:
-    """The verdict on the head's run; what fails is run again, alone, before anybody is blamed."""
+    """Return the verdict on the head's run; failing tests are run again, alone, before they count."""
 
     known = old.known
 
@@ -180,7 +183,7 @@ async def _judged(
 
 
 async def _damaged(subject: ProofSubject, baseline: TestRun, before: Red, so_far: Green) -> Green:
-    """The head again and again: elsewhere, with other expectations, with damaged code."""
+    """Run the head again and again: elsewhere, with other expectations, with damaged code."""
 
     verdict = so_far.verdict
     proven = subject.index.grouped(so_far.run, verdict.proven)
@@ -217,7 +220,7 @@ async def _damaged(subject: ProofSubject, baseline: TestRun, before: Red, so_far
 async def _with_doubts(
     subject: ProofSubject, before: Red, so_far: Green, run: _Alone, found: damage_detection.Noticed, budget: TimeBudget
 ) -> Green:
-    """What is told beside, and what is asked: it refuses nothing."""
+    """Add remarks and doubts to the result; they refuse nothing."""
     from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
 
     probe = Probe(subject, before.files, so_far.run, found, budget)
@@ -240,7 +243,7 @@ async def _with_doubts(
 
 
 def _without_running(subject: ProofSubject) -> list[str]:
-    """What no run can show: code that does nothing, knows of its tests, or answers nothing but what they ask."""
+    """Return the faults that no run shows: code without effect, that knows its tests, or answers only their inputs."""
     from worker_agent.tdd.damage import (  # grammars are loaded when a head has passed
         answers,
         code_stubs,
@@ -261,7 +264,7 @@ async def _concluded(
     new: _Alone,
     found: damage_detection.Noticed,
 ) -> Green:
-    """What the damages say of each test and each file."""
+    """Return the result with the findings of the damages for each test and each file."""
     from worker_agent.tdd.proof import doubts  # grammars are loaded when a head has passed
 
     proven = new.proven

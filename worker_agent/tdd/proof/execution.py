@@ -1,4 +1,4 @@
-"""One run of the tests of exactly one tree: a fresh checkout, what is laid over it, and which tests.
+"""One run of the tests of exactly one tree: a fresh checkout, the files put over it, and the choice of tests.
 
 Base, head and damaged heads are run at the same path, because the names of some tests contain it.
 """
@@ -27,17 +27,17 @@ if TYPE_CHECKING:  # an agent that waits does not load the runners
     from worker_agent.tdd.runners.registry import Suite
 
 CONTROLLED_FILES = 3
-"""Test files of one run that get control tests; the first ones by name."""
+"""The most test files of one run that get control tests; the first ones by name."""
 
 _WORD = re.compile(r"[a-z]{3,12}")
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What is laid over a checkout for one run: the content of files, None for one that goes.
+    """The changes to a checkout for one run: the content of files by path, None for a deleted one.
 
-    Control tests are laid among those of the files `controlled`. With `moved` the run has another directory, and
-    with `clock_shift` its clock is ahead by so many seconds. What it is for makes no difference to the run.
+    Control tests are put into the files `controlled`. With `moved` the run has another directory, and with
+    `clock_shift` its clock is ahead by so many seconds. The purpose makes no difference to the run.
     """
 
     files: Mapping[str, bytes | None] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Overlay:
 
     @property
     def digest(self) -> str:
-        """Names it; the same for the same."""
+        """A hash of the overlay; the same for equal overlays."""
         parts = (sorted(self.files.items(), key=str), self.controlled, self.moved, self.clock_shift, self.again)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -59,7 +59,7 @@ NOTHING_OVER = Overlay()
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How the tests of one item are run; `announced` are paths that will be the repository's own."""
+    """The set-up for running one item's tests; `announced` are paths that the repository will have itself."""
 
     bench: TestBench
     suites: tuple[Suite, ...]
@@ -73,7 +73,7 @@ class Execution:
         selection: Selection | None = None,
         deadline_seconds: float | None = None,
     ) -> TestRun:
-        """The tests of this commit or tree. Raises what `TestBench.run` raises."""
+        """Run the tests of this commit or tree. Raises what `TestBench.run` raises."""
         runs = []
         for suite in self.suites:
             chosen = _within(suite, selection)
@@ -109,7 +109,7 @@ class Execution:
         return run
 
     async def _controls(self, suite: Suite, tree: str, over: Overlay) -> list[Control]:
-        """The control tests of one run; their names and places differ from run to run."""
+        """Return the control tests of one run; their names and places differ from run to run."""
         found: list[Control] = []
         for path in sorted(over.controlled):
             if not path.startswith(_lead(suite)) or len(found) == CONTROLLED_FILES:
@@ -124,7 +124,7 @@ class Execution:
 
 
 def fresh_names(content: bytes, count: int = 6) -> tuple[str, ...]:
-    """Names made of the words of a file, which it does not have yet."""
+    """Return names made of the words of a file, which it does not have yet."""
     text = content.decode("utf-8", "replace").lower()
     words = sorted(set(_WORD.findall(text))) or ["value", "other", "empty", "name"]
     found: set[str] = set()
@@ -136,7 +136,7 @@ def fresh_names(content: bytes, count: int = 6) -> tuple[str, ...]:
 
 
 def prefixed(run: TestRun, directory: str) -> TestRun:
-    """A run of the tests below `directory`, its files and ids as the whole repository names them."""
+    """Return a run of the tests below `directory`, with files and ids as the whole repository names them."""
     if not directory:
         return run
     results = {_join(directory, test): _moved(result, directory) for test, result in run.results.items()}
@@ -145,7 +145,7 @@ def prefixed(run: TestRun, directory: str) -> TestRun:
 
 
 def merged(runs: Sequence[TestRun]) -> TestRun:
-    """The runs of several suites as one; it is finished, and controlled, when each of them is."""
+    """Return the runs of several suites as one; it is finished, and controlled, if each of them is."""
     if len(runs) == 1:
         return runs[0]
     controls = {run.controlled for run in runs if run.controlled is not None}
@@ -164,7 +164,7 @@ def merged(runs: Sequence[TestRun]) -> TestRun:
 
 
 def _within(suite: Suite, selection: Selection | None) -> Selection | None:
-    """The part of a selection that a suite runs, by the names that it has there."""
+    """Return the part of a selection that a suite runs, by the names that it has there."""
     if selection is None:
         return None
     lead = _lead(suite)
@@ -174,7 +174,7 @@ def _within(suite: Suite, selection: Selection | None) -> Selection | None:
 
 
 def _with(selection: Selection | None, suite: Suite, controls: Sequence[Control]) -> Selection | None:
-    """The selection with the control tests, where it names single tests."""
+    """Return the selection with the control tests, if it names single tests."""
     if selection is None or not selection.tests:
         return selection
     own = {f"{c.path.removeprefix(_lead(suite))}::{name}" for c in controls for name in c.names}
@@ -194,7 +194,7 @@ def _moved(result: TestResult, directory: str) -> TestResult:
 
 
 def _lay(where: Path, files: Mapping[str, bytes | None]) -> None:
-    """Write files of the engine's own into a checkout; a link in it leads nowhere."""
+    """Write the engine's own files into a checkout, without following links in it."""
     root = where.resolve()
     for name, content in files.items():
         path = root / name

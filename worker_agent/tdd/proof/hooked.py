@@ -1,4 +1,4 @@
-"""New tests that pass only because code of the test side acts on them from outside: hooks, autouse fixtures."""
+"""New tests that pass only because other test code acts on them from outside: hooks, autouse fixtures."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ HOOKED = "{}: it only passes together with `{}` in {}, which acts on tests that 
 
 
 async def of_hooks(subject: ProofSubject, comparison: Comparison, proven: Units, alone: TestRun) -> tuple[str, ...]:
-    """A sentence for each new test whose expectations fail as soon as such new code is taken out of its file.
+    """Return a sentence for each new test whose expectations fail if such new code is removed from its file.
 
-    One run for each file; what cannot be taken out by itself is left where it is.
+    One run for each file; code that cannot be removed by itself stays.
     """
     pieces: dict[str, list[str]] = {}
     for hook in comparison.hooks:
@@ -36,7 +36,7 @@ async def of_hooks(subject: ProofSubject, comparison: Comparison, proven: Units,
 
 
 def _without(content: bytes, texts: list[str]) -> bytes | None:
-    """A file without these pieces; None where it is the same, or holds nothing more that could be read."""
+    """Return a file without these pieces; None if it is the same, or nothing readable is left."""
     without = content
     for text in texts:
         without = without.replace(text.encode(), b"")
@@ -44,11 +44,11 @@ def _without(content: bytes, texts: list[str]) -> bytes | None:
 
 
 def _disagrees(run: TestRun, cases: tuple[TestId, ...]) -> bool:
-    """Whether a result is another one: what only crashes needs the code for other reasons."""
+    """Return whether a result differs; a mere crash means that the code is needed for other reasons."""
     return any(test in run.failed and run.results[test].asserted for test in cases)
 
 
 def _first(texts: list[str]) -> str:
-    """The line that says what such code is: of a decorated function its name."""
+    """Return the line that names such code: of a decorated function its name."""
     lines = [line.strip() for line in texts[0].splitlines()]
     return next((line for line in lines if not line.startswith("@")), lines[0])

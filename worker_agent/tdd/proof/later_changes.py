@@ -1,4 +1,4 @@
-"""Changes on top of what was proved (repairs, review rounds, merges): no test may become less than it was (pure)."""
+"""Changes after the proof (repairs, review rounds, merges): no test may become weaker (pure)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from worker_agent.tdd.judging.files import is_test_file
 
 
 def weakened(before: Mapping[str, bytes], after: Mapping[str, bytes], free: Collection[str] = ()) -> tuple[str, ...]:
-    """One sentence for each test that a change removes, skips, or lets check less or something else.
+    """Return one sentence for each test that a change removes, skips, or makes check less or something else.
 
     `before` and `after` hold the changed files as far as they exist; those of `free` may change as they like.
     """

@@ -1,4 +1,4 @@
-"""Which paths of a repository are its tests' side and which are code (pure)."""
+"""The division of a repository's paths into the tests' side and code (pure)."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Layout:
 
     @property
     def is_generic(self) -> bool:
-        """Whether nobody knows which files hold tests, but the report that a command writes."""
+        """True if the files with tests are known only from the report that a command writes."""
         return any(isinstance(suite.choice.runner, ReportRunner) for suite in self.suites)
 
     def is_test(self, path: str) -> bool:
-        """Whether a file holds tests or serves them: a runner, the configuration or its name and place say so."""
+        """Return whether a file holds tests or serves them: by a runner, the configuration, or its name and place."""
         return is_test_file(path) or self._is_named(path) or any(_finds(suite, path) for suite in self.suites)
 
     def is_code(self, path: str) -> bool:
-        """Whether a file may change what the program does: no test, no document, no manifest."""
+        """Return whether a file may change the program's behaviour: no test, no document, no manifest."""
         file = PurePosixPath(path)
         documents = file.suffix.lower() in _TEXT or not _DOCUMENTS.isdisjoint(file.parts[:1])
         return not (self.is_test(path) or documents or _NOT_CODE.fullmatch(file.name))

@@ -1,4 +1,4 @@
-"""What a change does to old tests, judged by meaning: additions are free, changes need a reason, ends need a word."""
+"""The effects of a change on old tests, by meaning: additions are free, changes need a reason, removals permission."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _NAME_GONE = re.compile(
     r"|NoMethodError|wrong number of arguments|Call to undefined|not found in|undefined:|cannot find symbol"
     r"|cannot find (?:function|type|value|struct|macro|method)|no method named|unresolved import"
 )
-"""What runners say of a name, a module or a parameter that is not there."""
+"""Messages of runners about a missing name, module or parameter."""
 
 REMEDY = "Keep it, or let the specification say that it goes: under Tests that may change, as `{}`."
 
 
 @dataclass(frozen=True)
 class OldTests:
-    """What becomes of them. `gone` are tests (units) that `judge_green` leaves to this judgement."""
+    """The effects on old tests. `gone` are tests (units) that `judge_green` leaves to this judgement."""
 
     comparison: Comparison = field(default_factory=Comparison)
     refusals: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class OldTests:
 
 
 def compared(subject: ProofSubject) -> OldTests:
-    """What can be said before any code is there: what is skipped needs the specification's word."""
+    """Return the findings before there is any code: a skipped test needs the specification's permission."""
     change = subject.change
     head = {path: content for path, content in change.support.items() if path not in change.changed}
     head |= change.side(change.tests, head=True)
@@ -61,7 +61,7 @@ def compared(subject: ProofSubject) -> OldTests:
 
 
 async def on_head(subject: ProofSubject, old: OldTests, red: TestRun, head: TestRun) -> OldTests:
-    """The rest, on the head: old versions of changed and removed tests are run there, and each is justified or not."""
+    """Return the complete findings: old versions of changed and removed tests run on the head as justification."""
     found = old.comparison
     judged = [entry for entry in found.changed if not _is_free(subject, entry)]
     removals = [entry for entry in found.removed if not _is_allowed(subject, entry)]
@@ -90,9 +90,9 @@ async def on_head(subject: ProofSubject, old: OldTests, red: TestRun, head: Test
 
 
 def _removed(subject: ProofSubject, run: TestRun, entry: ComparedTest) -> str:
-    """Why a test may not be removed; nothing where what it tests is not there any more.
+    """Return the fault of a removal; empty if the code under test is gone.
 
-    It needs a name, a module or a parameter that the head does not have, so that it could not stay as it is.
+    The old test must need a name, a module or a parameter that the head does not have, so that it could not stay.
     """
     if _passes(subject, run, entry):
         return f"{entry.text}, but what it tests is there: it passes on the head. {REMEDY.format(entry.name)}"
@@ -111,7 +111,7 @@ def _is_name_gone(result: TestResult) -> bool:
 
 
 def _is_free(subject: ProofSubject, entry: ComparedTest) -> bool:
-    """Whether the specification lists the test or its file under "Tests that may change"."""
+    """Return whether the specification lists the test or its file under "Tests that may change"."""
     may = subject.specification.may_change
     return entry.path in may or entry.name in may
 

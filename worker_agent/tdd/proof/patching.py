@@ -1,4 +1,4 @@
-"""Old tests that pass on the head only because the change's own test side replaces or changes what they test."""
+"""Old tests that pass on the head only because the change's own test side replaces or changes the code under test."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 SHORT_SECONDS = 60.0
-"""A suite that takes no longer is run as far as it names the changed code, whatever part of it that is."""
+"""A suite that takes no longer is run as far as it names the changed code, however large that part is."""
 
 SHARE = 0.5
-"""Of a longer suite's tests, how many may run once more for this."""
+"""The largest part of a longer suite's tests that may run once more for this."""
 
 HIDDEN = (
     "{}: it passes on the head only together with {}, which acts on tests that do not mention it. "
@@ -21,7 +21,7 @@ HIDDEN = (
 
 
 async def hidden_failures(subject: ProofSubject, comparison: Comparison, baseline: TestRun, head: TestRun) -> list[str]:
-    """One sentence for each old test that passes on the head, but not without the change's own tests.
+    """Return one sentence for each old test that passes on the head, but not without the change's own tests.
 
     The old test files that name a changed module run on the head by themselves, with the base's version of files
     that act on tests which do not mention them (a runner's hooks, autouse fixtures, patches at import).

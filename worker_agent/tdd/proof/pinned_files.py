@@ -1,7 +1,7 @@
-"""Files that steer how tests are run: every run takes them as the base has them, whatever a change made of them.
+"""Files that control how tests run: every run takes their base versions, whatever a change made of them.
 
-Named are the configuration of runners, start-up files of interpreters, and whatever the test command itself names.
-A specification that lists such a file lets the change's own version count.
+These are the configuration of runners, start-up files of interpreters, and all files that the test command names. If
+the specification lists such a file, the change's own version counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WHOLE = re.compile(
 )
 _IN_CARGO = re.compile(r"(?:^|.*/)\.cargo/config(?:\.toml)?|(?:^|.*/)\.config/nextest\.toml")
 _SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "unittest"})
-"""Packages that a directory of the same name on the import path would stand in for."""
+"""Packages that a directory of the same name on the import path would replace."""
 
 _PACKAGE_KEYS = frozenset({"jest", "vitest", "mocha", "ava", "nyc", "c8", "tap"})
 _TABLE = re.compile(rb"^\[", re.MULTILINE)
@@ -36,7 +36,7 @@ Contents = Mapping[str, bytes]
 def pinned(
     base: Contents, head: Contents, commands: Sequence[str], allowed: Collection[str] = ()
 ) -> dict[str, bytes | None]:
-    """What to lay over each run so that steering files are the base's: content by path, None for one that is new.
+    """Return the files to put over each run for the base's control files: content by path, None for a new one.
 
     `base` and `head` hold the changed files as far as they exist, `commands` the test commands, `allowed` the files
     that the specification lists.
@@ -55,7 +55,7 @@ def pinned(
 
 
 def _named(command: str) -> Iterator[str]:
-    """The paths that a test command names; a Makefile's, package script's or task's own file with them."""
+    """Yield the paths that a test command names, with the files of make, package scripts or tasks behind it."""
     words = command_line.split(command)
     for word in words:
         yield word.rpartition("=")[2].removeprefix("./")
@@ -85,12 +85,12 @@ def _steers(path: str, named: Collection[str]) -> bool:
 
 
 def _is_source_of_tests(file: PurePosixPath) -> bool:
-    """Test modules that a command names (`pytest tests/test_a.py`) hold tests, they do not steer."""
+    """Return whether a named file holds tests, and does not control them (`pytest tests/test_a.py`)."""
     return bool(re.fullmatch(r"test_.*\.py|.*_test\.(?:py|go)|.*\.(?:test|spec)\.[cm]?[jt]sx?|.*_spec\.rb", file.name))
 
 
 def _partly(path: str, old: bytes, new: bytes) -> bytes:
-    """The head's file with those of its parts that steer tests taken from the base."""
+    """Return the head's file with the parts that control tests taken from the base."""
     name = PurePosixPath(path).name
     if name == "package.json":
         return _package(old, new)
@@ -100,7 +100,7 @@ def _partly(path: str, old: bytes, new: bytes) -> bytes:
 
 
 def _tables(old: bytes, new: bytes) -> bytes:
-    """TOML or INI: tables about tests as the base has them, all others as the head has them."""
+    """Return a TOML or INI file with the base's tables about tests, and the head's for all others."""
     before, after = _test_tables(old), _test_tables(new)
     if b"".join(before).split() == b"".join(after).split():
         return new

@@ -1,4 +1,4 @@
-"""New tests that look at the text of the changed code: they notice damage to it without running it."""
+"""New tests that read the text of the changed code: they notice damage to it without running it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _READS = re.compile(
     r"\.__code__\b|\bco_(?:consts|names|varnames|code)\b|\bgetsource(?:lines)?\(|\bdis\.(?:dis|Bytecode|get_instructions)\("
     r"|\bast\.parse\(|\bRubyVM::\w+|\.source_location\b|\bmethod_source\b"
 )
-"""How a test looks at the text or the instructions of code."""
+"""Code of a test that reads the text or the instructions of code."""
 
 UNRUN = (
     "{}: it noticed damage inside of `{}`, and passes when that raises: it looks at the code and not at what it does"
@@ -29,10 +29,10 @@ READS = "{}: it looks at the code (`{}`), and not at what it does"
 async def of_readers(
     subject: ProofSubject, proven: Units, alone: TestRun, found: Noticed, budget: TimeBudget
 ) -> tuple[str, ...]:
-    """A sentence for each test that noticed damage inside of functions and does not need them to run.
+    """Return a sentence for each test that noticed damage inside of functions and does not need them to run.
 
-    These functions raise where they begin, and nothing else of their text changes: one run for all tests. Tests that
-    expect a failure are left out. What looks at instructions fails then as well, and is read.
+    These functions raise at their beginning, and the rest of their text is unchanged: one run for all tests. Tests that
+    expect a failure are left out. A test that reads instructions fails then as well, and is found by its text.
     """
     read = _reading(subject, proven)
     inside = {unit: damage for unit, damage in found.by_unit.items() if damage.function and unit not in read}
@@ -57,7 +57,7 @@ async def of_readers(
 
 
 def _reading(subject: ProofSubject, proven: Units) -> Mapping[str, str]:
-    """The tests that look at code in their own text, with how they do."""
+    """Return the tests whose text reads code, each with that part."""
     wanted = damaged_expectations.by_file(proven)
     return {
         f"{path}::{name}": seen[0]

@@ -1,4 +1,4 @@
-"""Results that must not depend on chance, place or time: what flips between two runs of the same code."""
+"""A check that results do not depend on chance, place or time: those that flip between runs of the same code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ CLOCK_SHIFT = 400 * 86_400
 """Seconds that the clock of a run elsewhere is ahead."""
 
 SINGLY = 5
-"""So many tests are run one by one to see whether they need others."""
+"""The most tests that are run one by one to see whether they need others."""
 
 LEAST_SECONDS = 120.0
-"""What a run elsewhere may take, however quick the suite is: there everything is built anew."""
+"""The seconds that a run elsewhere may take, however quick the suite is: it builds everything anew."""
 
 _ELSEWHERE = RunPurpose(PurposeKind.ELSEWHERE)
 
@@ -27,11 +27,11 @@ REPOSITORY = {
     ".git/objects/info/packs": b"\n",
     ".git/refs/heads/.keep": b"",
 }
-"""What git takes for a repository without commits; checkouts have none."""
+"""The files of an empty git repository; checkouts have none."""
 
 
 async def failing_again(subject: ProofSubject, run: TestRun, tests: Collection[TestId]) -> frozenset[TestId]:
-    """Those of `tests`, which failed in `run` of the head, that fail again when they run alone."""
+    """Return those of `tests`, which failed in `run` of the head, that fail again when they run alone."""
     files = {run.results[test].file for test in tests if test in run.results}
     files |= {test for test in tests if test not in run.results and "::" not in test}
     files |= {test.partition("::")[0] for test in tests}
@@ -40,9 +40,9 @@ async def failing_again(subject: ProofSubject, run: TestRun, tests: Collection[T
 
 
 async def elsewhere(subject: ProofSubject, tests: Collection[TestId], whole_seconds: float) -> TestRun:
-    """Tests alone on the head, in another directory and the reverse order, with a clock that is ahead.
+    """Run tests alone on the head, in another directory and the reverse order, with a clock that is ahead.
 
-    `whole_seconds` is what the whole suite took: some tests and tools wait for ever when a clock is set. An empty
+    `whole_seconds` is the time of the whole suite: some tests and tools wait for ever when a clock is set. An empty
     repository of git is around them as well. A file that cannot be read in the reverse order keeps its own.
     """
     turned = _turned(subject, tests)
@@ -55,11 +55,11 @@ async def elsewhere(subject: ProofSubject, tests: Collection[TestId], whole_seco
 async def dependent(
     subject: ProofSubject, tests: Collection[TestId], moved: TestRun, whole_seconds: float
 ) -> dict[TestId, str]:
-    """The tests that passed on the head and not in the `moved` run, and on what their result depends.
+    """Return the tests that passed on the head and failed in the `moved` run, each with what its result depends on.
 
-    What fails at the usual place, alone, depends on chance; what fails elsewhere with the usual clock and order, on
-    the directory; what fails in the reverse order and by itself, on other tests; what else fails, on the clock, unless
-    setting the clock is what it cannot bear.
+    A test that fails at the usual place, alone, depends on chance; one that fails elsewhere with the usual clock and
+    order, on the directory; one that fails in the reverse order and by itself, on other tests; any other, on the clock,
+    unless it just cannot run with a set clock.
     """
     failed = [test for test in tests if test not in moved.passed]
     if not failed:
@@ -79,9 +79,9 @@ async def dependent(
 async def _failing_in_turn(
     subject: ProofSubject, tests: Collection[TestId], left: Collection[TestId]
 ) -> dict[TestId, bool]:
-    """Those of `left` that fail in the reverse order, and whether each passes when nothing runs before it.
+    """Return those of `left` that fail in the reverse order, each with True if it passes when nothing runs before it.
 
-    One that does is only disturbed by others, which is no fault of what it proves.
+    Such a test is only disturbed by others, which is no fault of its proof.
     """
     turned = _turned(subject, tests)
     if not turned:
@@ -96,7 +96,7 @@ async def _failing_in_turn(
 
 
 def _turned(subject: ProofSubject, tests: Collection[TestId]) -> dict[str, bytes | None]:
-    """The files of these tests with their tests in the reverse order, where that can be told."""
+    """Return the files of these tests with the tests in the reverse order, if their order is known."""
     from worker_agent.tdd.syntax.units_order import reordered  # grammars are loaded when a head has passed
 
     sides = subject.change.side({test.partition("::")[0] for test in tests}, head=True)
@@ -118,7 +118,7 @@ async def _moved(
 
 
 async def _again(subject: ProofSubject, files: Collection[str], tests: Collection[TestId]) -> TestRun:
-    """Tests alone on the head, at the usual place, once more."""
+    """Run tests alone on the head, at the usual place, once more."""
     chosen = Selection(frozenset(files), frozenset(test for test in tests if "::" in test))
     return await subject.run(
         subject.change.head, Overlay(subject.pinned, again=1, purpose=RunPurpose(PurposeKind.AGAIN)), chosen, None

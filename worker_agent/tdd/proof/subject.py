@@ -1,4 +1,4 @@
-"""What is under proof, and how variants of its head are run: damaged, with old tests, at another place and time."""
+"""The change under proof, and the runs of variants of its head: damaged, with old tests, elsewhere, at another time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Run = Callable[[str, Overlay, Selection | None, float | None], Awaitable[TestRun
 """Runs the tests of a tree: with an overlay, of a selection (None: all), within seconds (None: the bench's own)."""
 
 SLOWER = 4
-"""How many times the time of the undamaged tests a damaged run may take: a negated condition can loop for ever."""
+"""The factor on the undamaged tests' time for a damaged run: a negated condition can loop for ever."""
 
 LEAST_SECONDS = 20.0
-"""What any damaged run may take."""
+"""The seconds that any damaged run may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How strict a proof is, as the configuration says: see `old_tests`, `tdd.damages` and `local_suite` there."""
+    """The strictness of a proof, from the configuration: see `old_tests`, `tdd.damages` and `local_suite` there."""
 
     damages: int = 20
     old_tests: str = "justified"
@@ -34,7 +34,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class ProofSubject:
-    """A change with its runs so far. `pinned` are the base's versions of files that steer the run."""
+    """A change with its runs so far. `pinned` are the base's versions of files that control the run."""
 
     change: Change
     run: Run
@@ -52,7 +52,7 @@ class ProofSubject:
         specification: Specification,
         pinned: Mapping[str, bytes | None],
     ) -> ProofSubject:
-        """The subject of a change, with the index of its tests on both sides."""
+        """Return the subject of a change, with the index of its tests on both sides."""
         index = UnitIndex(change.side(change.tests, head=True), change.support, change.old)
         return cls(change, run, rules, specification, pinned, index)
 
@@ -64,9 +64,9 @@ class ProofSubject:
         alone_seconds: float | None = None,
         purpose: RunPurpose = ORDINARY,
     ) -> TestRun:
-        """The tests of `files` on the head with other files laid over it; of these only `tests`, where given.
+        """Run the tests of `files` on the head with other files put over it; only `tests` of them, if given.
 
-        `alone_seconds` is how long they take undamaged, `purpose` what is told of the run.
+        `alone_seconds` is their time on undamaged code, `purpose` is shown with the run.
         """
         return await self.variant(files, over or {}, tests, alone_seconds, purpose)
 
@@ -80,7 +80,7 @@ class ProofSubject:
         *,
         on_base: bool = False,
     ) -> TestRun:
-        """The same on the head, or `on_base`."""
+        """Run the tests in the same way on the head, or `on_base`."""
         limit = None if alone_seconds is None else max(LEAST_SECONDS, SLOWER * alone_seconds)
         laid = Overlay({**self.pinned, **over}, purpose=purpose)
         tree = self.change.base if on_base else self.change.head

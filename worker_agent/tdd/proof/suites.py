@@ -1,4 +1,4 @@
-"""The suites of a repository: as configured, each with its runner; without configuration what is found at the top."""
+"""The suites of a repository: as configured, each with its runner; else those found in the top directory."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ RUNNER_FILES = [
     "Rakefile",
     ".rspec",
 ]
-"""What a test runner is detected by, besides paths; wherever they lie."""
+"""The files, in any directory, by which a test runner is detected, besides paths."""
 
 
 def chosen_suites(wanted: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
-    """The suites to run; raises `Misconfigured` with the sentence for the person when one cannot be run."""
+    """Return the suites to run; raise `Misconfigured` with the sentence for the person if one cannot be run."""
     return tuple(_chosen(suite, paths, read) for suite in wanted)
 
 

@@ -1,4 +1,4 @@
-"""Changes that ask for no new test: what holds the old behaviour in refactorings, documents, removals and the like."""
+"""The proof of changes that need no new test: refactorings, documents, removals and the like keep old behaviour."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from worker_agent.tdd.runners.report import TestRun
 
 
 async def examined(subject: ProofSubject, baseline: TestRun) -> Green:
-    """Whether every test that passed on the base still does, and what else the kind of the specification asks for."""
+    """Judge whether every test that passed on the base still does, and the other rules of the specification's kind."""
     old = old_tests.compared(subject)
     if wrong := (*old.refusals, *_out_of_kind(subject)):
         return Green(TestRun(), GreenVerdict(ErrorType.REGRESSION, listed(wrong)))
@@ -43,7 +43,7 @@ async def examined(subject: ProofSubject, baseline: TestRun) -> Green:
 async def _kept(
     subject: ProofSubject, baseline: TestRun, run: TestRun, old: OldTests
 ) -> tuple[Verdict, tuple[str, ...]]:
-    """Whether the old tests hold; what fails is run again, alone, before anybody is blamed."""
+    """Return the verdict on old tests, and those that flipped; failing ones are run again, alone, before they count."""
     sound = judge_baseline(run)
     if not sound.ok:
         return Verdict(ErrorType.IMPLEMENTATION_FAILED, sound.details), ()
@@ -60,7 +60,7 @@ async def _kept(
 
 
 async def _moved(subject: ProofSubject, baseline: TestRun, green: Green) -> Green:
-    """Of a refactoring: tests that failed with the code of the base gone still do with that of the head gone."""
+    """Check a refactoring: tests that failed without the base's code must also fail without the head's."""
     if subject.specification.kind is not SpecificationKind.REFACTORING:
         return green
     from worker_agent.tdd.damage.selection import of_file
@@ -84,7 +84,7 @@ async def _moved(subject: ProofSubject, baseline: TestRun, green: Green) -> Gree
 
 
 def _out_of_kind(subject: ProofSubject) -> tuple[str, ...]:
-    """Code in a change that is said to hold none."""
+    """Return the code files in a change that must not have any."""
     kind, change = subject.specification.kind, subject.change
     if kind not in {SpecificationKind.DOCUMENTATION, SpecificationKind.CONFIGURATION}:
         return ()

@@ -1,4 +1,4 @@
-"""Which test of the source a result of a run belongs to: cases, sub-tests and data sets are results of one test."""
+"""An index from results to tests in the source: cases, sub-tests and data sets are results of one test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CASE = re.compile(r"\[.*\]$| with data set .*$|/[^/ ]*$|\([^)]*\)(?:\[\d+\])?$"
 
 
 class UnitIndex:
-    """Finds the tests in `files`; where several hold a path, the first that knows the test."""
+    """Finds the tests in `files`; if several hold a path, in the first that has the test."""
 
     def __init__(self, *files: Mapping[str, bytes]) -> None:
         self._files = files
@@ -23,13 +23,13 @@ class UnitIndex:
         self._known: dict[TestId, str] = {}
 
     def of(self, result: TestResult) -> str:
-        """`path::name` of the test, its name as in the source; of an unknown one, its id without its case."""
+        """Return `path::name` of the test, its name as in the source; for an unknown one, its id without its case."""
         if result.id not in self._known:
             self._known[result.id] = self._found(result)
         return self._known[result.id]
 
     def grouped(self, run: TestRun, tests: Collection[TestId]) -> dict[str, tuple[TestId, ...]]:
-        """Test -> its cases among `tests`, which `run` has."""
+        """Map each test to its cases among `tests`, which `run` has."""
         found: dict[str, tuple[TestId, ...]] = {}
         for test in sorted(tests):
             unit = self.of(run.results[test])
@@ -37,25 +37,25 @@ class UnitIndex:
         return found
 
     def cases(self, run: TestRun, unit: str) -> list[TestId]:
-        """The results of a run that belong to a test."""
+        """Return the results of a run that belong to a test."""
         path = unit.partition("::")[0]
         return [test for test, result in run.results.items() if result.file == path and self.of(result) == unit]
 
     def holds_tests(self, path: str) -> bool:
-        """Whether a file has tests by its source; one that only serves others (macros, helpers) has none."""
+        """Return whether a file's source has tests; one that only serves others (macros, helpers) has none."""
         return bool(self._of_file(path))
 
     def has(self, unit: str) -> bool:
-        """Whether a test (`path::name`) is in its file."""
+        """Return whether a test (`path::name`) is in its file."""
         return self.unit(unit) is not None
 
     def unit(self, unit: str) -> TestUnit | None:
-        """A test (`path::name`) of its file, if it is there."""
+        """Return a test (`path::name`) of its file, if it is there."""
         path, _, name = unit.partition("::")
         return next((found for found in self._of_file(path) if found.name == name), None)
 
     def names(self, path: str) -> list[str]:
-        """The tests of a file, each as `path::name`."""
+        """Return the tests of a file, each as `path::name`."""
         return [f"{path}::{found.name}" for found in self._of_file(path)]
 
     def _found(self, result: TestResult) -> str:

@@ -1,4 +1,4 @@
-"""Changed code that no test notices beside what is proven: new functions and other values are doubts, more is told."""
+"""Changed code that no test notices: doubts about new functions and values, remarks about the rest."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from worker_agent.tdd.syntax.functions import statements
 from worker_agent.tdd.syntax.source import parse
 
 FILES = 3
-"""So many files are looked at, one run each."""
+"""The most files that are examined, one run each."""
 
 SINGLY = 8
-"""So many new functions are looked at one by one, where other changed functions are noticed."""
+"""The most new functions that are examined one by one, if other changed functions are noticed."""
 
 RESULTS = 3
-"""Of so many new functions in which no damage was noticed the results are changed, one run each."""
+"""The most new functions without a noticed damage whose results are changed, one run each."""
 
 NEW = "{}::{}: it is new, and no test that the change concerns fails when it raises"
 UNREAD = "{}::{}: it is new, and no test that the change concerns fails when it returns another value of the same type"
 _OF_CONTAINERS = re.compile(r"__\w+__|__\w+|hash|hashCode|eql\?|toString|to_s|inspect|valueOf|String|Error|<=>|==")
-"""Methods that others call; what they return need not show in any result."""
+"""Methods that others call; their results need not show anywhere."""
 
 FUNCTIONS = "No test that the change concerns fails when these changed functions raise: {}"
 _BINDS = re.compile(r"(?:(?:export|const|let|var|final|static|public|private|pub)\s+)*(\w+)\s*(?::[^=]*)?=(?![=>~])")
-"""A statement that gives a name a value, by its tokens."""
+"""A statement that assigns a value to a name, by its tokens."""
 
 VALUE = "{}: `{}` has another value than on the base, and no test that the change concerns fails with the old one"
 STATEMENTS = "No test that the change concerns fails with these files as they were on the base: {}"
@@ -39,7 +39,7 @@ STATEMENTS = "No test that the change concerns fails with these files as they we
 
 @dataclass
 class Untested:
-    """What no test notices: `doubts` are about new functions, `told` are remarks about the rest."""
+    """Changed code that no test notices: `doubts` are about new functions, `told` are remarks about the rest."""
 
     doubts: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
@@ -48,11 +48,11 @@ class Untested:
 
 
 async def untested(probe: Probe) -> Untested:
-    """What is said of changed functions and other changed code that no test notices.
+    """Return the doubts and remarks about changed functions and other changed code that no test notices.
 
-    The test files that the change concerns are run; where the suite is quick those that name a changed file, too.
-    Functions in which a damage was noticed are not looked at again. Where anything fails nothing is said of old
-    functions; new ones are looked at one by one.
+    The test files that the change concerns are run; if the suite is quick, those that name a changed file, too.
+    Functions in which a damage was noticed are not tried again. If any test fails, nothing is said about old functions;
+    new ones are tried one by one.
     """
     made, found = probe.changes(), probe.found
     seen = Untested()
@@ -88,7 +88,7 @@ async def untested(probe: Probe) -> Untested:
 
 
 def revalued(change: FileChange) -> tuple[str, ...]:
-    """The names outside of functions that have another value than on the base, without those that describe a module."""
+    """Return names outside of functions whose value differs from the base, except those that describe a module."""
     before = parse(change.path, change.base) if change.base is not None else None
     old = {_bound(each.text): each.text for each in statements(before)} if before is not None else {}
     names = {_bound(each.text): each.text for each in change.statements}
@@ -101,15 +101,15 @@ def _bound(text: str) -> str:
 
 
 async def _notices(probe: Probe, change: FileChange, names: Collection[str]) -> bool:
-    """Whether a test fails when these functions raise; true where they cannot be made to."""
+    """Return whether a test fails when these functions raise; True if they cannot be made to raise."""
     loud = gone(change, names)
     return loud is None or await probe.fails({change.path: loud.content})
 
 
 async def _unread(probe: Probe, change: FileChange, names: Collection[str]) -> list[str]:
-    """Those of these functions that tests need to run, and whose results none looks at.
+    """Return those of these functions that tests need to run, but whose results no test checks.
 
-    So it is when a test takes what it expects from the code that it tests.
+    That is so if a test takes its expectation from the code that it tests.
     """
     asked = sorted(name for name in names if not _OF_CONTAINERS.fullmatch(name.rpartition(".")[2]))[:RESULTS]
     found = []
@@ -122,6 +122,6 @@ async def _unread(probe: Probe, change: FileChange, names: Collection[str]) -> l
 
 
 def _silent(change: FileChange, found: Noticed) -> Iterator[str]:
-    """The changed functions of a file in which no damage was noticed."""
+    """Yield the changed functions of a file in which no damage was noticed."""
     noticed = {damage.function for damage in found.noticed if damage.path == change.path}
     yield from (function.name for function in change.functions if function.name not in noticed)

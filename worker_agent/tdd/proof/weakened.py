@@ -1,4 +1,4 @@
-"""Whether a changed old test notices less than before: its old and its new version on the same damaged code."""
+"""A check that a changed old test notices no less than before: both versions run on the same damaged code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worker_agent.tdd.runners.purpose import PurposeKind, RunPurpose
 from worker_agent.tdd.runners.report import TestRun
 
 DAMAGES = 6
-"""Damages of the code that the changed tests run, tried on both versions; of code that the change leaves, too."""
+"""The most damages of the code that the changed tests run, also of unchanged code, tried on both versions."""
 
 OTHER_VALUES = "another value of the same type from the functions that it names"
 
@@ -32,11 +32,11 @@ async def sentences(
     on_base: bool = False,
     alone_seconds: float | None = None,
 ) -> list[str]:
-    """One sentence for each of `entries` that has become weaker; `old` are their old versions, by path.
+    """Return a sentence for each of `entries` that has become weaker; `old` are their old versions, by path.
 
-    They are compared on the damaged head, or `on_base` on the damaged base where the old ones fail on the head.
-    Where nothing that was damaged is noticed by the old version either, the number of its checks decides.
-    `alone_seconds` is how long they take on undamaged code: a damage with which they loop says nothing.
+    They are compared on the damaged head, or `on_base` on the damaged base if the old ones fail on the head. If the old
+    version notices no damage either, the number of its checks decides. `alone_seconds` is their time on undamaged code:
+    a damage with which they loop says nothing.
     """
     if not entries:
         return []
@@ -69,9 +69,9 @@ async def sentences(
 
 
 def _damages(change: Change, entries: Sequence[ComparedTest], *, on_base: bool) -> Iterator[Damage]:
-    """Of the changed code, then of other code that the tests name: of functions that they call, where there are any.
+    """Yield damages of the changed code, then of other code that the tests name: of called functions, if there are any.
 
-    Other values come first: with them a test that checks less passes, wherever in the functions it looks.
+    Other values come first: with them a test that checks less passes, wherever in the functions the damage is.
     """
     from worker_agent.tdd.damage.code import damages
     from worker_agent.tdd.damage.selection import chosen
@@ -89,7 +89,7 @@ def _words(texts: Iterable[str]) -> set[str]:
 
 
 def _other_values(code: Mapping[str, bytes], names: set[str]) -> Iterator[Damage]:
-    """One damage for each file: its functions of these names return other values."""
+    """Yield one damage for each file: its functions of these names return other values."""
     from worker_agent.tdd.damage.code_changes import changes  # grammars are loaded late
     from worker_agent.tdd.damage.code_other_values import otherwise
     from worker_agent.tdd.syntax.source import line_of

@@ -1,1 +1,1 @@
-"""Test commands and what they report: each runner's call and report, read without trust, as values."""
+"""Test commands and their reports: each runner's call and report, read without trust, as values."""

@@ -1,4 +1,4 @@
-"""bats: how it is called, and what its JUnit report means (pure)."""
+"""bats: its command and the reading of its JUnit report (pure)."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _INTO_REPORT = 'exec "$@" > "$0"'
 
 
 class BatsRunner:
-    """Any command in which bats is called by its name."""
+    """The runner of any command in which bats is called by its name."""
 
     name = "bats"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """The directory that has all of its files."""
+        """Return the command for the directory that has all of its files; None if there are none."""
         directories = {str(PurePosixPath(path).parent) for path in paths if path.endswith(".bats")}
         return f"bats {min(directories, key=len)} --recursive" if directories else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`bats`, also behind `env`."""
+        """Return whether `bats` is called, also behind `env`."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`*.bats` and `*.bash` beside them."""
+        """Return whether a file is `*.bats`."""
         return PurePosixPath(path).suffix == ".bats"
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """The command with its output as the report: bats does not wait for a report that it writes beside."""
+        """Return the command with its output as the report: bats does not wait for a report written elsewhere."""
         argv = command_line.split(test_command)
         at = _position(argv)
         if at is None:
@@ -50,41 +50,41 @@ class BatsRunner:
         return ("/bin/sh", "-c", _INTO_REPORT, str(call.report), *called)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """None."""
+        """Return no variables."""
         return {}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: the report goes through the pipe."""
+        """Return no files: the report goes through the pipe."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """JUnit XML; the class of a case is its file."""
+        """Read JUnit XML; the class of a case is its file."""
         report = junit.read(data, project)
         return replace(report, cases=tuple(_located(case, project) for case in report.cases))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`test/sum.bats::adds two numbers`."""
+        """Return an id like `test/sum.bats::adds two numbers`, and the file."""
         return f"{case.file}::{stable(case.name)}", case.file
 
     def explain(self, case: Case) -> str:
-        """What bats printed of the failure."""
+        """Return bats' output about the failure."""
         return "\n".join(part for part in (case.message, case.text.strip()) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """Whatever a command of the test said."""
+        """Return the kind of failure: a timeout, else any failed command of the test."""
         return FailureKind.TIMEOUT if re.search(r"due to timeout", case.text) else FailureKind.ASSERTION_OR_EXCEPTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """It reported tests, and its exit code says the same."""
+        """Return whether the run reported tests, and its exit code agrees."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and code == (1 if failed else 0)
 
     def asserted(self, case: Case) -> bool:
-        """Each failure is a command that said no; one that does not exist says 127."""
+        """Return whether a command failed; one that does not exist has status 127 and does not count."""
         return case.outcome is CaseOutcome.FAILED and "status 127" not in case.text
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Tests at the end of the file."""
+        """Return the file with control tests at its end."""
         if not path.endswith(".bats"):
             return None
         titles = [name.replace("_", " ") for name in names[:4]]
@@ -106,7 +106,7 @@ def _position(argv: Sequence[str]) -> int | None:
 
 
 def _located(case: Case, project: Project) -> Case:
-    """bats names the file by its path below the directory that it was given."""
+    """Return the case with its file, which bats names by its path below the given directory."""
     if case.file in project.paths:
         return case
     found = sorted(path for path in project.paths if path == case.classname or path.endswith(f"/{case.classname}"))

@@ -1,6 +1,6 @@
-"""What a run of cargo's tests says, as raw test cases: what its targets reported, and those that were not built.
+"""The reader of a report of cargo's tests: raw cases of its targets, and of those that were not built.
 
-The stream that `cargo_script` writes, taken apart: what was built, and what each test binary reported.
+The reader of the stream that `cargo_script` writes: the built targets, and the report of each test binary.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from worker_agent.tdd.runners.rust_doctests import is_in_test
 
 NOT_RUN = "the test binary ended before its tests were through"
 IN_THE_TEST = "in the test, "
-"""How the message of a panic begins that the test itself raised."""
+"""The beginning of a panic's message if the test itself raised it."""
 
 _OUTCOMES = {
     "ok": CaseOutcome.PASSED,
@@ -40,7 +40,7 @@ _PLACE = re.compile(r"^\s*(?:-->|:::) (\S+?\.rs):\d+", re.MULTILINE)
 
 
 def read(data: bytes, project: Project) -> Report:
-    """Read one stream; never raises for its content."""
+    """Read one stream; never raise for its content."""
     if len(data) > REPORT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     if data.count(b"\n") > 10 * ELEMENT_LIMIT:
@@ -72,7 +72,7 @@ def _session(session: Session, stream: Stream, project: Project) -> tuple[list[C
 
 
 def _whole(session: Session, root: str) -> Case:
-    """A target with a `main` of its own is one test: its exit code is all that is believed."""
+    """Return the case of a target with its own `main`: one test, of which only the exit code is trusted."""
     text = "\n".join(session.text)[-MESSAGE_LIMIT:]
     failed = session.code != 0
     message = f"it ended with exit code {session.code}" if failed else ""
@@ -80,7 +80,7 @@ def _whole(session: Session, root: str) -> Case:
 
 
 def _cut_short(session: Session, root: str, project: Project) -> list[Case]:
-    """The results until a binary ended early; a test that had begun has failed, and the file says that others lack."""
+    """Return the results before a binary ended early: a test that had begun failed, and the file lacks results."""
     cases = [case for event in session.events if (case := _case(event, root, project))]
     ended = {name for word in _OUTCOMES for name in names(session, word)}
     begun = [name for name in names(session, "started") if name not in ended]
@@ -93,7 +93,7 @@ def _cut_short(session: Session, root: str, project: Project) -> list[Case]:
 
 
 def _disagreement(session: Session) -> str:
-    """What is wrong with a report: its own sums, its lines and the exit code must say the same."""
+    """Return the contradictions of a report: its own sums, its lines and the exit code must agree."""
     end = session.ends[-1]
     told = {word: end.get(word) for word in ("passed", "failed", "ignored")}
     ends = {"passed": "ok", "failed": "failed", "ignored": "ignored"}
@@ -118,7 +118,7 @@ def _case(event: dict[str, Any], root: str, project: Project) -> Case | None:
 
 
 def _error(name: str, text: str, file: str, project: Project) -> str:
-    """Where it panicked, with what; the panic of the test's own thread rather than another one."""
+    """Return the place and message of a panic, preferably of the test's own thread."""
     panics = list(_PANIC.finditer(text))
     panic = next((found for found in panics if found["thread"] == name), panics[0] if panics else None)
     if panic is None:
@@ -130,7 +130,7 @@ def _error(name: str, text: str, file: str, project: Project) -> str:
 
 
 def _not_built(stream: Stream, project: Project) -> Iterator[Case]:
-    """Each test file of a target that was not built; those of targets that nobody began to build for its sake too."""
+    """Yield each test file of a target that was not built, or whose build never began because of that."""
     seen: set[str] = set()
     everything = _shortened([text for texts in stream.errors.values() for text in texts])
     for target, texts in stream.errors.items():
@@ -148,7 +148,7 @@ def _not_built(stream: Stream, project: Project) -> Iterator[Case]:
 
 
 def _never_begun(stream: Stream, project: Project) -> set[str]:
-    """The root files of targets that were to be built, and were not."""
+    """Return the root files of targets that were to be built, and were not."""
     manifests = Manifests(project)
     built = {project.below(source) for source in stream.built}
     ran = {str(PurePosixPath(project.below(path)).parent) for path in stream.manifests}
@@ -165,7 +165,7 @@ def _failed(stream: Stream) -> list[CargoTarget]:
 
 
 def _shortened(texts: list[str]) -> str:
-    """The errors as the compiler shows them; only their heads and places, where they are too many."""
+    """Return the errors as the compiler shows them; only their heads and places if there are too many."""
     whole = "\n".join(text.strip("\n") for text in texts)
     if len(whole) <= MESSAGE_LIMIT:
         return whole
@@ -175,12 +175,12 @@ def _shortened(texts: list[str]) -> str:
 
 
 _EVENT = '{ "type": "'
-"""How an event of the test harness begins; what a child process printed may stand before it in its line."""
+"""The beginning of an event of the test harness; output of a child process may be before it in its line."""
 
 
 @dataclass(frozen=True, slots=True)
 class CargoTarget:
-    """One target of a package: where its code begins."""
+    """One target of a package, with its root source file."""
 
     manifest: str
     kind: str
@@ -199,7 +199,7 @@ class Session:
 
     @property
     def ends(self) -> list[dict[str, Any]]:
-        """The events that say that the binary is through; an honest one has one."""
+        """The events that report the end of the binary; an honest one has exactly one."""
         return [e for e in self.events if e.get("type") == "suite" and e.get("event") in {"ok", "failed"}]
 
 
@@ -220,7 +220,7 @@ class Stream:
 
 
 def taken_apart(data: bytes) -> Stream:
-    """Read a stream; never raises for its content."""
+    """Read a stream; never raise for its content."""
     stream = Stream()
     for line in lines(data):
         found = json_object(line)
@@ -273,5 +273,5 @@ def _told(session: Session, line: str) -> None:
 
 
 def names(session: Session, event: str) -> Iterator[str]:
-    """The tests of which the harness told such an event."""
+    """Yield the tests for which the harness reported such an event."""
     yield from (str(e.get("name")) for e in session.events if e.get("type") == "test" and e.get("event") == event)

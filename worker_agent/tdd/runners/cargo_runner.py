@@ -1,4 +1,4 @@
-"""Rust: how `cargo test` is called, and what becomes of what it says (pure but for sources of the checkout).
+"""Rust: the command `cargo test` and the reading of its report (pure except for sources of the checkout).
 
 Control tests for a Rust file: functions among the tests of a module, or at the top level of an integration test.
 """
@@ -37,12 +37,12 @@ _HARNESS_LEFT_OUT = re.compile(r"--(?:nocapture|no-capture|show-output|quiet|for
 _HARNESS_VALUE = re.compile(r"--(?:format|color|logfile|skip|test-threads)|-Z")
 
 TESTS_LIMIT = 60
-"""Above so many tests no filter is given: the whole targets run."""
+"""The most tests for which a filter is given; above, the whole targets run."""
 
 
 @dataclass
 class _Words:
-    """The words after `cargo test`, by what they are for."""
+    """The words after `cargo test`, by their purpose."""
 
     options: list[str] = field(default_factory=list)
     packages: list[str] = field(default_factory=list)
@@ -51,26 +51,26 @@ class _Words:
 
 
 class CargoRunner:
-    """Any command in which `cargo test` is called; nextest writes JUnit XML, which any command may."""
+    """The runner of any command with `cargo test`; nextest writes JUnit XML, which any command may."""
 
     name = "cargo test"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """A package or workspace at the root."""
+        """Return the command for a package or workspace at the root."""
         return "cargo test" if "Cargo.toml" in paths else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`cargo test`, also with a toolchain or behind `env`."""
+        """Return whether `cargo test` is called, also with a toolchain or behind `env`."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """What lies in `tests`, and modules named like tests; inline tests are told by their file's content alone."""
+        """Return whether a file is in `tests` or named like tests; inline tests are found by content alone."""
         file = PurePosixPath(path)
         named = file.suffix == ".rs" and file.stem in {"test", "tests"}
         return named or file.name.endswith(("_test.rs", "_tests.rs")) or "tests" in file.parts[:-1]
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command` target by target, into `call.report`."""
+        """Return `test_command` target by target, reporting to `call.report`."""
         argv = command_line.split(test_command)
         called = _position(argv)
         if called is None:
@@ -95,29 +95,29 @@ class CargoRunner:
         return ("/bin/sh", "-c", cargo_script.script(plan), str(call.report), header)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """No network, the same words for each failure, and one target directory for all runs of an item."""
+        """Return variables: no network, the same words for each failure, one target directory for all runs."""
         quiet = {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never", "RUST_BACKTRACE": "0"}
         return quiet if call.caches is None else {**quiet, "CARGO_TARGET_DIR": str(call.caches / "cargo-target")}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` names the one report."""
+        """Return no files: `command` names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """What cargo and the test binaries wrote, one after another."""
+        """Read the output of cargo and the test binaries, one after another."""
         return cargo_report.read(data, project)
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`src/lib.rs::tests::adds`; a file of a target that was not built is its path."""
+        """Return an id like `src/lib.rs::tests::adds`, and the file; the file of an unbuilt target is its own id."""
         return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
 
     def explain(self, case: Case) -> str:
-        """The line that names the error, then the end of the text."""
+        """Return the line that names the error, then the end of the text."""
         first = case.message or rust_build.first_line(case.text)
         return "\n".join(part for part in (first, case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """By the compiler's errors for what was not built, a documentation test among it."""
+        """Return the kind by the compiler's errors if it was not built; documentation tests included."""
         if case.name == case.file and not case.message:
             return _why_not_built(case, project)
         if case.message.startswith(cargo_report.NOT_RUN):
@@ -127,21 +127,21 @@ class CargoRunner:
         return FailureKind.ASSERTION_OR_EXCEPTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """0 with nothing that failed, or 1 with something; a binary that left with 0 is told by its own cases."""
+        """Return True for 0 without failures, or 1 with some; a binary that left with 0 is judged by its own cases."""
         failed = [case for case in cases if case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}]
         if code == 0:
             return all(case.message.startswith(cargo_report.NOT_RUN) for case in failed)
         return code == 1 and bool(failed)
 
     def asserted(self, case: Case) -> bool:
-        """An assertion failed, or the test itself panicked, or did not panic although it should."""
+        """Return whether an assertion failed, or the test itself panicked, or did not panic although it should."""
         if case.outcome is not CaseOutcome.FAILED:
             return False
         message = case.message
         return message.startswith(cargo_report.IN_THE_TEST) or "assertion" in message or "did not panic" in message
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Functions among the tests of the file."""
+        """Return the file with control functions among its tests."""
         return control(path, content, names)
 
 
@@ -152,7 +152,7 @@ def _why_not_built(case: Case, project: Project) -> FailureKind:
 
 
 def _position(argv: Sequence[str]) -> int | None:
-    """Where the word `test` of `cargo test` stands."""
+    """Return the position of the word `test` of `cargo test`."""
     for index, word in enumerate(argv):
         if PurePosixPath(word).name == "cargo":
             rest = [at for at in range(index + 1, len(argv)) if not argv[at].startswith("+")]
@@ -181,7 +181,7 @@ def _divided(words: Sequence[str]) -> _Words:
 
 
 def _kept(arguments: Sequence[str]) -> Iterator[str]:
-    """The arguments of the test binaries without those that change what they report."""
+    """Yield the arguments of the test binaries without those that change their report."""
     rest = iter(arguments)
     for word in rest:
         whole = [word, *_value(rest)] if _HARNESS_VALUE.fullmatch(word) else [word]
@@ -194,7 +194,7 @@ def _value(words: Iterator[str]) -> list[str]:
 
 
 def _chosen(selection: Selection | None, manifests: Manifests) -> list[tuple[str, ...]]:
-    """The targets of a selection; none, and so all of them, where a file's target is not known."""
+    """Return the targets of a selection; empty, and so all of them, if a file's target is not known."""
     if selection is None:
         return []
     found = [manifests.targets(path) for path in sorted(selection.files) if path.endswith(".rs")]
@@ -204,7 +204,7 @@ def _chosen(selection: Selection | None, manifests: Manifests) -> list[tuple[str
 
 
 def _filters(selection: Selection | None) -> list[str]:
-    """The last parts of the names of the selected tests: they may match more, never less."""
+    """Return the last parts of the selected tests' names: they may match more, never less."""
     if selection is None:
         return []
     names = {_last(test) for test in selection.tests if f"::{rust_doctests.PREFIX}" not in test}
@@ -216,7 +216,7 @@ def _last(test: TestId) -> str:
 
 
 def _doctests(selection: Selection | None, words: _Words) -> list[str] | None:
-    """Words to choose the documentation's tests by; None where they do not run."""
+    """Return the words that choose the documentation's tests; None if they do not run."""
     if selection is None:
         return [] if not words.targets or words.targets == ["--doc"] else None
     if not selection.tests:
@@ -235,7 +235,7 @@ _FAILING = (
 
 
 def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Two tests that must pass and two that must fail; None for a file without tests, or with errors."""
+    """Return the file with two passing and two failing control tests; None if it has no tests, or errors."""
     if not path.endswith(".rs"):
         return None
     words = [f"{_prefix(content)}{name}" for name in names[:4]]
@@ -249,7 +249,7 @@ def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
 
 
 def _prefix(content: bytes) -> str:
-    """How most test functions of the file begin."""
+    """Return the usual beginning of the file's test functions."""
     return "test_" if content.count(b"fn test_") * 2 > content.count(b"#[test]") else ""
 
 
@@ -260,7 +260,7 @@ def _filled(body: str, name: str) -> str:
 
 
 def _inserted(path: str, content: bytes, word: str, body: str) -> bytes | None:
-    """The file with a test before one of its tests, wherever in the file that is."""
+    """Return the file with a test before one of its tests, at any place."""
     source = parse(path, content)
     tests = [] if source is None else [node for node in walk(source.root) if _is_test(source, node)]
     if source is None or not tests:
@@ -275,7 +275,7 @@ def _inserted(path: str, content: bytes, word: str, body: str) -> bytes | None:
 
 
 def _is_test(source: Source, node: Node) -> bool:
-    """A test function of a module or file, not one that another function holds."""
+    """Return whether a node is a test function of a module or file, not inside another function."""
     parent = node.parent
     if node.type != "function_item" or parent is None:
         return False
@@ -288,7 +288,7 @@ def _is_module(node: Node | None) -> bool:
 
 
 def _start(node: Node) -> Node:
-    """The first of the attributes and comments that belong to a function."""
+    """Return the first of the attributes and comments that belong to a function."""
     first, above = node, node.prev_sibling
     while above is not None and above.type in {"attribute_item", "line_comment"}:
         if above.type == "line_comment" and above.end_point[0] < first.start_point[0] - 1:

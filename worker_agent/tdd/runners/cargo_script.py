@@ -1,8 +1,8 @@
-"""The shell script that calls cargo: it builds, tells what was built, and runs each target with its name before it.
+"""The shell script that calls cargo: it builds, lists the built targets, and runs each target with its name before it.
 
 Cargo runs each test binary behind `$runner`, which writes the binary's path, lets it report as JSON (an unstable option
-of the harness, allowed for the binary alone), and writes its exit code. Where a target cannot be built, the others run.
-Cargo tells changed files by their times: all are new, so that nothing built from another checkout counts as fresh.
+of the harness, allowed for the binary alone), and writes its exit code. If a target cannot be built, the others run.
+Cargo detects changed files by their times: all are new, so that nothing built from another checkout counts as fresh.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 DOCTESTS = "doctests"
-"""What stands for the documentation's tests where a binary's path would stand."""
+"""The name of the documentation's tests in place of a binary's path."""
 
 
 @dataclass(frozen=True, slots=True)
 class CargoCall:
     """The parts of a call of `cargo test`.
 
-    `cargo` is the program with what stands before `test`. `chosen` are the targets of a selection, one after another;
-    empty for everything that `targets` says. `doctests` is None where they are left out, else words to choose them by.
+    `cargo` is the program with the words before `test`. `chosen` are the targets of a selection, one after another;
+    empty for all that `targets` names. `doctests` is None if they are left out, else the words that choose them.
     """
 
     cargo: Sequence[str]
@@ -82,7 +82,7 @@ printf '\\n{"target":"doctests","code":%s}\\n' $code >&3
 
 
 def script(call: CargoCall) -> str:
-    """What `/bin/sh -c` runs: `$0` is the report, `$1` its first line. Ends with 1 when anything failed."""
+    """Return the script for `/bin/sh -c`: `$0` is the report, `$1` its first line. It ends with 1 on any failure."""
     custom = "|".join(f"{name.replace('-', '[-_]')}-*" for name in sorted(call.without_harness)) or "''"
     runner = json.dumps(["/bin/sh", "-c", _RUN.replace("CUSTOM", custom), "sh"])
     arguments = shlex.join(["--", *call.arguments])

@@ -16,7 +16,7 @@ _MANIFEST = "Cargo.toml"
 _HAS_TESTS = re.compile(r"#\[(?:[\w:]*test\b|cfg\((?:all\()?test\b|rstest|test_case|case\b|should_panic)|proptest!|```")
 
 SOURCES_LIMIT = 3000
-"""How many source files are looked through for the declaration of a type."""
+"""The most source files that are searched for the declaration of a type."""
 
 
 class Manifests:
@@ -27,7 +27,7 @@ class Manifests:
 
     @cached_property
     def packages(self) -> Mapping[str, Mapping[str, Any]]:
-        """Directory -> manifest, of every package; what is no TOML is left out."""
+        """The manifest of every package by its directory; invalid TOML is left out."""
         found = {}
         for path in sorted(self._project.paths):
             name = PurePosixPath(path)
@@ -39,7 +39,7 @@ class Manifests:
 
     @cached_property
     def is_virtual(self) -> bool:
-        """A workspace whose root is no package: every member is tested."""
+        """True for a workspace whose root is no package: every member is tested."""
         return "" not in self.packages
 
     @property
@@ -50,14 +50,14 @@ class Manifests:
         return frozenset(name.replace("-", "_") for name in named if name)
 
     def declares(self, name: str) -> bool:
-        """Whether code of the repository declares a type or trait of this name."""
+        """Return whether code of the repository declares a type or trait of this name."""
         declared = re.compile(rf"\b(?:struct|enum|union|trait|type) {re.escape(name)}\b")
         sources = [path for path in sorted(self._project.paths) if path.endswith(".rs")][:SOURCES_LIMIT]
         return any(declared.search(project_text.text(self._project, path)) for path in sources)
 
     @property
     def without_harness(self) -> frozenset[str]:
-        """The targets whose `main` is their own: nothing they print is believed."""
+        """The targets with a `main` of their own: none of their output is trusted."""
         found = set()
         for manifest in self.packages.values():
             for kind in ("test", "bin", "example", "bench"):
@@ -68,7 +68,7 @@ class Manifests:
         return frozenset(name for name in found if re.fullmatch(r"[\w-]+", name))
 
     def package_of(self, path: str) -> str | None:
-        """The directory of the package that a file belongs to."""
+        """Return the directory of the package that a file belongs to."""
         for parent in PurePosixPath(path).parents:
             directory = "" if str(parent) == "." else str(parent)
             if directory in self.packages:
@@ -76,7 +76,7 @@ class Manifests:
         return None
 
     def targets(self, path: str) -> Sequence[tuple[str, ...]] | None:
-        """The options of cargo that build and run what a file belongs to; None where nobody knows."""
+        """Return cargo's options that build and run the target of a file; None if it is unknown."""
         package = self.package_of(path)
         if package is None:
             return None
@@ -112,7 +112,7 @@ class Manifests:
         return (f"{package}/{path}" if package else path) in self._project.paths
 
     def roots(self, package: str) -> Iterator[str]:
-        """The root files of a package's library and of its integration tests."""
+        """Yield the root files of a package's library and of its integration tests."""
         lead = f"{package}/" if package else ""
         for path in sorted(self._project.paths):
             within = path.removeprefix(lead)
@@ -121,7 +121,7 @@ class Manifests:
 
 
 def files_of(root: str, project: Project) -> list[str]:
-    """The files of the target with this root file that hold tests, and the root file itself."""
+    """Return the files with tests of the target with this root file, and the root file itself."""
     place, name = str(PurePosixPath(root).parent), PurePosixPath(root).name
     lead = f"{place}/" if place != "." else ""
     if "tests" in PurePosixPath(root).parts and name != "main.rs":
@@ -138,12 +138,12 @@ def files_of(root: str, project: Project) -> list[str]:
 
 
 def has_tests(source: str) -> bool:
-    """Whether a file seems to hold tests."""
+    """Return whether a file seems to hold tests."""
     return bool(_HAS_TESTS.search(source))
 
 
 def module_file(root: str, name: str, project: Project) -> tuple[str, str]:
-    """The file of a test, by its path of modules from the root file on; and what is left of that path in it."""
+    """Return the file of a test, by its module path from the root file on, and the rest of that path inside it."""
     file, place = root, str(PurePosixPath(root).parent)
     parts = name.split("::")
     for index, module in enumerate(parts[:-1]):

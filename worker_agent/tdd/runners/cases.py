@@ -1,4 +1,4 @@
-"""What a report tells of each test, before it has the name by which the engine knows it."""
+"""The cases of a report, before they have the ids by which the engine knows tests."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from worker_agent.tdd.runners.report import CaseOutcome
 
 SEVERITY = {CaseOutcome.PASSED: 0, CaseOutcome.SKIPPED: 1, CaseOutcome.ERROR: 2, CaseOutcome.FAILED: 3}
-"""Which outcome counts when a test has several: a pass never hides anything."""
+"""Rank of outcomes: if a test has several, the highest counts, so that a pass never hides a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One `<testcase>` as written. `message` is the attribute, `text` the end of the element's text.
 
-    `error` is the type of what went wrong, as the runner names it.
+    `error` is the type of the error, as the runner names it.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What could be read: the cases, or the sentence that says why there are none."""
+    """The content of a report: the cases, or the sentence with the reason why there are none."""
 
     cases: tuple[Case, ...] = ()
     problem: str = ""

@@ -12,9 +12,9 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 def split(command: str, key: str = "test_command") -> tuple[str, ...]:
-    """The argv of the command configured as `key`; leading `NAME=value` words become a call of `env`.
+    """Return the argv of the command configured as `key`; leading `NAME=value` words become a call of `env`.
 
-    Raises `Misconfigured` when it is empty, has an unclosed quote or needs a shell.
+    Raises `Misconfigured` if it is empty, has an unclosed quote or needs a shell.
     """
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True

@@ -1,6 +1,6 @@
 """Control tests: the engine's own among a file's tests, some that must pass and some that must fail.
 
-A run that reports one of them otherwise, or not at all, is changed by what it tests.
+A run that reports one of them otherwise, or not at all, was manipulated by the code under test.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestResult
 class Control:
     """One test file with control tests in it: its path, its whole text, and the names of those tests.
 
-    A name is what follows the last `::` of the test's id.
+    A name is the part after the last `::` of the test's id.
     """
 
     path: str
@@ -25,17 +25,16 @@ class Control:
 
     @property
     def names(self) -> frozenset[str]:
-        """All control tests."""
+        """The names of all control tests."""
         return self.failing | self.passing
 
 
 def watched(run: TestRun, control: Control | None) -> TestRun:
-    """The run without the control tests, and whether each of those ended as it must, those of other files included.
+    """Return the run without control tests, and whether each of them, those of other files included, ended as it must.
 
-    A file that others import has its tests reported as theirs; those are left out and say nothing.
-
-    `controlled` stays None when they prove nothing: not collected, skipped, or stopped by what every test of
-    their file needs. The exit code is that of the run without them: 0 when nothing else has failed.
+    A file that others import has its tests reported as theirs; those are left out and say nothing. `controlled` stays
+    None if they prove nothing: not collected, skipped, or stopped by an error that all tests of their file share. The
+    exit code is that of the run without them: 0 if nothing else has failed.
     """
     if control is None:
         return run
@@ -53,9 +52,9 @@ _RED = frozenset({CaseOutcome.FAILED, CaseOutcome.ERROR})
 
 
 def _honest(own: Mapping[str, TestResult], control: Control, works: bool) -> bool | None:
-    """`works` says whether any other test of the file passed, so that its common needs are met.
+    """Return whether control tests ended as they must; `works`: another test passed, so common needs are met.
 
-    A passing control that never ran, because what ran before it ended everything (a panic), says nothing.
+    A passing control that never ran, because an earlier test ended everything (a panic), says nothing: None.
     """
     outcomes = {test: result.outcome for test, result in own.items()}
     if any(outcomes.get(test) is CaseOutcome.PASSED for test in control.failing):
@@ -68,5 +67,5 @@ def _honest(own: Mapping[str, TestResult], control: Control, works: bool) -> boo
 
 
 def name(result: TestResult) -> str:
-    """What follows the last `::` of a test's id."""
+    """Return the part after the last `::` of a test's id."""
     return result.id.rpartition("::")[2]

@@ -21,20 +21,21 @@ _BODIES = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Where the names come from that tests of one runner use; each template takes `test` and `check`.
+    """The sources of the names that one runner's tests use; each template takes `test` and `check`.
 
-    `module` exports `names`, `assertions` is imported as a whole for the checks; both empty where all is global.
+    `module` exports `names`, `assertions` is imported as a whole for the checks; both are empty if all names are
+    global.
     """
 
     module: str = ""
     assertions: str = ""
     only_if: str = ""
-    """Nothing is imported unless the file names this."""
+    """Nothing is imported unless the file contains this text."""
     body: str = "toBe"
 
 
 def control(path: str, content: bytes, names: Sequence[str], style: Style) -> Control | None:
-    """Two tests that must pass and two that must fail; None where the file cannot be parsed."""
+    """Return the file with two passing and two failing control tests; None if it cannot be parsed."""
     from worker_agent.tdd.syntax.source import parse  # grammars are loaded when a file is parsed
 
     source = parse(path, content) if _SUFFIX.search(path) else None
@@ -55,7 +56,7 @@ def control(path: str, content: bytes, names: Sequence[str], style: Style) -> Co
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What the tests of a file are written with."""
+    """The names and bodies with which the tests of a file are written."""
 
     test_name: str
     check: str
@@ -82,7 +83,7 @@ class _Words:
         return cls(test, check, style.body, "".join(f"{line}\n" for line in lines))
 
     def test(self, title: str, passes: bool) -> str:
-        """The text of one test."""
+        """Return the text of one test."""
         parts = title.split()
         number = 40 + secrets.randbelow(90)
         left = secrets.choice((f"{number} + 1", f"'{parts[0]}'.length + {number + 1 - len(parts[0])}"))
@@ -93,7 +94,7 @@ class _Words:
 
 
 def _globals(text: str, style: Style) -> tuple[str, str]:
-    """The name and the manner of the checks that a file uses without our help."""
+    """Return the name and the style of the checks that a file uses by itself."""
     if style.body != "throw":
         return "expect", style.body
     if re.search(r"\bexpect\b.*\bchai\b|\bchai\b.*\bexpect\b|\bexpect\([^)]*\)\.to\.", text):
@@ -104,12 +105,12 @@ def _globals(text: str, style: Style) -> tuple[str, str]:
 
 
 def _test_name(text: str) -> str:
-    """`it` in the style of behaviour, `test` in the other; as the file has it."""
+    """Return `it` in the style of behaviour, else `test`; as the file has it."""
     return "test" if re.search(r"^[ \t]*test\(", text, re.MULTILINE) and not re.search(r"\bit\(", text) else "it"
 
 
 def _assertions(text: str, style: Style) -> str:
-    """The module of assertions, the one that the file uses where it uses one."""
+    """Return the module of assertions, preferably the one that the file uses."""
     found = re.search(r"['\"]((?:node:)?assert(?:/strict)?)['\"]", text)
     return found[1] if found and style.assertions else style.assertions
 
@@ -119,7 +120,7 @@ def _is_common(text: str) -> bool:
 
 
 def _with(content: bytes, laid: Sequence[tuple[int, str]]) -> bytes:
-    """The file with texts at places of it; of those at one place the last listed comes first."""
+    """Return the file with texts inserted at offsets; for the same offset the last listed comes first."""
     return b"".join(_pieces(content, sorted(laid, key=lambda entry: entry[0])))
 
 

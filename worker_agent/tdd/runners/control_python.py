@@ -1,4 +1,4 @@
-"""Control tests for a Python file: functions or methods at random places among its own, with bodies like anybody's."""
+"""Control tests for a Python file: functions or methods at random places among its own, with ordinary bodies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def control(path: str, content: bytes, names: Sequence[str], methods_only: bool = False) -> Control | None:
-    """Two tests that must pass and two that must fail; None where the file is no Python that can be read.
+    """Return the file with two passing and two failing control tests; None if it cannot be read as Python.
 
     They are methods in a file whose tests are all methods of a `TestCase`, and with `methods_only` always.
     """
@@ -66,20 +66,20 @@ def _only_methods(tree: ast.Module) -> bool:
 
 
 def _classes(tree: ast.Module) -> list[ast.ClassDef]:
-    """The classes of the file that are a `TestCase` by their own bases, and nobody else's."""
+    """Return the classes of the file whose only base is a `TestCase`."""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return [node for node in classes if len(node.bases) == 1 and ast.unparse(node.bases[0]) in _CASES]
 
 
 def _prefix(tree: ast.Module) -> str:
-    """How the test functions of the file begin."""
+    """Return the beginning of the file's test functions' names."""
     functions = [node.name for node in ast.walk(tree) if isinstance(node, _Function)]
     named = [name for name in functions if name.startswith("test")]
     return "test_" if not named or any(name.startswith("test_") for name in named) else "test"
 
 
 def _with_function(content: bytes, word: str, passes: bool) -> bytes:
-    """The file with a function before one of its top-level definitions, or at its end."""
+    """Return the file with a function before one of its top-level definitions, or at its end."""
     tree, lines = ast.parse(content), _lines(content)
     starts = [_start(node) for node in tree.body if isinstance(node, _Function | ast.ClassDef)]
     at = secrets.choice([*starts, len(lines)])
@@ -88,7 +88,7 @@ def _with_function(content: bytes, word: str, passes: bool) -> bytes:
 
 
 def _with_method(content: bytes, word: str, passes: bool) -> bytes:
-    """The file with a method in one of its classes; in one of its own where each of them needs something first."""
+    """Return the file with a method in one of its classes, or in a new one if each of them needs a set-up."""
     tree, lines = ast.parse(content), _lines(content)
     free = [node for node in _classes(tree) if not any(getattr(part, "name", "") in _NEEDS for part in node.body)]
     body = _filled(_PASSING_METHODS if passes else _FAILING_METHODS, word)
@@ -117,7 +117,7 @@ def _filled(bodies: Sequence[tuple[str, ...]], word: str) -> list[str]:
 
 
 def _lines(content: bytes) -> list[bytes]:
-    """The lines as the parser counts them: a form feed is not the end of one."""
+    """Return the lines as the parser counts them: a form feed is not the end of one."""
     return [part + b"\n" for part in content.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")]
 
 
@@ -126,5 +126,5 @@ def _laid(lines: Sequence[bytes], at: int, text: Sequence[str]) -> bytes:
 
 
 def _start(node: _Function | ast.ClassDef) -> int:
-    """The index of the first line of a definition, its decorators included."""
+    """Return the index of the first line of a definition, its decorators included."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1

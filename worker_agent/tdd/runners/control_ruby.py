@@ -1,6 +1,6 @@
 """Control tests for a Ruby file: groups of RSpec or methods of minitest at random places among its own.
 
-What the errors of Ruby tests mean, for RSpec and minitest.
+Also the kinds of the errors of Ruby tests, for RSpec and minitest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NEEDS = frozenset({"setup", "before_setup", "after_setup", "teardown", "before_
 
 
 def rspec(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Groups with one example each: two that must pass and two that must fail."""
+    """Return the file with groups of one example each: two that must pass and two that must fail."""
     root = _root(path, content)
     if root is None:
         return None
@@ -40,7 +40,7 @@ def rspec(path: str, content: bytes, names: Sequence[str]) -> Control | None:
 
 
 def minitest(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Methods of a class: two that must pass and two that must fail; None where no class can take them."""
+    """Return the file with two passing and two failing methods of a class; None if no class can take them."""
     root = _root(path, content)
     places = [] if root is None else _methods(root)
     if not places:
@@ -75,7 +75,7 @@ def _is_group(node: Node) -> bool:
 
 
 def _methods(root: Node) -> list[tuple[int, str]]:
-    """Where the methods of classes of tests begin, with their indentation; classes that need a set-up last."""
+    """Return the offsets of methods of test classes, with their indentation; classes that need a set-up last."""
     free: list[tuple[int, str]] = []
     others: list[tuple[int, str]] = []
     for node in _classes(root):
@@ -104,7 +104,7 @@ def _name(node: Node) -> str:
 
 
 def _values(name: str, passes: bool) -> tuple[str, int]:
-    """Two expressions that are equal, or not."""
+    """Return two expressions that are equal, or not."""
     words = name.split("_")
     number = 40 + secrets.randbelow(90)
     left = secrets.choice(_LEFT).format(
@@ -120,19 +120,19 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{8,}")
 
 
 def explained(case: Case) -> str:
-    """The class and message of the error, then where it was raised."""
+    """Return the class and message of the error, then the place where it was raised."""
     first = next((line.strip() for line in steady(case.message).splitlines() if line.strip()), "")
     return "\n".join(part for part in (f"{case.error}: {first}" if case.error else first, case.text) if part)
 
 
 def kind(case: Case, project: Project) -> FailureKind:
-    """Why a test, or a whole file in its place, failed."""
+    """Return the kind of failure of a test, or of a whole file in its place."""
     text = f"{case.error}: {case.message}"
     return _while_loading(text, project) if case.name == case.file else _in_a_test(text, project)
 
 
 def _while_loading(text: str, project: Project) -> FailureKind:
-    """Why a file could not be loaded: own files have a path, gems a bare name."""
+    """Return the reason why a file could not be loaded: own files have a path, gems a bare name."""
     missing = _NOT_LOADED.search(text)
     if missing:
         return FailureKind.FIRST_PARTY_IMPORT if _is_own(missing[1], project) else FailureKind.THIRD_PARTY_IMPORT
@@ -142,7 +142,7 @@ def _while_loading(text: str, project: Project) -> FailureKind:
 
 
 def _in_a_test(text: str, project: Project) -> FailureKind:
-    """Why a test failed: whatever it raised, except that a gem is not there."""
+    """Return the kind of a test's failure: any exception, unless a gem is missing."""
     missing = _NOT_LOADED.search(text)
     if missing is None:
         return FailureKind.ASSERTION_OR_EXCEPTION
@@ -150,12 +150,12 @@ def _in_a_test(text: str, project: Project) -> FailureKind:
 
 
 def steady(text: str) -> str:
-    """A message without addresses of objects."""
+    """Return a message without addresses of objects."""
     return _ADDRESS.sub("0x", text)
 
 
 def _is_own(name: str, project: Project) -> bool:
-    """A path is the repository's; a bare name is where something below `lib` is called like its first part."""
+    """Return whether a name is the repository's: any path, or a bare name with a file of its first part below `lib`."""
     if name.startswith(("/", ".")):
         return "/gems/" not in name
     first = name.partition("/")[0]

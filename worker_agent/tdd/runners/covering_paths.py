@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 
 def beside(wanted: Collection[str], paths: Collection[str], counts: Callable[[PurePosixPath], bool]) -> frozenset[str]:
-    """Of the paths that count, all but the `wanted` ones: directories as a whole where none of these is below."""
+    """Return all counted paths except the `wanted` ones; directories as a whole if no wanted path is below."""
     kept = {str(parent) for file in wanted for parent in PurePosixPath(file).parents} | {"."}
     found: set[str] = set()
     for path in paths:

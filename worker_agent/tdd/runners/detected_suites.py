@@ -16,7 +16,7 @@ PROJECT_FILES = frozenset(
         *("Gemfile", "Rakefile", ".rspec"),
     }
 )
-"""A directory with one of these is a project."""
+"""Files that mark a directory as a project."""
 
 _NOT_PROJECTS = frozenset(
     {
@@ -24,17 +24,17 @@ _NOT_PROJECTS = frozenset(
         *("example", "examples", "docs", "templates", "dist", "build"),
     }
 )
-"""Projects below these are others' or serve tests."""
+"""Directories whose projects are other people's or serve tests."""
 
 _DEPTH = 4
-"""Directories below each other in which projects are looked for."""
+"""The most nested directories in which projects are looked for."""
 
 _EACH_ON_ITS_OWN = frozenset({"go test"})
 """Runners that leave out a project within a project."""
 
 
 def detected_suites(paths: Collection[str], read: Read) -> tuple[Suite, ...]:
-    """The suites that can be run without configuration, those with most test files first.
+    """Return the suites that can be run without configuration, those with most test files first.
 
     A project within one of the same runner belongs to it, unless the outer one has no test of its own.
     """
@@ -67,7 +67,7 @@ def _choice(directory: str, paths: Collection[str], read: Read) -> Choice | None
 
 
 def _own_tests(directory: str, found: Mapping[str, Choice], paths: Collection[str]) -> int:
-    """How many test files a suite has that are in no suite of the same runner below it."""
+    """Return how many test files of a suite are in no suite of the same runner below it."""
     runner = found[directory].runner
     inner = tuple(f"{other}/" for other in found if _is_below(other, directory) and _same(found, other, directory))
     lead = f"{directory}/" if directory else ""
@@ -79,7 +79,7 @@ def _has_own_below(directory: str, found: Mapping[str, Choice]) -> bool:
 
 
 def _covered(directory: str, found: Mapping[str, Choice]) -> bool:
-    """Whether a suite further up runs these tests as well."""
+    """Return whether a suite further up runs these tests as well."""
     if found[directory].runner.name in _EACH_ON_ITS_OWN:
         return False
     return any(_is_below(directory, other) and _same(found, other, directory) for other in found)

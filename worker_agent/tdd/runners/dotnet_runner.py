@@ -1,4 +1,4 @@
-"""`dotnet test` by its TRX logger, which every SDK has. Written by its documentation: no .NET was there to try it.
+"""`dotnet test` with its TRX logger, which every SDK has. Written by its documentation, without .NET to try it.
 
 A build that fails leaves no report: each test file is lost, with the compiler's lines.
 """
@@ -27,38 +27,38 @@ _OUTCOMES = {
     "Error": CaseOutcome.ERROR,
     "Timeout": CaseOutcome.ERROR,
 }
-"""Everything else (NotExecuted, Inconclusive ...) did not run."""
+"""Outcomes; every other one (NotExecuted, Inconclusive ...) means that it did not run."""
 
 _COMPILER = re.compile(r"^(.+?\.cs)\(\d+,\d+\): error (CS\d{4}): (.*?)(?: \[.*)?$", re.MULTILINE)
 _MISSING = frozenset({"CS0103", "CS0117", "CS0234", "CS0246", "CS1061", "CS1501", "CS1739", "CS7036"})
-"""A name, a member, a namespace, a type, a method, an overload or a parameter that is not there."""
+"""A missing name, member, namespace, type, method, overload or parameter."""
 
 _ASSERTED = re.compile(r"^(?:Assert|Shouldly|Expected|Xunit\.Sdk|NUnit\.Framework\.Assert|\s*Expected )")
 
 
 class DotnetRunner:
-    """Any command with `dotnet test`."""
+    """The runner of any command with `dotnet test`."""
 
     name = "dotnet test"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """A solution or a project of tests."""
+        """Return the command for a solution or a project of tests."""
         names = [PurePosixPath(path) for path in paths]
         found = any(file.suffix in {".sln", ".slnx"} or _is_test_project(file) for file in names)
         return "dotnet test" if found else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`dotnet test`, also behind `env`."""
+        """Return whether `dotnet test` is called, also behind `env`."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """C# and F# in a project whose name says that it is one of tests, or named like tests."""
+        """Return whether a file is C# or F# in a project named like one of tests, or is named like tests itself."""
         file = PurePosixPath(path)
         source = file.suffix in {".cs", ".fs", ".vb"}
         return source and (bool(re.search(r"Tests?$", file.stem)) or any(map(_is_test_directory, file.parts[:-1])))
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """The command with its report in the checkout, where `reports` finds it: one for each project."""
+        """Return the command with its report in the checkout, where `reports` finds it: one for each project."""
         argv = command_line.split(test_command)
         at = _position(argv)
         if at is None:
@@ -71,16 +71,16 @@ class DotnetRunner:
         return (*argv[:end], "--logger", "trx", "--results-directory", _RESULTS, "--nologo", *chosen, *argv[end:])
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Nothing is sent, and no server of an earlier build answers."""
+        """Return variables: no telemetry, and no server of an earlier build."""
         off = dict.fromkeys(("DOTNET_CLI_TELEMETRY_OPTOUT", "DOTNET_NOLOGO", "DOTNET_SKIP_FIRST_TIME_EXPERIENCE"), "1")
         return {**off, "MSBUILDDISABLENODEREUSE": "1", "UseSharedCompilation": "false"}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """The TRX files, which have names of their own: the logger cannot write to a pipe."""
+        """Return the TRX files, which have names of their own: the logger cannot write to a pipe."""
         return sorted(path for path in (where / _RESULTS).glob("*.trx") if path.is_file())
 
     def read(self, data: bytes, project: Project) -> Report:
-        """One TRX file; its tests have no file but the name of their class."""
+        """Read one TRX file; its tests have no file but the name of their class."""
         problem = junit.inspected(data)
         if problem:
             return Report(problem=problem)
@@ -91,7 +91,7 @@ class DotnetRunner:
         return Report(tuple(_cases(root, project)))
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
-        """The files of tests, when there is no report because something was not built."""
+        """Return the test files if there is no report because something was not built."""
         errors = list(_COMPILER.finditer(output_tail))
         if reported or code == 0 or not errors:
             return None
@@ -106,18 +106,18 @@ class DotnetRunner:
         )
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`Tests/SumTests.cs::SumTests::Adds(a: 1)`."""
+        """Return an id like `Tests/SumTests.cs::SumTests::Adds(a: 1)`, and the file."""
         if case.name == case.file:
             return case.file, case.file
         scope = re.split(r"[.+]", case.classname)[-1]
         return "::".join(part for part in (case.file, scope, stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
-        """The message, then the stack."""
+        """Return the message, then the stack."""
         return "\n".join(part for part in (case.message, case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """The compiler's codes where something was not built."""
+        """Return the kind by the compiler's codes if something was not built."""
         if case.name != case.file:
             return FailureKind.ASSERTION_OR_EXCEPTION
         if case.error in _MISSING:
@@ -125,16 +125,16 @@ class DotnetRunner:
         return FailureKind.SYNTAX if re.match(r"CS1\d{3}$", case.error) else FailureKind.COLLECTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """It reported tests, and its exit code says the same."""
+        """Return whether it reported tests, and its exit code agrees."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and code == (1 if failed else 0)
 
     def asserted(self, case: Case) -> bool:
-        """By the words of xUnit, NUnit, MSTest and what is built on them."""
+        """Return whether the words are those of xUnit, NUnit, MSTest or libraries built on them."""
         return bool(_ASSERTED.match(case.message))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """None: which of the frameworks a file uses cannot be tried here."""
+        """Return None: it cannot be tried here which framework a file uses."""
         return None
 
 
@@ -168,6 +168,6 @@ def _cases(root: ElementTree.Element, project: Project) -> Iterator[Case]:
 
 
 def _file_of(name: str, project: Project) -> str:
-    """The one file that is named like a class; empty where there is not one."""
+    """Return the one file that is named like a class; empty if there is not exactly one."""
     found = [path for path in project.paths if PurePosixPath(path).stem == name]
     return found[0] if len(found) == 1 else ""

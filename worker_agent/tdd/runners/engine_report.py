@@ -1,7 +1,7 @@
-"""The report that reporters of the engine's own write, to raw test cases; tests in the same process may have made it.
+"""The report of the engine's own reporters, to raw test cases; tests in the same process may have forged it.
 
 One JSON document: `{"cases": [{"file", "scope", "name", "outcome", "error", "message", "text"}], "ended": true}`. A
-reporter of the engine's own, laid beside the report of one run, for programs that have none that serves.
+reporter of the engine's own is put next to the report of one run, for programs without a suitable one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _case(case: _Case, project: Project, between: str) -> Case:
 
 
 def laid(call: Invocation, name: str, text: str) -> Path:
-    """Write a file into the run's own directory, outside the checkout; where it is."""
+    """Write a file into the run's own directory, outside the checkout; return its path."""
     path = call.report.parent / name
     path.write_text(text)
     return path

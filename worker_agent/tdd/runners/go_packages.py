@@ -1,4 +1,4 @@
-"""Packages of a Go checkout: which directory each one is, its test files, and the functions that these declare."""
+"""Packages of a Go checkout: their directories, their test files, and the functions that these declare."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Packages:
 
     @cached_property
     def modules(self) -> dict[str, str]:
-        """Module path -> its directory, the longest path first."""
+        """The directory of each module path, the longest path first."""
         found: dict[str, str] = {}
         for path in sorted(self._project.paths):
             name = PurePosixPath(path)
@@ -39,16 +39,16 @@ class Packages:
         return dict(sorted(found.items(), key=lambda entry: -len(entry[0])))
 
     def is_own(self, package: str) -> bool:
-        """Whether an import path belongs to one of the modules."""
+        """Return whether an import path belongs to one of the modules."""
         return any(package == module or package.startswith(f"{module}/") for module in self.modules)
 
     def every(self) -> set[str]:
-        """The import paths of all directories with Go files, by the outermost module."""
+        """Return the import paths of all directories with Go files, by the outermost module."""
         places = {_plain(str(PurePosixPath(path).parent)) for path in self._project.paths if path.endswith(".go")}
         return {_joined(module, place) for place in places for module in list(self.modules)[-1:]}
 
     def directory(self, package: str) -> str:
-        """Where the files of a package lie; empty for the root, and for packages that nobody knows."""
+        """Return the directory of a package; empty for the root, and for unknown packages."""
         package = package.removesuffix(".test").removesuffix("_test") if not self.is_own(package) else package
         for module, place in self.modules.items():
             if package == module or package.startswith(f"{module}/"):
@@ -56,15 +56,15 @@ class Packages:
         return ""
 
     def test_files(self, package: str) -> tuple[str, ...]:
-        """The test files of a package; those that are made for another operating system last."""
+        """Return the test files of a package; those for another operating system last."""
         return self._files.get(self.directory(package), ())
 
     def functions(self, file: str) -> tuple[str, ...]:
-        """The test functions, examples and fuzz targets that a file declares."""
+        """Return the test functions, examples and fuzz targets that a file declares."""
         return tuple(_FUNCTION.findall(project_text.text(self._project, file)))
 
     def declared(self, package: str) -> dict[str, str]:
-        """Test function -> its file, of one package."""
+        """Map each test function of one package to its file."""
         if package not in self._declared:
             found: dict[str, str] = {}
             for file in self.test_files(package):
@@ -87,7 +87,7 @@ class Packages:
 
 
 def imports(source: str) -> dict[str, str]:
-    """Name under which a file uses a package -> its import path, as far as the path tells the name."""
+    """Map the name under which a file uses a package to its import path, as far as the path tells the name."""
     found: dict[str, str] = {}
     for block in _IMPORT_BLOCK.findall(source):
         for alias, path in _IMPORT.findall(block.replace("(", "\n").replace(";", "\n")):
@@ -96,7 +96,7 @@ def imports(source: str) -> dict[str, str]:
 
 
 def package_name(path: str) -> str:
-    """The usual name of a package with this import path: `v2` at the end, `go-` and `.v3` are no part of it."""
+    """Return the usual name of a package with this import path: `v2` at the end, `go-` and `.v3` are no part of it."""
     parts = path.split("/")
     name = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
     return name.partition(".")[0].removeprefix("go-").replace("-", "_")

@@ -1,8 +1,8 @@
-"""What `go test -json` writes, to raw test cases: events, and between them the lines of the compiler.
+"""The reader of `go test -json`, to raw test cases: events, and between them the lines of the compiler.
 
-Go before 1.24 writes the compiler's lines to stderr as they are, later ones make events of them; here both come
-mixed in one stream. Everything in it is made by untrusted tests. What the Go compiler says of a package that it
-cannot build: whose names are missing (pure but for sources).
+Go before 1.24 writes the compiler's lines to stderr as they are, later versions as events; here both come mixed in one
+stream. All of it is made by untrusted tests. Also the kinds of the compiler's errors about a package that it cannot
+build: whose names are missing (pure except for sources).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Package:
     said: list[str] = field(default_factory=list)
     end: str = ""
     through: bool = False
-    """The test binary said itself that it was through: `PASS` or `FAIL` in a line."""
+    """True if the test binary itself reported its end: `PASS` or `FAIL` in a line."""
     built: bool = True
 
 
@@ -65,12 +65,12 @@ class _Stream:
 
 
 def header(tests: frozenset[str]) -> str:
-    """The first line of a report: which test functions the run is about, empty for all."""
+    """Return the first line of a report: the test functions that the run is about, empty for all."""
     return json.dumps({"selected": sorted(tests)})
 
 
 def read(data: bytes, project: Project) -> Report:
-    """Read one stream; never raises for its content."""
+    """Read one stream; never raise for its content."""
     if len(data) > REPORT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     if data.count(b"\n") > 10 * ELEMENT_LIMIT:
@@ -100,7 +100,7 @@ def _take(stream: _Stream, line: str) -> None:
 
 
 def _text(stream: _Stream, line: str) -> None:
-    """A line of the compiler, or of go itself."""
+    """Take a line of the compiler, or of go itself."""
     heading, not_built = _HEADING.match(line), _NOT_BUILT.match(line)
     if heading:
         stream.heading = heading[2] or heading[1]
@@ -151,7 +151,7 @@ def _cases(stream: _Stream, name: str, package: _Package, packages: Packages) ->
 
 
 def _not_built(stream: _Stream, name: str, packages: Packages) -> Iterator[Case]:
-    """Each test file of the package, with the lines on it or else, where a dependency failed, with all lines."""
+    """Yield each test file of the package, with the lines on it, or with all lines if a dependency failed."""
     lines = stream.compiler.get(name) or stream.compiler.get(f"{name}_test")
     text = "\n".join(lines or [line for found in stream.compiler.values() for line in found] or stream.stray)
     for file in packages.test_files(name):
@@ -159,7 +159,7 @@ def _not_built(stream: _Stream, name: str, packages: Packages) -> Iterator[Case]
 
 
 def _missing(stream: _Stream, package: _Package, declared: dict[str, str]) -> Iterator[Case]:
-    """The tests that a package declares and that have no result, because it ended before its tests were through."""
+    """Yield the declared tests of a package without a result, because it ended before its tests were through."""
     text = "".join(package.said)[-MESSAGE_LIMIT:]
     for function, file in declared.items():
         wanted = not stream.selected or function in stream.selected
@@ -187,7 +187,7 @@ def _child(name: str, package: _Package) -> str:
 
 
 def _error(text: str) -> str:
-    """The line that says what went wrong: a panic, or else what the test said first."""
+    """Return the line that names the error: a panic, or else the test's first message."""
     found = _PANIC.search(text) or _SAID.search(text)
     if found is None:
         return next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -220,13 +220,13 @@ _NAMES = (
     re.compile(r"invalid operation: (?P<name>\w[\w.]*)\(.*mismatched types"),
     re.compile(r"(?P<name>\w[\w.]*)\(.*\) \(no value\) used as value"),
 )
-"""What is said where a function, type, field or method is missing, or has another shape than the test wants."""
+"""Messages about a missing function, type, field or method, or one with another shape than the test wants."""
 
 _STANDARD = re.compile(
     r"bufio|bytes|context|errors|filepath|flag|fmt|hash|http|httptest|io|ioutil|json|log|math|net|os|path|rand|reflect"
     r"|regexp|runtime|sort|strconv|strings|sync|atomic|template|testing|time|unicode|url|utf8|xml"
 )
-"""Packages that a test forgets to import; their names are nobody's to write."""
+"""Packages that a test forgets to import; nobody is going to write their names."""
 
 _BUILT_IN = re.compile(
     r"append|cap|clear|close|complex|copy|delete|imag|len|make|max|min|new|panic|print|println|real|recover|any|bool"
@@ -242,13 +242,13 @@ class _Error:
 
 
 def first_line(text: str) -> str:
-    """The first error of the compiler, else the first line."""
+    """Return the first error of the compiler, else the first line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return next((line for line in lines if _LINE.match(line)), lines[0] if lines else "")
 
 
 def kind(text: str, project: Project) -> FailureKind:
-    """Why a package was not built: the worst of what its lines say."""
+    """Return the reason why a package was not built: the worst kind of its lines."""
     packages = Packages(project)
     found = {_kind(error, project, packages) for error in _errors(text)}
     order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
@@ -284,7 +284,7 @@ def _of_package(package: str, packages: Packages) -> FailureKind:
 
 
 class _Origin:
-    """Whose a name is, at the place of an error."""
+    """The owner of a name at the place of an error: this repository or others."""
 
     def __init__(self, error: _Error, project: Project, packages: Packages) -> None:
         self._error = error
@@ -293,7 +293,7 @@ class _Origin:
         self._imports = imports(self._source)
 
     def kind(self, named: dict[str, str | None]) -> FailureKind:
-        """A name of this repository that is missing, or else somebody's error."""
+        """Return the kind for a missing name of this repository, or else for other people's error."""
         if type_ := named.get("type"):
             return self._verdict(self._type_is_own(type_))
         if package := named.get("package"):
@@ -326,11 +326,11 @@ class _Origin:
         return name in self._own_names()
 
     def _own_names(self) -> Collection[str]:
-        """The names of the checkout's packages, by their directories."""
+        """Return the names of the checkout's packages, by their directories."""
         return {package_name(package) for package in self._packages.every()}
 
     def _place_is_own(self) -> bool:
-        """An error that names nobody: own unless each qualifier in its line is a foreign package."""
+        """Return whether an error without a name is own: unless each qualifier in its line is a foreign package."""
         used = [self._imports[word] for word in re.findall(r"\b(\w+)\.\w", self._line()) if word in self._imports]
         return not used or any(map(self._packages.is_own, used))
 

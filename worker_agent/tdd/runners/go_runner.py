@@ -1,6 +1,6 @@
-"""Go: how `go test` is called, and what becomes of its events (pure but for sources of the checkout).
+"""Go: the command `go test` and the reading of its events (pure except for sources of the checkout).
 
-Control tests for a Go test file: functions at random places among its own, with bodies like anybody's.
+Control tests for a Go test file: functions at random places among its own, with ordinary bodies.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ _LEFT_OUT = frozenset({"json", "failfast", "v", "count", "vet", "c", "i", "n"})
 """Options that would change the report or end the run early."""
 
 _INTO_REPORT = 'exec >"$0" 2>&1; printf "%s\\n" "$1"; shift; exec "$@"'
-"""A line of our own, then everything that go says: older versions tell of what they cannot build on stderr."""
+"""A line of our own, then all output of go: older versions report build errors on stderr."""
 
 TESTS_LIMIT = 200
-"""Above so many test functions `-run` is left out: the whole packages run."""
+"""The most test functions for which `-run` is given; above, the whole packages run."""
 
 
 class GoRunner:
-    """Any command in which `go test` is called."""
+    """The runner of any command in which `go test` is called."""
 
     name = "go test"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """A module at the root, with tests or not."""
+        """Return the command for a module at the root, with tests or not."""
         return "go test ./..." if "go.mod" in paths else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`go test`, also behind `env`."""
+        """Return whether `go test` is called, also behind `env`."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`*_test.go`, and what lies in `testdata`."""
+        """Return whether a file is `*_test.go` or in `testdata`."""
         file = PurePosixPath(path)
         return file.name.endswith("_test.go") or "testdata" in file.parts[:-1]
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command` as events, never from the cache; its output goes to `call.report` as a whole."""
+        """Return `test_command` with events and without the cache; all its output goes to `call.report`."""
         argv = command_line.split(test_command)
         called = _position(argv)
         if called is None:
@@ -74,29 +74,29 @@ class GoRunner:
         return ("/bin/sh", "-c", _INTO_REPORT, str(call.report), go_report.header(functions), *go)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """No network, no other toolchain, and one build cache for all runs of an item."""
+        """Return variables: no network, no other toolchain, and one build cache for all runs of an item."""
         offline = {"GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local", "GOTELEMETRY": "off"}
         return offline if call.caches is None else {**offline, "GOCACHE": str(call.caches / "go-build")}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` names the one report."""
+        """Return no files: `command` names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """The events of `go test -json`, and the compiler's lines between them."""
+        """Read the events of `go test -json`, and the compiler's lines between them."""
         return go_report.read(data, project)
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`path/x_test.go::TestName/sub`; a file of a package that was not built is its path."""
+        """Return an id like `path/x_test.go::TestName/sub`, and the file; an unbuilt package's file is its own id."""
         return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
 
     def explain(self, case: Case) -> str:
-        """The line that names the error, then the end of the text."""
+        """Return the line that names the error, then the end of the text."""
         first = case.message or go_report.first_line(case.text)
         return "\n".join(part for part in (first, case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """By the compiler's lines for what was not built; a test that did not get its turn says nothing."""
+        """Return the kind by the compiler's lines if it was not built; a test that had no turn says nothing."""
         if case.name == case.file:
             return FailureKind.COLLECTION if case.message else go_report.kind(case.text, project)
         if case.message.startswith("panic: test timed out"):
@@ -104,9 +104,9 @@ class GoRunner:
         return FailureKind.OTHER if case.message == go_report.NOT_RUN else FailureKind.ASSERTION_OR_EXCEPTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """0 with nothing that failed, or 1 (2 of older versions, where something was not built) with something.
+        """Return True for 0 without failures, or 1 (2 of older versions, after a build error) with some.
 
-        Tests whose package ended with 0 before they had run are told by their own cases.
+        Tests whose package ended with 0 before they had run are reported by their own cases.
         """
         failed = [case for case in cases if case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR}]
         if code == 0:
@@ -114,17 +114,17 @@ class GoRunner:
         return code in {1, 2} and bool(failed)
 
     def asserted(self, case: Case) -> bool:
-        """The test called `t.Error` or its like, or an example printed something else: no panic."""
+        """Return whether the test called `t.Error` or its like, or an example printed something else: no panic."""
         crashed = case.message.startswith(("panic: ", "fatal error: ")) or "race detected" in case.message
         return case.outcome is CaseOutcome.FAILED and not crashed and case.message != go_report.IN_SUBTEST
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Functions among those of the file."""
+        """Return the file with control functions among its own."""
         return control(path, content, names)
 
 
 def _position(argv: Sequence[str]) -> int | None:
-    """Where the word `test` of `go test` stands."""
+    """Return the position of the word `test` of `go test`."""
     for index, word in enumerate(argv[:-1]):
         if PurePosixPath(word).name == "go" and argv[index + 1] == "test":
             return index + 1
@@ -134,7 +134,7 @@ def _position(argv: Sequence[str]) -> int | None:
 
 
 def _divided(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Options with their values, without those that are left out, and packages."""
+    """Return the options with their values, without those that are left out, and the packages."""
     options: list[str] = []
     packages: list[str] = []
     rest = iter(words)
@@ -154,14 +154,14 @@ def _next(words: Iterator[str]) -> list[str]:
 
 
 def _functions(selection: Selection | None) -> frozenset[str]:
-    """The test functions of the selected tests, empty where there are too many or none."""
+    """Return the test functions of the selected tests, empty if there are too many or none."""
     tests = selection.tests if selection is not None else frozenset()
     found = frozenset(test.partition("::")[2].partition("/")[0] for test in tests)
     return found if len(found) <= TESTS_LIMIT and all(name.isidentifier() for name in found) else frozenset()
 
 
 def _package(path: str) -> str:
-    """The package of a test file; of what lies in `testdata`, that above it."""
+    """Return the package of a test file; for a file in `testdata`, the package above it."""
     parts = PurePosixPath(path).parts[:-1]
     kept = parts[: parts.index("testdata")] if "testdata" in parts else parts
     return "/".join((".", *kept))
@@ -180,7 +180,7 @@ _FAILING = (
 
 
 def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Two tests that must pass and two that must fail; None for a file that does not use `testing` or has errors."""
+    """Return the file with two passing and two failing control tests; None without `testing`, or with errors."""
     imported = _TESTING.search(content)
     if not path.endswith("_test.go") or imported is None or imported[1] == b"_" or parse(path, content) is None:
         return None
@@ -201,7 +201,7 @@ def _filled(body: str, name: str) -> str:
 
 
 def _inserted(path: str, content: bytes, text: str) -> bytes:
-    """The file with a function before one of its top-level functions, or at its end."""
+    """Return the file with a function before one of its top-level functions, or at its end."""
     source = parse(path, content)
     places = [] if source is None else [_start(source, node) for node in source.root.children if _is_function(node)]
     at = secrets.choice([*places, len(content)])
@@ -214,7 +214,7 @@ def _is_function(node: Node) -> bool:
 
 
 def _start(source: Source, node: Node) -> int:
-    """Where a function begins, its comment included."""
+    """Return the start of a function, its comment included."""
     start, row = node.start_byte, node.start_point[0]
     above = node.prev_sibling
     while above is not None and above.type == "comment" and above.end_point[0] == row - 1 and not above.start_point[1]:

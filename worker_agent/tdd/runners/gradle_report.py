@@ -1,4 +1,4 @@
-"""What a Gradle run leaves in the report: a line of JSON for each test, written by Gradle itself, then its log."""
+"""The reader of a Gradle run's report: a line of JSON for each test, written by Gradle itself, then its log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CRASHED = re.compile(r"finished with non-zero exit value|Test process encounter
 
 
 def read(data: bytes, project: Project) -> Report:
-    """Read one report; never raises for its content."""
+    """Read one report; never raise for its content."""
     if len(data) > REPORT_LIMIT or data.count(b"\n") > 10 * ELEMENT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     told = lines(data)
@@ -65,7 +65,7 @@ def _module(event: dict[str, Any], project: Project) -> str:
 
 
 def _problem(log: str, events: list[dict[str, Any]], cases: int) -> str:
-    """A task that began must have ended, with as many tests as were told."""
+    """Return the fault of a report: a task that began must have ended, with as many tests as reported."""
     if _CRASHED.search(log):
         return "a JVM that ran tests ended before they were through"
     begun = sorted(str(event["begun"]) for event in events if "begun" in event)

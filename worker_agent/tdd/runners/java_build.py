@@ -1,4 +1,4 @@
-"""What javac says of sources that it cannot compile, as Maven and Gradle show it: whose names are missing."""
+"""The errors of javac about sources that it cannot compile, as Maven and Gradle show them: whose names are missing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STANDARD = re.compile(
     r"|Instant|LocalDate|LocalDateTime|BigDecimal|BigInteger|IOException|UUID|Random|Function|Supplier|Objects|File"
     r"|assert\w+|Test|BeforeEach|AfterEach|Before|After|Assertions|Assert|ParameterizedTest|DisplayName|Nested|Mock|Mockito"
 )
-"""What a test forgets to import; nobody is going to write it."""
+"""Names that a test forgets to import; nobody is going to write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class Error:
 
     @property
     def text(self) -> str:
-        """As it is shown to people."""
+        """The error as it is shown to people."""
         return f"{self.file}:{self.line}: {self.said}"
 
 
 def errors(log: str, project: Project) -> list[Error]:
-    """The errors in a log, each once."""
+    """Return the errors in a log, each once."""
     found: dict[str, Error] = {}
     current: list[str] | None = None
     place = ("", 0)
@@ -72,7 +72,7 @@ def errors(log: str, project: Project) -> list[Error]:
 
 
 def not_built(log: str, project: Project, reported: frozenset[str], selected: frozenset[str]) -> Iterator[Case]:
-    """Each test file of a module that was not compiled, and of those that reported nothing because of it.
+    """Yield each test file of a module that was not compiled, and of those without results because of it.
 
     `reported` are the modules that have results; `selected` the files that the run was about, empty for all.
     """
@@ -92,7 +92,7 @@ def not_built(log: str, project: Project, reported: frozenset[str], selected: fr
 
 
 def kind(text: str, project: Project) -> FailureKind:
-    """Why sources were not compiled: the worst of what their errors say."""
+    """Return the reason why sources were not compiled: the worst kind of their errors."""
     sources = JavaSources(project)
     said = re.split(r"^\S+\.\w+:\d+: ", text, flags=re.MULTILINE)[1:]
     found = {_kind(error, sources) for error in said}

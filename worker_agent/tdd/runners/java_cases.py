@@ -1,4 +1,4 @@
-"""Test cases of the Java world, whoever ran them: their ids, and what their failures mean."""
+"""Test cases of Java programs, whichever tool ran them: their ids, and the kinds of their failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXCEPTION = re.compile(r"(?:[\w$]+\.)+[\w$]*(?:Exception|Error|Throwable|Failur
 
 
 def placed(case: Case, module: str, sources: JavaSources) -> Case:
-    """A case with its file, its classes by simple names, and its name without types of parameters."""
+    """Return a case with its file, its classes by simple names, and its name without types of parameters."""
     file = sources.file_of(case.classname, module)
     parts = _PARAMETERS.fullmatch(case.name)
     name = f"{parts[1]}{parts[2] or ''}" if parts else case.name
@@ -34,26 +34,26 @@ def placed(case: Case, module: str, sources: JavaSources) -> Case:
 
 
 def identify(case: Case) -> tuple[TestId, str]:
-    """`src/test/java/pkg/XTest.java::XTest::Inner::method[1]`; a file that was not compiled is its path."""
+    """Return an id like `src/test/java/pkg/XTest.java::XTest::Inner::method[1]`; an uncompiled file is its own id."""
     if case.name == case.file:
         return case.file, case.file
     return "::".join((case.file, case.classname, stable(case.name))), case.file
 
 
 def explain(case: Case) -> str:
-    """The line that names the error, then the end of the text."""
+    """Return the line that names the error, then the end of the text."""
     return "\n".join(part for part in (_error(case), case.text) if part)
 
 
 def classify(case: Case, project: Project) -> FailureKind:
-    """By the compiler's errors for what was not built."""
+    """Return the kind by the compiler's errors if it was not built."""
     if case.name == case.file:
         return java_build.kind(case.text, project)
     return FailureKind.TIMEOUT if _TIMEOUT.search(_error(case)) else FailureKind.ASSERTION_OR_EXCEPTION
 
 
 def asserted(case: Case) -> bool:
-    """An AssertionError of whatever kind: the report's own word, unless it names another exception."""
+    """Return whether it is any AssertionError: by the report's own word, unless it names another exception."""
     if case.outcome is not CaseOutcome.FAILED:
         return False
     named = (

@@ -1,4 +1,4 @@
-"""Java's layout of a checkout: modules, source files by class, and which packages and classes are its own."""
+"""Java's layout of a checkout: modules, source files by class, and its own packages and classes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _ROOT = re.compile(r"^(?:.*/)?src/\w+/(?:java|kotlin|groovy|scala)/")
 _TEST_ROOT = re.compile(r"(?:^|/)src/(?:test\w*|\w+Test|it)/")
 _TEST_NAME = re.compile(r"(?:Test\w*|\w*(?:Test|Tests|TestCase|IT|ITCase|Spec))\.(?:java|kt|groovy|scala)")
 _SHARED_SEGMENTS = 2
-"""So many first segments of a package say whose it is, as in `com.example`."""
+"""The number of a package's first segments that tell its owner, as in `com.example`."""
 
 
 def is_test_file(path: str) -> bool:
-    """Everything below `src/test` and its like, and classes named like tests."""
+    """Return whether a file is below `src/test` or its like, or its class is named like a test."""
     return bool(_TEST_ROOT.search(path) or _TEST_NAME.fullmatch(PurePosixPath(path).name))
 
 
 def class_of(path: str) -> str:
-    """The full name of the class that a source file is named for."""
+    """Return the full name of the class that a source file is named for."""
     return re.sub(r"\.\w+$", "", _ROOT.sub("", path)).replace("/", ".")
 
 
@@ -42,16 +42,16 @@ class JavaSources:
         return frozenset(_plain(file.parent) for file in files if file.name in _BUILD_FILES)
 
     def module_of(self, path: str) -> str:
-        """The innermost module that a file belongs to."""
+        """Return the innermost module that a file belongs to."""
         parents = (_plain(parent) for parent in PurePosixPath(path).parents)
         return next((parent for parent in parents if parent in self.modules), "")
 
     def test_files(self, module: str) -> tuple[str, ...]:
-        """The sources of a module's tests."""
+        """Return the sources of a module's tests."""
         return tuple(path for path in self._sources if is_test_file(path) and self.module_of(path) == module)
 
     def file_of(self, name: str, module: str = "") -> str:
-        """The file of a class, in this module if it is there; made up from its name for one that is nowhere."""
+        """Return the file of a class, in this module if it is there; derived from its name if it is nowhere."""
         outer = name.partition("$")[0]
         wanted = tuple(f"/{outer.replace('.', '/')}{suffix}" for suffix in SUFFIXES)
         found = [path for path in self._sources if f"/{path}".endswith(wanted)]
@@ -61,7 +61,7 @@ class JavaSources:
         return best[0] if best else f"{lead}{outer.replace('.', '/')}.java"
 
     def has_class(self, name: str) -> bool:
-        """Whether a class, by its full or simple name, has a file of its own here or is declared in one of them."""
+        """Return whether a class, by its full or simple name, has a file of its own here or is declared in one."""
         plain = re.sub(r"[<\[].*", "", name).strip()
         if not plain or plain.startswith(("java.", "javax.", "kotlin.")):
             return False
@@ -69,7 +69,7 @@ class JavaSources:
         return any(f"/{path}".endswith(wanted) for path in self._sources) or any(self._declaring(plain))
 
     def has_package(self, name: str) -> bool:
-        """Whether a package is one of this checkout, or would lie beside one."""
+        """Return whether a package is one of this checkout, or would be next to one."""
         parts = name.split(".")
         for own in self._packages:
             segments = own.split(".")
@@ -89,7 +89,7 @@ class JavaSources:
         return frozenset(name.rpartition(".")[0] for name in classes if "." in name)
 
     def _declaring(self, name: str) -> Iterator[str]:
-        """Files of the package of `name` that declare a class of its simple name."""
+        """Yield files of the package of `name` that declare a class of its simple name."""
         package, _, simple = name.rpartition(".")
         declared = re.compile(rf"\b(?:class|interface|enum|record|object) {re.escape(simple)}\b")
         for path in self._sources:

@@ -1,6 +1,6 @@
-"""What the runners of JavaScript and TypeScript have in common (pure).
+"""The common parts of the runners of JavaScript and TypeScript (pure).
 
-What the errors of JavaScript and TypeScript tests mean, whichever program runs them.
+Also the kinds of the errors of JavaScript and TypeScript tests, whichever program runs them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 _PASS_OPTIONS_ON = frozenset({"npx", "pnpm", "yarn", "bunx", "node", "env", "pnpx"})
-"""Programs that run another one with whatever follows its name."""
+"""Programs that run another one with all words after its name."""
 
 _KNOWN = ("vitest", "jest", "mocha")
 _TEST_FILE = re.compile(r".*\.(?:test|spec|test-d)\.[cm]?[jt]sx?")
@@ -29,12 +29,15 @@ _BESIDE_TESTS = frozenset({"__tests__", "__snapshots__", "__mocks__", "__fixture
 SCRIPT = re.compile(r"\.[cm]?[jt]sx?")
 """The end of the name of a file of code."""
 NO_ARGUMENTS = "process.argv.splice(2);\n"
-"""The first that a reporter does, which is loaded before any test: in the one process that may run the tests as well,
-they see no arguments, as in a worker process, and not where the report goes."""
+"""The first statement of a reporter, which is loaded before any test.
+
+The one process may run the tests as well: they then see no arguments, as in a worker process, and not the report's
+path.
+"""
 
 
 class JavaScriptRunner:
-    """A program that is called by its `name`, which is that of its package too."""
+    """A program that is called by its `name`, which is its package's name too."""
 
     name: str
     default_command: str
@@ -42,7 +45,7 @@ class JavaScriptRunner:
     style: Style = Style()
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """It is what the test script calls, or else the one whose package or configuration file is there."""
+        """Return the command: from the test script if that calls it, else by its package or configuration file."""
         package = read("package.json")
         scripts = package_scripts.commands(("npm", "test"), package)
         mine = next((found for script in scripts if (found := self.called_by(script))), None)
@@ -51,12 +54,12 @@ class JavaScriptRunner:
         return self.default_command if self.present(paths, package) else None
 
     def present(self, paths: Collection[str], package: bytes | None) -> bool:
-        """The package is among those that package.json names, or a configuration file of it is there."""
+        """Return whether package.json names the package, or a configuration file of it is there."""
         named = any(PurePosixPath(path).name.startswith((f"{self.name}.config.", f".{self.name}rc")) for path in paths)
         return named or self.name in _packages(package)
 
     def called_by(self, script: str) -> str | None:
-        """The part of a package's script that calls the program, without what is wrapped around it."""
+        """Return the part of a package's script that calls the program, without wrappers around it."""
         words = command_line.split(script)
         variables = words[1 : 1 + sum("=" in word for word in words[1:])] if words[0] == "env" else ()
         for start in range(len(words)):
@@ -67,11 +70,11 @@ class JavaScriptRunner:
         return None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """The program is called by its name, alone or by one that passes its options on."""
+        """Return whether the program is called by its name, alone or by one that passes its options on."""
         return self._position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`*.test.*`, `*.spec.*`, snapshots, and what lies in a directory of tests."""
+        """Return whether a file is `*.test.*`, `*.spec.*`, a snapshot, or in a directory of tests."""
         file = PurePosixPath(path)
         return (
             bool(_TEST_FILE.fullmatch(file.name))
@@ -80,7 +83,7 @@ class JavaScriptRunner:
         )
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command` with the options that make the run whole and reported; as in CI, no snapshot is written."""
+        """Return `test_command` with options for a whole, reported run; as in CI, no snapshot is written."""
         argv = command_line.split(test_command)
         called = self._position(argv)
         if called is None:
@@ -90,51 +93,51 @@ class JavaScriptRunner:
         return ("env", "CI=true", *argv[:end], *self.options, *self.reporting(call), *chosen, *argv[end:])
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
-        """The arguments that send the report where it belongs."""
+        """Return the arguments that send the report to its place."""
         return (f"--outputFile={call.report}",)
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
-        """The arguments that let only the selected files run."""
+        """Return the arguments that let only the selected files run."""
         return tuple(sorted(selection.files))
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """None."""
+        """Return no variables."""
         return {}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` names the one report."""
+        """Return no files: `command` names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """jest's JSON."""
+        """Read jest's JSON."""
         return json_report.read(data, project)
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`src/sum.test.js::block > inner::title`; a file that could not be run is its path."""
+        """Return an id like `src/sum.test.js::block > inner::title`, and the file; an unrunnable file is its own id."""
         if case.name == case.file and not case.classname:
             return case.file, case.file
         return "::".join(part for part in (case.file, stable(case.classname), stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
-        """The line that names the error, then the end of the text."""
+        """Return the line that names the error, then the end of the text."""
         return "\n".join(part for part in (error_line(case), case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """Read from the first lines of the error; files are told from packages by how they are imported."""
+        """Return the kind by the error's first lines; imports tell own files from packages."""
         return kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """The report is written at the very end, and it and the exit code say the same."""
+        """Return whether report and exit code agree; the report is written at the very end."""
         if not cases:
             return code in {0, 1} and "No test" in output_tail
         return code == (1 if any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases) else 0)
 
     def asserted(self, case: Case) -> bool:
-        """An AssertionError, or what `expect` throws."""
+        """Return whether it is an AssertionError, or thrown by `expect`."""
         return asserted(case)
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Tests among those of the file."""
+        """Return the file with control tests among its own."""
         return control_javascript.control(path, content, names, self.style)
 
     def _position(self, argv: Sequence[str]) -> int | None:
@@ -166,7 +169,7 @@ _NOT_EXPORTED_PATH = re.compile(
 )
 _NO_EXPORT = re.compile(r"The requested module '([^']+)' does not provide an export named")
 _OWN = re.compile(r"\.{0,2}/|@/|~|#|src/|file:")
-"""How imports of the repository's own files begin, aliases of usual bundlers among them."""
+"""The beginning of imports of the repository's own files, with aliases of usual bundlers."""
 
 _TYPE_MISSING = re.compile(
     r"\bTS(?:2305|2339|2304|2551|2552|2614|2724): |\bTS(2307): Cannot find module '([^']+)'", re.MULTILINE
@@ -174,7 +177,7 @@ _TYPE_MISSING = re.compile(
 """ts-jest: an export, a property or a name that does not exist, or a module (2307)."""
 _TYPE_ERROR = re.compile(r"\bTS\d{4,5}: ")
 _TYPE_SYNTAX = re.compile(r"\bTS1\d{3}: ")
-"""A file that is no TypeScript; other errors beside it follow from that."""
+"""Errors in a file that is no TypeScript; other errors in it follow from that."""
 _UNDEFINED = re.compile(
     r"TypeError: .*(?:is not a function|is not a constructor|is not iterable|of undefined|undefined is not|"
     r"undefined or null|Class extends value undefined)|ReferenceError: (\w+) is not defined"
@@ -198,7 +201,7 @@ _ASSERTED = re.compile(
     r"Error: promise (?:resolved|rejected)|JestAssertionError"
 )
 _DEPTH = 3
-"""Directories below each other in which packages of the repository are looked for."""
+"""The most nested directories in which packages of the repository are looked for."""
 
 _ALIAS = re.compile(r'"([^"*]+?)(?:/\*)?"\s*:\s*\[')
 _FRAME = re.compile(r"^\s+at .*$", re.MULTILINE)
@@ -206,26 +209,26 @@ _OF_EXPECT = re.compile(
     r"expectWrapper|node_modules/(?:@vitest/expect|@jest/expect|expect|chai)/"
     r"|at Object\.to(?!String\b|JSON\b)[A-Z]\w* \("
 )
-"""Where a matcher threw: its own file, or under its name, which is all that jest leaves of it."""
+"""The place where a matcher threw: its own file, or its name, which is all that jest leaves of it."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def error_line(case: Case) -> str:
-    """The line that names the error; where none does, the first that says something."""
+    """Return the line that names the error, else the first line with text."""
     lines = _COLOURS.sub("", case.message or case.text).splitlines()
     named = next((line.strip() for line in lines if _NAMED.match(line)), "") if case.name == case.file else ""
     return named or next((line.strip() for line in lines if not _HEADING.match(line)), "")
 
 
 def asserted(case: Case) -> bool:
-    """An AssertionError, or what `expect` throws, matchers of a project's own among it."""
+    """Return whether it is an AssertionError, or thrown by `expect` or a project's own matchers."""
     frame = _FRAME.search(case.message or case.text)
     by_type = case.error in {"AssertionError", "ERR_ASSERTION"}
     return by_type or bool(_ASSERTED.match(error_line(case))) or bool(frame and _OF_EXPECT.search(frame[0]))
 
 
 def kind(case: Case, project: Project) -> FailureKind:
-    """Read from the first lines of the error; a case without a name of its own is a file that was not run."""
+    """Return the kind by the error's first lines; a case without a name of its own is a file that did not run."""
     error, line = _COLOURS.sub("", case.message or case.text)[:2000], error_line(case)
     if _TIMEOUT.search(line):
         return FailureKind.TIMEOUT
@@ -238,7 +241,7 @@ def kind(case: Case, project: Project) -> FailureKind:
 
 
 def _missing(error: str, line: str) -> str:
-    """The module that was not found, or that lacks an export."""
+    """Return the module that was not found, or that lacks an export."""
     export = _NO_EXPORT.search(error)
     if export:
         return export[1]
@@ -263,7 +266,7 @@ def _of_a_file(error: str) -> FailureKind:
 
 
 def _belongs(module: str, project: Project) -> bool:
-    """Whether an import names a file of the repository, by its path or by a package's own name."""
+    """Return whether an import names a file of the repository, by its path or by a package's own name."""
     if "node_modules/" in module:
         return False
     if _OWN.match(module):
@@ -272,7 +275,7 @@ def _belongs(module: str, project: Project) -> bool:
 
 
 def own_names(project: Project) -> frozenset[str]:
-    """The names of the repository's packages, and what its TypeScript configuration calls its own paths."""
+    """Return the names of the repository's packages, and the aliases of its TypeScript configuration."""
     found: set[str] = set()
     for path in project.paths:
         name = path.rpartition("/")[2]
@@ -292,5 +295,5 @@ def _package_name(text: str) -> str:
 
 
 def _paths(text: str) -> str:
-    """The part of a tsconfig that names paths; such files have comments, so they are not quite JSON."""
+    """Return the part of a tsconfig that names paths; such files have comments, so they are not quite JSON."""
     return text.partition('"paths"')[2].partition("}")[0]

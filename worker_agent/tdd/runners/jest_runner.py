@@ -1,4 +1,4 @@
-"""jest: how it is called (pure)."""
+"""jest: its command (pure)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REPORTER = f"{NO_ARGUMENTS}module.exports = class {{}};\n"
 
 
 class JestRunner(JavaScriptRunner):
-    """Any command in which jest is called by its name."""
+    """The runner of any command in which jest is called by its name."""
 
     name = "jest"
     default_command = "npx --no jest"
@@ -20,10 +20,10 @@ class JestRunner(JavaScriptRunner):
     style = Style(module="@jest/globals", only_if="@jest/globals")
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
-        """Where the report goes; the second reporter only hides that, as one process may run the tests as well."""
+        """Return the report's place; a second reporter hides it, as one process may run the tests as well."""
         reporter = engine_report.laid(call, "reporter.cjs", _REPORTER)
         return (*super().reporting(call), "--reporters=default", f"--reporters={reporter}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
-        """Paths, not patterns."""
+        """Return the arguments that choose files by path, not by pattern."""
         return ("--runTestsByPath", *sorted(selection.files))

@@ -1,4 +1,4 @@
-"""The JSON report of jest, which vitest writes too, to raw test cases; it is made by untrusted tests."""
+"""The reader of jest's JSON report, which vitest writes too, to raw test cases; it is made by untrusted tests."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import MESSAGE_LIMIT, CaseOutcome
 
 BETWEEN = " > "
-"""What stands between the titles of nested blocks in a test's id."""
+"""The text between the titles of nested blocks in a test's id."""
 
 _OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED}
-"""Everything else (pending, skipped, todo, disabled) did not run."""
+"""Outcomes; every other status (pending, skipped, todo, disabled) means that it did not run."""
 
 
 class _Assertion(BaseModel):
@@ -46,7 +46,7 @@ class _Whole(BaseModel):
 
 
 def read(data: bytes, project: Project) -> Report:
-    """Read one report of a run of the project's tests; never raises for its content."""
+    """Read one report of a run of the project's tests; never raise for its content."""
     if len(data) > REPORT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     try:
@@ -65,7 +65,7 @@ def _loaded(data: bytes) -> Any:
 
 
 def _cases(file: _File, path: str) -> Iterator[Case]:
-    """The tests of a file, or the file itself when it could not be run."""
+    """Yield the tests of a file, or the file itself if it could not be run."""
     if file.status == "failed" and not file.assertionResults:
         text = file.message or "the file could not be run"
         yield Case(path, "", path, CaseOutcome.ERROR, text[:MESSAGE_LIMIT], text[-MESSAGE_LIMIT:])

@@ -1,6 +1,6 @@
-"""JUnit XML to raw test cases. The reports are written by untrusted tests, so every limit is checked first.
+"""The reader of JUnit XML to raw test cases. The reports are made by untrusted tests, so all limits are checked first.
 
-Names of tests without what differs from run to run.
+Also names of tests without the parts that differ from run to run.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.project import Project
 
 REPORT_LIMIT = 50 * 2**20
-"""Bytes of a report that are read at most."""
+"""The most bytes of a report that are read."""
 
 ELEMENT_LIMIT = 200_000
-"""Elements in one report; more would cost more memory than a daemon may take."""
+"""The most elements in one report; more would cost more memory than a daemon may take."""
 
 DEPTH_LIMIT = 32
-"""Nesting of elements; real reports need five."""
+"""The deepest nesting of elements; real reports need five."""
 
 _DECLARATION = b"<?xml"
 
@@ -29,7 +29,7 @@ class _Refused(Exception):
 
 
 def read(data: bytes, project: Project, several: bool = False) -> Report:
-    """Read one report; never raises for its content, `Report.problem` says what is wrong.
+    """Read one report; never raise for its content, `Report.problem` has the fault.
 
     With `several` the data may be more than one document, as libtest writes them.
     """
@@ -45,7 +45,7 @@ def read(data: bytes, project: Project, several: bool = False) -> Report:
 
 
 def _documents(data: bytes) -> list[bytes]:
-    """The data, split before each XML declaration."""
+    """Return the data, split before each XML declaration."""
     head, *rest = data.split(_DECLARATION)
     return [part for part in (head, *(_DECLARATION + part for part in rest)) if part.strip()] or [data]
 
@@ -63,7 +63,7 @@ def _document(data: bytes) -> Report:
 
 
 def inspected(data: bytes) -> str:
-    """Why data is not fit for a parser that builds a tree; empty when it is."""
+    """Return the reason why data is not fit for a parser that builds a tree; empty if it is."""
     try:
         _inspect(data)
     except _Refused as refused:
@@ -101,14 +101,14 @@ def _inspect(data: bytes) -> None:
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,16}\b")
 _ROOM = re.compile(r"(?<![^\[\]\s'\"])[^\[\]\s'\"]*/run-[a-z0-9_]{8}/(?:tmp|home)\b")
-"""The directories of a run, whose own name is drawn for each."""
+"""The directories of a run, whose own name is random for each."""
 _TEMPORARY = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders/[^/\]]+/[^/\]]+/T)(?=/)")
 _DRAWN = re.compile(
     r"(?<=TMP)(?:/pytest-of-[^/\]]+/pytest-\d+|/pytest-\d+)?(?:/tmp[a-z0-9_]{8}\b|/[^/\]\s'\"-]*[A-Za-z0-9_]{6,}\b)?"
 )
-"""What pytest, `tempfile`, `mktemp` and their like put below the temporary directory."""
+"""Names that pytest, `tempfile`, `mktemp` and their like create below the temporary directory."""
 
 
 def stable(name: str) -> str:
-    """A test's name without addresses of objects and temporary paths."""
+    """Return a test's name without addresses of objects and temporary paths."""
     return _DRAWN.sub("", _TEMPORARY.sub("TMP", _ROOM.sub("TMP", _ADDRESS.sub("0x", name))))

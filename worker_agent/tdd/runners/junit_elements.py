@@ -1,4 +1,4 @@
-"""The elements of a JUnit report that has been looked through, wherever its program nests them."""
+"""The elements of a JUnit report that has been inspected, at whatever depth its program nests them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NotJUnitXml(ValueError):
 
 
 def cases(data: bytes) -> tuple[Case, ...]:
-    """Every test case of a report; raises `ParseError` and `NotJUnitXml`."""
+    """Return every test case of a report; raise `ParseError` and `NotJUnitXml`."""
     root = ElementTree.fromstring(data)  # entities and depth were looked at before
     if root.tag not in _ROOTS:
         raise NotJUnitXml(f"its root is <{root.tag[:100]}>")
@@ -30,7 +30,7 @@ def cases(data: bytes) -> tuple[Case, ...]:
 
 
 def _cases(parent: ElementTree.Element, file: str) -> Iterator[Case]:
-    """The cases below an element; one without a file is in that of the nearest suite that has one."""
+    """Yield the cases below an element; one without a file has that of the nearest suite with one."""
     for element in parent:
         if element.tag == "testcase":
             yield _case(element, file)
@@ -46,7 +46,7 @@ def _case(element: ElementTree.Element, file: str) -> Case:
 
 
 def _worst(element: ElementTree.Element) -> tuple[CaseOutcome, str, str, str]:
-    """One outcome of possibly several: a test that failed and was then skipped has failed."""
+    """Return one outcome of possibly several: a test that failed and was then skipped has failed."""
     found = [
         (
             _OUTCOMES[result.tag],

@@ -1,7 +1,7 @@
-"""What a Maven run leaves in the report: its log, then each of Surefire's files behind a line with its path.
+"""The reader of a Maven run's report: its log, then each of Surefire's files behind a line with its path.
 
-Tests can write files that look like Surefire's; the log is Maven's own (what tests print goes to other files), and
-its sums must be those of the files.
+Tests can write files that look like Surefire's; the log is Maven's own (output of tests goes to other files), and its
+sums must be those of the files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome
 
 FILE_LINE = "=== report "
-"""Before each file, with its path relative to the checkout."""
+"""The beginning of the line before each file, with its path relative to the checkout."""
 
 _SUMS = re.compile(r"^\[\w+\] Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)\s*$", re.MULTILINE)
 _CRASHED = re.compile(r"The forked VM terminated|Crashed tests:|There was a timeout or other error in the fork")
@@ -26,7 +26,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def read(data: bytes, project: Project) -> Report:
-    """Read one report; never raises for its content."""
+    """Read one report; never raise for its content."""
     if len(data) > REPORT_LIMIT:
         return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
     log, *files = re.split(rf"^{re.escape(FILE_LINE)}".encode(), data, flags=re.MULTILINE)
@@ -49,7 +49,7 @@ def read(data: bytes, project: Project) -> Report:
 
 
 def selected_files(header: str) -> list[Any]:
-    """What the first line of a report says of the selection."""
+    """Return the selected files from the first line of a report."""
     try:
         found = json.loads(header)
     except ValueError:

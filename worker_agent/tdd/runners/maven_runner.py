@@ -1,4 +1,4 @@
-"""Maven and Gradle: how they are called, and how single test classes are chosen (pure but for sources).
+"""Maven and Gradle: their commands, and the choice of single test classes (pure except for sources).
 
 Control tests for a Java test class: methods among its own, with the annotations of its framework.
 """
@@ -24,7 +24,7 @@ from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 from worker_agent.tdd.syntax.source import Source, parse
 
 TESTS_LIMIT = 60
-"""Above so many tests the whole classes run."""
+"""The most tests that are chosen singly; above, the whole classes run."""
 
 _MAVEN_OPTIONS = (
     "-o",
@@ -61,46 +61,46 @@ cat "$0.log" >"$0"; exit "$(cat "$0.code")"
 
 
 class _JavaRunner:
-    """What Maven and Gradle have in common."""
+    """The common parts of Maven and Gradle."""
 
     name: str
     programs: Collection[str]
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """The program is called by its name or by its wrapper's, also behind `env`."""
+        """Return whether the program is called by its name or by its wrapper's, also behind `env`."""
         return self._position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """Everything below `src/test`, and classes named like tests."""
+        """Return whether a file is below `src/test`, or its class is named like a test."""
         return java_sources.is_test_file(path)
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` puts everything into the one report."""
+        """Return no files: `command` puts everything into the one report."""
         return ()
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`src/test/java/pkg/XTest.java::XTest::method`."""
+        """Return an id like `src/test/java/pkg/XTest.java::XTest::method`, and the file."""
         return java_cases.identify(case)
 
     def explain(self, case: Case) -> str:
-        """The line that names the error, then the end of the text."""
+        """Return the line that names the error, then the end of the text."""
         return java_cases.explain(case)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """By the compiler's errors for what was not built."""
+        """Return the kind by the compiler's errors if it was not built."""
         return java_cases.classify(case, project)
 
     def asserted(self, case: Case) -> bool:
-        """An AssertionError."""
+        """Return whether it is an AssertionError."""
         return java_cases.asserted(case)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """0 with nothing that failed, or 1 with something."""
+        """Return True for 0 without failures, or 1 with some."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == int(failed)
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Methods among those of the class."""
+        """Return the file with control methods among those of the class."""
         return control(path, content, names)
 
     def _position(self, argv: Sequence[str]) -> int | None:
@@ -112,7 +112,7 @@ class _JavaRunner:
         return None
 
     def _split(self, test_command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words to the program's name, and those after it."""
+        """Return the words up to the program's name, and those after it."""
         argv = command_line.split(test_command)
         called = self._position(argv)
         if called is None:
@@ -121,46 +121,46 @@ class _JavaRunner:
 
 
 class MavenRunner(_JavaRunner):
-    """Any command in which Maven is called; Surefire runs the tests."""
+    """The runner of any command in which Maven is called; Surefire runs the tests."""
 
     name = "Maven"
     programs = frozenset({"mvn", "mvnw", "mvnd"})
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """A `pom.xml` at the root."""
+        """Return the command for a `pom.xml` at the root."""
         return "mvn test" if "pom.xml" in paths else None
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command`, offline and to its end; Maven's log and Surefire's files go to `call.report`."""
+        """Return `test_command`, offline and complete; Maven's log and Surefire's files go to `call.report`."""
         program, words = self._split(test_command)
         kept = [word for word in words if word not in _MAVEN_LEFT_OUT]
         argv = (*program, *kept, *_MAVEN_OPTIONS, *_surefire(call.selection, call.project))
         return ("/bin/sh", "-c", _MAVEN_SCRIPT, str(call.report), _header(call.selection), *argv)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """None: where the local repository is, the set-up says."""
+        """Return no variables: the set-up tells the local repository's place."""
         return {}
 
     def read(self, data: bytes, project: Project) -> Report:
-        """The log, then Surefire's files."""
+        """Read the log, then Surefire's files."""
         return maven_report.read(data, project)
 
 
 class GradleRunner(_JavaRunner):
-    """Any command in which Gradle is called."""
+    """The runner of any command in which Gradle is called."""
 
     name = "Gradle"
     programs = frozenset({"gradle", "gradlew"})
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """A build script or settings at the root; the wrapper, where there is one."""
+        """Return the command for a build script or settings at the root; with the wrapper if there is one."""
         names = {"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
         if names.isdisjoint(paths):
             return None
         return "./gradlew test" if "gradlew" in paths else "gradle test"
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command`, offline and to its end; Gradle itself tells each test to `call.report`, then its log."""
+        """Return `test_command`, offline and complete; Gradle writes each test to `call.report`, then its log."""
         program, words = self._split(test_command)
         kept = [word for word in words if word not in _GRADLE_LEFT_OUT]
         patterns = json.dumps(list(_patterns(call.selection)))
@@ -169,11 +169,11 @@ class GradleRunner(_JavaRunner):
         return ("/bin/sh", "-c", _GRADLE_SCRIPT, str(call.report), _header(call.selection), script, *argv)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """One directory of Gradle for all runs of an item."""
+        """Return the variable for one Gradle directory for all runs of an item."""
         return {} if call.caches is None else {"GRADLE_USER_HOME": str(call.caches / "gradle")}
 
     def read(self, data: bytes, project: Project) -> Report:
-        """Gradle's own lines, then its log."""
+        """Read Gradle's own lines, then its log."""
         return gradle_report.read(data, project)
 
 
@@ -182,7 +182,7 @@ def _header(selection: Selection | None) -> str:
 
 
 def _surefire(selection: Selection | None, project: Project) -> Iterator[str]:
-    """The options that let only the selected classes run, in their modules and what these need."""
+    """Yield the options that let only the selected classes run, in their modules and those that these need."""
     if selection is None:
         return
     classes = _methods(selection)
@@ -199,7 +199,7 @@ def _surefire(selection: Selection | None, project: Project) -> Iterator[str]:
 
 
 def _patterns(selection: Selection | None) -> Iterator[str]:
-    """The same for Gradle's filter."""
+    """Yield the same for Gradle's filter."""
     if selection is None:
         return
     for name, methods in sorted(_methods(selection).items()):
@@ -207,7 +207,7 @@ def _patterns(selection: Selection | None) -> Iterator[str]:
 
 
 def _methods(selection: Selection) -> dict[str, set[str]]:
-    """Class -> the methods that are asked for, none for all of them: where there are too many, or nested classes."""
+    """Map each class to its wanted methods; empty for all of them: if there are too many, or nested classes."""
     tested = [path for path in selection.files if path.endswith(java_sources.SUFFIXES)]
     found: dict[str, set[str]] = {class_of(path): set() for path in tested}
     for test in selection.tests if len(selection.tests) <= TESTS_LIMIT else ():
@@ -229,7 +229,7 @@ _FRAMEWORKS = (
     (re.compile(rb"import (?:static )?org\.junit\."), "@org.junit.Test", "org.junit.Assert"),
     (re.compile(rb"import junit\.framework\."), "", "junit.framework.Assert"),
 )
-"""How a file tells its framework, the annotation of a test, and the class of assertions."""
+"""Test frameworks: the import that shows one, its annotation of a test, and its class of assertions."""
 
 _PASSING = (
     "int {a} = {number};\n{assert_}.assertEquals({more}, {a} + 1);",
@@ -243,7 +243,7 @@ _FAILING = (
 
 
 def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Two methods that must pass and two that must fail; None where the class is not one of tests alone."""
+    """Return the file with two passing and two failing control methods; None if the class has more than tests."""
     framework = next((found for found in _FRAMEWORKS if found[0].search(content)), None)
     if not path.endswith(".java") or framework is None:
         return None
@@ -287,7 +287,7 @@ def _inserted(path: str, content: bytes, method: str) -> bytes | None:
 
 
 def _class_body(source: Source, name: str) -> Node | None:
-    """The body of the class that the file is named for, unless it is abstract."""
+    """Return the body of the class that the file is named for, unless it is abstract."""
     for node in source.root.named_children:
         named = node.child_by_field_name("name")
         if node.type == "class_declaration" and named is not None and source.text(named) == name:
@@ -297,7 +297,7 @@ def _class_body(source: Source, name: str) -> Node | None:
 
 
 def _start(node: Node) -> int:
-    """Where a method begins, its comment included."""
+    """Return the start of a method, its comment included."""
     above = node.prev_sibling
     if above is not None and above.type in {"block_comment", "line_comment"}:
         beside = above.prev_sibling is not None and above.prev_sibling.end_point[0] == above.start_point[0]

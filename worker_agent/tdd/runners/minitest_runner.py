@@ -57,27 +57,27 @@ TracePoint.new(:end) { |point| EngineReport.join(point) if point.self.is_a?(Modu
 
 
 class MinitestRunner:
-    """A command of rake, rails or ruby that runs tests."""
+    """The runner of a command of rake, rails or ruby that runs tests."""
 
     name = "minitest"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """A Rakefile that speaks of tests, beside files named like them."""
+        """Return the command for a Rakefile that mentions tests, with test files next to it."""
         tests = any(path.startswith("test/") and _is_named(path) for path in paths)
         rake = tests and b"Test" in (read("Rakefile") or b"")
         bundled = "bundle exec " if "Gemfile.lock" in paths else ""
         return f"{bundled}rake test" if rake else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`rake test`, `rails test`, `ruby -Itest ...`, also by `bundle exec`."""
+        """Return whether `rake test`, `rails test` or `ruby -Itest ...` is called, also by `bundle exec`."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`*_test.rb`, `test_*.rb`, and what lies below `test`."""
+        """Return whether a file is `*_test.rb`, `test_*.rb`, or below `test`."""
         return _is_named(path) or "test" in PurePosixPath(path).parts[:-1]
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """The command as it is, or with the selected files; the reporter comes by the environment."""
+        """Return the command as it is, or with the selected files; the reporter comes by the environment."""
         argv = command_line.split(test_command)
         at = _position(argv)
         if at is None:
@@ -92,20 +92,20 @@ class MinitestRunner:
         return (*argv[:at], "ruby", "-Itest", "-Ilib", "-e", required)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Ruby loads the reporter before anything else, in one order of tests."""
+        """Return variables by which Ruby loads the reporter first, with one order of tests."""
         reporter = call.report.parent / "minitest_reporter.rb"
         return {"ENGINE_TEST_REPORT": str(call.report), "RUBYOPT": f"-r{reporter}", "TESTOPTS": "--seed=1", "SEED": "1"}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: the environment names the one report."""
+        """Return no files: the environment names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """What the reporter wrote."""
+        """Read the reporter's output."""
         return engine_report.read(data, project, "::")
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
-        """All files, when one of them could not be loaded."""
+        """Return all files if one of them could not be loaded."""
         begun = re.search(r"^.*(?:\w+Error\)|syntax error).*$", output_tail, re.MULTILINE)
         if reported or code == 0 or begun is None:
             return None
@@ -120,7 +120,7 @@ class MinitestRunner:
         )
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`test/sum_test.rb::SumTest::test_adds`.
+        """Return an id like `test/sum_test.rb::SumTest::test_adds`, and the file.
 
         The reporter leaves out the number that a block gets by its place: a new one before it would change its name.
         """
@@ -129,29 +129,29 @@ class MinitestRunner:
         return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
-        """The class and message of the error, then where it was raised."""
+        """Return the class and message of the error, then the place where it was raised."""
         return control_ruby.explained(case)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """Own constants, methods and files that are missing, apart from gems."""
+        """Return the kind: own constants, methods and files that are missing, apart from gems."""
         return control_ruby.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """It reported tests, and its exit code says the same."""
+        """Return whether the run reported tests, and its exit code agrees."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and code == (1 if failed else 0)
 
     def asserted(self, case: Case) -> bool:
-        """What minitest itself calls a failure."""
+        """Return whether minitest itself calls it a failure."""
         return case.outcome is CaseOutcome.FAILED
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Methods among those of a class of the file."""
+        """Return the file with control methods among those of one of its classes."""
         return control_ruby.minitest(path, content, names) if _is_named(path) else None
 
 
 def _position(argv: Sequence[str]) -> int | None:
-    """Where the program is that runs the tests."""
+    """Return the position of the program that runs the tests."""
     for at, word in enumerate(argv[:5]):
         program, rest = PurePosixPath(word).name, argv[at + 1 :]
         if program in {"rake", "rails"} and rest[:1] in (("test",), ["test"]):

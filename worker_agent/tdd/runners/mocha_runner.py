@@ -1,4 +1,4 @@
-"""mocha: how it is called, through a reporter of a few lines, because its own leave out the blocks of a test.
+"""mocha: its command, with a short reporter, because its own leave out the blocks of a test.
 
 A file that cannot be loaded ends the whole run before there is a report: each file that it would have run is lost.
 """
@@ -48,7 +48,7 @@ _EXIT_CODE_LIMIT = 255
 
 
 class MochaRunner(JavaScriptRunner):
-    """Any command in which mocha is called by its name."""
+    """The runner of any command in which mocha is called by its name."""
 
     name = "mocha"
     default_command = "npx --no mocha"
@@ -56,28 +56,28 @@ class MochaRunner(JavaScriptRunner):
     style = Style(body="throw")
 
     def is_test_file(self, path: str) -> bool:
-        """What is named like a test, and scripts in a directory of tests."""
+        """Return whether a file is named like a test, or is a script in a directory of tests."""
         file = PurePosixPath(path)
         below = not {"test", "tests", "spec"}.isdisjoint(file.parts[:-1])
         return super().is_test_file(path) or (below and bool(SCRIPT.fullmatch(file.suffix)))
 
     def reporting(self, call: Invocation) -> tuple[str, ...]:
-        """The reporter, and where it reports to."""
+        """Return the arguments for the reporter, and for its report's place."""
         reporter = engine_report.laid(call, "reporter.cjs", _REPORTER)
         return ("--reporter", str(reporter), "--reporter-option", f"output={call.report}")
 
     def chosen(self, selection: Selection, project: Project) -> tuple[str, ...]:
-        """The other files are ignored: mocha would add named ones to those of its configuration."""
+        """Return arguments that ignore the other files: mocha would add named ones to those of its configuration."""
         others = beside(selection.files, project.paths, lambda file: bool(SCRIPT.fullmatch(file.suffix)))
         names = (path if SCRIPT.fullmatch(PurePosixPath(path).suffix) else f"{path}/**" for path in sorted(others))
         return tuple(f"--ignore={name}" for name in names)
 
     def read(self, data: bytes, project: Project) -> Report:
-        """What the reporter wrote."""
+        """Read the reporter's output."""
         return engine_report.read(data, project, BETWEEN)
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
-        """All files, when one of them could not be loaded; none, when there is no test file."""
+        """Return all files if one of them could not be loaded; none if there is no test file."""
         if reported or code != 1:
             return None
         if _NOTHING in output_tail:
@@ -96,7 +96,7 @@ class MochaRunner(JavaScriptRunner):
         )
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """The exit code is the number of failures, or 1."""
+        """Return whether the exit code is the number of failures, or 1."""
         failed = sum(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         if not cases:
             return code == 1 and _NOTHING in output_tail

@@ -1,4 +1,4 @@
-"""`node --test`: how it is called, through a reporter given as a data URL, so that no file of the checkout has it."""
+"""`node --test`: its command, with a reporter given as a data URL, so that no file of the checkout has it."""
 
 from __future__ import annotations
 
@@ -61,23 +61,23 @@ _IMPORTED = re.compile(r"['\"]node:test['\"]")
 
 
 class NodeRunner(JavaScriptRunner):
-    """`node --test`, or `tsx --test`, with whatever other options."""
+    """The runner of `node --test`, or `tsx --test`, with any other options."""
 
     name = "node --test"
     default_command = "node --test"
     style = Style(module="node:test", assertions="node:assert", body="assert")
 
     def present(self, paths: Collection[str], package: bytes | None) -> bool:
-        """Nothing but the script of the package tells it."""
+        """Return False: only the script of the package tells it."""
         return False
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """The program comes first, or after what only starts it; `--test` is among its options."""
+        """Return whether the program comes first, or after a mere starter, with `--test` among its options."""
         program = next((word for word in argv if word not in _FIRST and "=" not in word), "")
         return PurePosixPath(program).name in _PROGRAMS and "--test" in argv
 
     def called_by(self, script: str) -> str | None:
-        """The part of a script from the program on."""
+        """Return the part of a script from the program on."""
         words = command_line.split(script)
         variables = words[1 : 1 + sum("=" in word for word in words[1:])] if words[0] == "env" else ()
         start = next((i for i, word in enumerate(words) if PurePosixPath(word).name in _PROGRAMS), len(words))
@@ -86,14 +86,14 @@ class NodeRunner(JavaScriptRunner):
         return package_scripts.joined((*variables, *called)) if rest and self.runs(rest) else None
 
     def is_test_file(self, path: str) -> bool:
-        """What is named as node looks for it, and scripts in a directory of tests."""
+        """Return whether a file is named as node looks for it, or is a script in a directory of tests."""
         file = PurePosixPath(path)
         below = not {"test", "tests"}.isdisjoint(file.parts[:-1])
         named = bool(_TESTS.fullmatch(file.name)) or (below and bool(SCRIPT.fullmatch(file.suffix)))
         return named or super().is_test_file(path)
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """The command with our reporter, and with its patterns put in as a shell would."""
+        """Return the command with our reporter, and with its patterns expanded as a shell would."""
         argv = command_line.split(test_command)
         if not self.runs(argv):
             raise Misconfigured(f"test_command '{test_command}' does not call node --test.")
@@ -108,13 +108,13 @@ class NodeRunner(JavaScriptRunner):
         return ("env", "CI=true", *before, *options, *ours, *chosen)
 
     def read(self, data: bytes, project: Project) -> Report:
-        """What the reporter wrote; a file of tests that passed without one has ended before it came to them."""
+        """Read the reporter's output; a test file that passed without a test ended before it came to them."""
         report = engine_report.read(data, project, BETWEEN)
         silent = [case.file for case in report.cases if _is_silent(case, project)]
         return Report(problem=f"{silent[0]} ended before it reported a test") if silent else report
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """As its report says; without a test it ends with success, or finds no file."""
+        """Return whether the exit code agrees with the report; without a test it is success, or no file was found."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == (1 if failed else 0)
 
@@ -125,7 +125,7 @@ def _is_silent(case: Case, project: Project) -> bool:
 
 
 def _parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options, without reporters, and the files."""
+    """Return the options, without reporters, and the files."""
     options: list[str] = []
     files: list[str] = []
     before = ""
@@ -140,7 +140,7 @@ def _parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _expanded(pattern: str, paths: Collection[str]) -> Iterator[str]:
-    """The files that a pattern means; node 20 does not expand them itself."""
+    """Yield the files that match a pattern; node 20 does not expand them itself."""
     if not re.search(r"[*?\[{]", pattern):
         yield pattern
         return
@@ -151,7 +151,7 @@ def _expanded(pattern: str, paths: Collection[str]) -> Iterator[str]:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """`a.{js,ts}` as two patterns."""
+    """Return `a.{js,ts}` as two patterns."""
     braces = re.search(r"\{([^{}]*)\}", pattern)
     if braces is None:
         return [pattern]
@@ -160,7 +160,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _fits(path: str, pattern: str) -> bool:
-    """`**` stands for any directories, `*` for part of one name."""
+    """Return whether a path matches: `**` stands for any directories, `*` for part of one name."""
     names, parts = path.split("/"), pattern.split("/")
 
     def fits(name: int, part: int) -> bool:

@@ -1,4 +1,4 @@
-"""Emits the events of test runs: each becomes one, with its counts."""
+"""The events of test runs: one for each run, with its counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from worker_agent.tdd.setup.setup_step import SetUp
 
 
 class ObservedBench(TestBench):
-    """Tells each run that it made; one whose result was known already is none."""
+    """A bench that emits an event for each run that it made; a cached result is no run."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ObservedBench(TestBench):
 
 
 def purpose(what: Tests) -> dict[str, Any]:
-    """What an event says of why tests are run; nothing of an ordinary run (pure)."""
+    """Return an event's fields about the purpose of a run; empty for an ordinary run (pure)."""
     why = what.purpose
     return {
         name: value for name, value in {"purpose": str(why.kind), "number": why.number, "of": why.of}.items() if value
@@ -51,7 +51,7 @@ def purpose(what: Tests) -> dict[str, Any]:
 
 
 def counts(run: TestRun, planted: Collection[str] = ()) -> dict[str, Any]:
-    """What an event says of a run: how it ended in one word, and how many tests ended how (pure).
+    """Return an event's fields about a run: its result in one word, and the number of tests by outcome (pure).
 
     Control tests, by their names `planted`, are left out: some of them have to fail.
     """

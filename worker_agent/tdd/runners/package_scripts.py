@@ -1,6 +1,6 @@
-"""What `npm test` and its like call: the scripts of package.json, taken apart into the commands that they run (pure).
+"""The commands behind `npm test` and its like: the scripts of package.json, divided into their commands (pure).
 
-Scripts that run before or after it (`pretest`) are left out: what has to be built belongs into `setup_command`.
+Scripts that run before or after it (`pretest`) are left out: builds belong into `setup_command`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _ENVIRONMENT = frozenset({"cross-env", "cross-env-shell", "env"})
 _OPERATOR = re.compile(r"[();<>|&]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _NESTED = 6
-"""Scripts that call each other are followed so far."""
+"""The most levels of scripts calling each other that are followed."""
 
 
 def commands(argv: Sequence[str], package: bytes | None) -> tuple[str, ...]:
-    """The commands of the scripts that `argv` runs, in their order; none when it runs no script of this package."""
+    """Return the commands of the scripts that `argv` runs, in order; empty if it runs no script of this package."""
     scripts = _scripts(package)
     return tuple(joined(words) for words in _called(argv, scripts, 0) if words)
 
 
 def joined(words: Sequence[str]) -> str:
-    """The command as it would be written; variables before it stay what they are."""
+    """Return the command as it would be written; variables before it are kept."""
     count = next((index for index, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words))
     variables = (f"{name}={shlex.quote(value)}" for name, _, value in (word.partition("=") for word in words[:count]))
     return " ".join((*variables, shlex.join(words[count:])))
@@ -46,7 +46,7 @@ def _called(argv: Sequence[str], scripts: Mapping[str, str], depth: int) -> Iter
 
 
 def _names(argv: Sequence[str], scripts: Mapping[str, str]) -> list[tuple[str, Sequence[str]]]:
-    """The scripts that a call runs, each with the arguments that it is given."""
+    """Return the scripts that a call runs, each with its arguments."""
     words = _bare([word for word in argv if not _ASSIGNMENT.match(word)])
     if not words:
         return []
@@ -70,7 +70,7 @@ def _names(argv: Sequence[str], scripts: Mapping[str, str]) -> list[tuple[str, S
 
 
 def _parts(script: str) -> list[list[str]]:
-    """The commands of a line of shell, without what redirects them."""
+    """Return the commands of a line of shell, without redirections."""
     lexer = shlex.shlex(script, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -87,7 +87,7 @@ def _parts(script: str) -> list[list[str]]:
 
 
 def _bare(words: Sequence[str]) -> list[str]:
-    """A command without the program that only sets variables for it."""
+    """Return a command without the program that only sets variables for it."""
     rest, variables = list(words), []
     while rest and (_ASSIGNMENT.match(rest[0]) or PurePosixPath(rest[0]).name in _ENVIRONMENT):
         if _ASSIGNMENT.match(rest[0]):

@@ -1,7 +1,7 @@
-"""PHPUnit: how it is called, and what its JUnit report means (tried with 9.6; from 10 on by its documentation).
+"""PHPUnit: its command and the reading of its JUnit report (tried with 9.6; from 10 on by its documentation).
 
-A file that cannot be loaded ends the whole run before there is a report: each test file of it is lost. Control
-tests for a PHP file: methods at random places of a class of tests.
+A file that cannot be loaded ends the whole run before there is a report: each test file of it is lost. Control tests
+for a PHP file: methods at random places of a class of tests.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from worker_agent.tdd.runners.runner import Invocation, Read, Selection
 
 _OPTIONS = ("--colors=never", "--order-by=default", "--do-not-cache-result", "--no-coverage")
 NAMES_LIMIT = 200
-"""Above so many tests `--filter` names only their classes."""
+"""The most tests that `--filter` names singly; above, it names only their classes."""
 
 _FATAL = re.compile(r"^(?:PHP )?(?:Fatal|Parse) error: .*|^An error occurred inside PHPUnit\.?.*", re.MULTILINE)
 _NO_CLASS = re.compile(r"(?:Class|Interface|Trait|Enum) ['\"]([\w\\]+)['\"] not found")
@@ -36,7 +36,7 @@ _NO_NAME = re.compile(
 _SYNTAX = re.compile(r"ParseError|Parse error|syntax error")
 _PROVIDER = re.compile(r"data provider specified for (?:[\w\\]+\\)?(\w+)::(\w+) is invalid")
 _DOUBTED = re.compile(r"Risky|(?<!\\Error\\)Warning")
-"""What PHPUnit itself doubts; `PHPUnit\\Framework\\Error\\Warning` is a warning of PHP in the code, and a failure."""
+"""Words of PHPUnit's own doubts; `PHPUnit\\Framework\\Error\\Warning` is a warning of PHP in the code: a failure."""
 _PASSED_WITH_DOUBT = CaseOutcome.SKIPPED
 _FAILED = frozenset({1, 2})
 """The exit codes with failures and with errors."""
@@ -44,28 +44,28 @@ _CRASHED = 255
 
 
 class PhpunitRunner:
-    """Any command in which phpunit is called by its name."""
+    """The runner of any command in which phpunit is called by its name."""
 
     name = "phpunit"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """Its configuration, or its package in composer.json."""
+        """Return the command by its configuration, or its package in composer.json."""
         composed = b"phpunit/phpunit" in (read("composer.json") or b"")
         configured = not {"phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"}.isdisjoint(paths)
         return ("vendor/bin/phpunit" if composed else "phpunit") if composed or configured else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`phpunit`, `vendor/bin/phpunit`, `php phpunit.phar`."""
+        """Return whether `phpunit`, `vendor/bin/phpunit` or `php phpunit.phar` is called."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`*Test.php`, `*.phpt`, and PHP in a directory of tests."""
+        """Return whether a file is `*Test.php`, `*.phpt`, or PHP in a directory of tests."""
         file = PurePosixPath(path)
         below = not {"test", "tests", "Test", "Tests"}.isdisjoint(file.parts[:-1])
         return file.name.endswith("Test.php") or file.suffix == ".phpt" or below
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command` with the report, in one order, never from a cache."""
+        """Return `test_command` with the report, in one order, never from a cache."""
         argv = command_line.split(test_command)
         at = _position(argv)
         if at is None:
@@ -75,20 +75,20 @@ class PhpunitRunner:
         return (*argv[: at + 1], "--log-junit", str(call.report), *_OPTIONS, *chosen, *argv[at + 1 :])
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """None."""
+        """Return no variables."""
         return {}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` names the one report."""
+        """Return no files: `command` names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """JUnit XML; a test that PHPUnit calls risky proves nothing."""
+        """Read JUnit XML; a test that PHPUnit calls risky proves nothing."""
         report = junit.read(data, project)
         return replace(report, cases=tuple(map(_clear, report.cases)))
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
-        """All files, when one of them could not be loaded."""
+        """Return all files if one of them could not be loaded."""
         fatal = _FATAL.search(output_tail)
         if reported or fatal is None or code not in {2, _CRASHED}:
             return None
@@ -103,18 +103,18 @@ class PhpunitRunner:
         )
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`tests/SumTest.php::SumTest::testAdds with data set "one"`."""
+        """Return an id like `tests/SumTest.php::SumTest::testAdds with data set "one"`, and the file."""
         if case.name == case.file:
             return case.file, case.file
         scope = re.split(r"[\\.]", case.classname)[-1]
         return "::".join(part for part in (case.file, scope, stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
-        """The line that names the error, then the text."""
+        """Return the line that names the error, then the text."""
         return "\n".join(part for part in (_error(case), case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """Own classes, functions and constants that are missing, apart from those of packages."""
+        """Return the kind: own classes, functions and constants that are missing, apart from those of packages."""
         error = _error(case)
         missing = _NO_CLASS.search(error)
         if missing:
@@ -126,7 +126,7 @@ class PhpunitRunner:
         return FailureKind.SYNTAX if _SYNTAX.search(error) else FailureKind.COLLECTION
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """It reported tests, and its exit code says the same; a risky test may be what it failed for."""
+        """Return whether it reported tests, and its exit code agrees; a risky test may cause a failure code."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         if failed:
             return code in _FAILED or (code == _CRASHED and all(case.name == case.file for case in cases))
@@ -135,16 +135,16 @@ class PhpunitRunner:
         return (bool(cases) and (code == 0 or (code in _FAILED and doubted))) or (nothing and code in {0, 1})
 
     def asserted(self, case: Case) -> bool:
-        """What PHPUnit itself calls a failure."""
+        """Return whether PHPUnit itself calls it a failure."""
         return case.outcome is CaseOutcome.FAILED
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Methods among those of a class of the file."""
+        """Return the file with control methods among those of one of its classes."""
         return control(path, content, names)
 
 
 def _position(argv: Sequence[str]) -> int | None:
-    """The program comes first, or after what only starts it."""
+    """Return the position of the program: first, or after a mere starter."""
     for at, word in enumerate(argv):
         if re.fullmatch(r"(?:simple-)?phpunit(?:[-.\d]*)(?:\.phar)?", PurePosixPath(word).name):
             return at
@@ -154,7 +154,7 @@ def _position(argv: Sequence[str]) -> int | None:
 
 
 def _filter(selection: Selection) -> str:
-    """The classes are named like their files; single tests where not too many are asked for."""
+    """Return the filter: classes are named like their files; single tests unless there are too many."""
     classes = "|".join(sorted({re.escape(PurePosixPath(path).stem) for path in selection.files})) or "(?!)"
     names = {test.rpartition("::")[2].partition(" with data set ")[0] for test in selection.tests}
     single = names and len(names) <= NAMES_LIMIT and all(re.fullmatch(r"\w+", name) for name in names)
@@ -163,7 +163,7 @@ def _filter(selection: Selection) -> str:
 
 
 def _clear(case: Case) -> Case:
-    """A case under the name of its test: a provider that fails has none, a risky test has not passed."""
+    """Return a case under the name of its test: a failing provider has none, a risky test has not passed."""
     provider = _PROVIDER.search(case.text)
     if provider:
         return replace(case, classname=provider[1], name=provider[2], outcome=CaseOutcome.ERROR)
@@ -173,7 +173,7 @@ def _clear(case: Case) -> Case:
 
 
 def _error(case: Case) -> str:
-    """The error as PHP says it: the first line is the test's name."""
+    """Return the error as PHP reports it: the first line is the test's name."""
     lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
     if case.name == case.file:
         telling = (line for line in lines if _NO_CLASS.search(line) or _NO_NAME.search(line) or _SYNTAX.search(line))
@@ -184,7 +184,7 @@ def _error(case: Case) -> str:
 
 
 def _is_own(name: str, project: Project) -> bool:
-    """A class in a namespace that composer.json maps to a directory; without such a map all that is not installed."""
+    """Return whether a class is own: in a namespace that composer.json maps; without a map, all not installed ones."""
     known = _namespaces(project)
     return "\\" not in name or not known or any(name.startswith(prefix) for prefix in known)
 
@@ -204,7 +204,7 @@ _NEEDS = frozenset({"setup", "setupbeforeclass", "__construct", "teardown"})
 
 
 def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
-    """Two methods that must pass and two that must fail; None where no class can take them."""
+    """Return the file with two passing and two failing control methods; None if no class can take them."""
     from worker_agent.tdd.syntax.source import parse  # grammars are loaded when a file is parsed
 
     source = parse(path, content) if path.endswith(".php") else None
@@ -222,7 +222,7 @@ def control(path: str, content: bytes, names: Sequence[str]) -> Control | None:
 
 
 def _places(root: Node) -> list[int]:
-    """Where the methods of classes begin, with the comments above them; classes that need a set-up last."""
+    """Return the starts of methods with their comments; those of classes that need a set-up last."""
     free: list[int] = []
     others: list[int] = []
     for node in _classes(root):
@@ -234,7 +234,7 @@ def _places(root: Node) -> list[int]:
 
 
 def _classes(root: Node) -> Iterator[Node]:
-    """The classes that extend a `...TestCase` and can have tests."""
+    """Yield the classes that extend a `...TestCase` and can have tests."""
     pending = list(root.named_children)
     while pending:
         node = pending.pop(0)
@@ -246,7 +246,7 @@ def _classes(root: Node) -> Iterator[Node]:
 
 
 def _start(method: Node) -> int:
-    """The place before a method and the comments that belong to it."""
+    """Return the place before a method and the comments that belong to it."""
     node = method
     while node.prev_named_sibling is not None and node.prev_named_sibling.type == "comment":
         node = node.prev_named_sibling
@@ -258,7 +258,7 @@ def _text(node: Node | None) -> str:
 
 
 def _values(word: str, passes: bool) -> tuple[str, int]:
-    """Two expressions that are equal, or not."""
+    """Return two expressions that are equal, or not."""
     number = 40 + secrets.randbelow(90)
     name = word.removeprefix("test").lower()
     first, last = name[: 3 + secrets.randbelow(4)], name[-(3 + secrets.randbelow(4)) :]

@@ -1,6 +1,6 @@
-"""What a test runner may know of the repository whose tests it ran: enough to tell its own names from others'.
+"""The facts about a repository that a runner needs to tell its own names from others'.
 
-Which module names belong to the repository: a missing one is where test-first begins.
+Also the module names that belong to the repository: test-first begins with a missing one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 class Project:
     """A checkout: its directory, its files, and the names that belong to it.
 
-    `paths` are relative to `root`, those of `announced` among them: files that do not exist yet but that the
-    specification or the change will add. `modules` are Python's importable top-level names.
+    `paths` are relative to `root`, with those of `announced`: files that do not exist yet but that the specification or
+    the change will add. `modules` are Python's importable top-level names.
     """
 
     root: Path
@@ -24,12 +24,12 @@ class Project:
 
     @classmethod
     def of(cls, root: Path, paths: Collection[str], announced: Collection[str] = ()) -> Project:
-        """The project of a checkout with these `paths`; `announced` paths are going to be its own."""
+        """Return the project of a checkout with these `paths`; `announced` paths will be its own."""
         every = frozenset(paths) | frozenset(announced)
         return cls(root, every, first_party(every))
 
     def below(self, name: str) -> str:
-        """A file as the repository names it, whether `name` is absolute or relative; one outside keeps its name."""
+        """Return the repository's name of a file, given absolute or relative; a file outside keeps its name."""
         path = Path(name)
         if not path.is_absolute():
             return path.as_posix().removeprefix("./")
@@ -43,14 +43,14 @@ SOURCE_DIRECTORIES = ("src", "lib", "python")
 """Directories that projects put on the import path instead of their root."""
 
 PROJECT_FILES = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
-"""A directory that holds one of these is a project of its own (several in one repository)."""
+"""Files that mark a directory as a project of its own (several in one repository)."""
 
 
 def first_party(paths: Collection[str]) -> frozenset[str]:
-    """The importable top-level names of a repository with these paths.
+    """Return the importable top-level names of a repository with these paths.
 
-    Packages and modules at the root, under `src` and its like, in nested projects, and beside
-    tests in directories without `__init__.py`, which pytest puts on the import path itself.
+    Packages and modules at the root, under `src` and its like, in nested projects, and next to tests in directories
+    without `__init__.py`, which pytest puts on the import path itself.
     """
     files = [PurePosixPath(path) for path in paths]
     roots = _roots(files)

@@ -1,4 +1,4 @@
-"""Text of a checkout that tests have run in: a link is not followed, a pipe not waited for, sizes are capped."""
+"""Text of a checkout that tests have run in: no link is followed, no pipe waited for, sizes are capped."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import stat
 from worker_agent.tdd.runners.project import Project
 
 SIZE_LIMIT = 2 * 2**20
-"""Bytes of one file that are read; larger ones are generated or data."""
+"""The most bytes of one file that are read; larger ones are generated or data."""
 
 
 def text(project: Project, path: str) -> str:
-    """The beginning of a file of the checkout; empty for one that is not there, or no regular file."""
+    """Return the beginning of a file of the checkout; empty if it does not exist, or is no regular file."""
     try:
         descriptor = os.open(project.root / path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""pytest: how it is called, and what its JUnit report and its error texts mean (pure).
+"""pytest: its command and the reading of its JUnit report and its error texts (pure).
 
-How pytest is told to run a few test files only, whatever paths its command line and configuration name. What a
-command and configuration files tell pytest of how test files are named.
+Also the options for running a few test files only, whatever paths its command line and configuration name, and the
+names of test files from commands and configuration.
 """
 
 from __future__ import annotations
@@ -57,24 +57,24 @@ _NO_FIXTURE = re.compile(r"fixture '[^']*' not found|recursive dependency involv
 _TIMEOUT = re.compile(r"Failed: Timeout ")
 _NOT_THE_TEST = re.compile(r"\[XPASS\(strict\)\]|worker '[^']*' crashed")
 _COVERAGE = re.compile(r"^(?:FAIL )?(?:Coverage failure:|Required test coverage of)", re.MULTILINE)
-"""What pytest-cov prints when too little is covered, which alone makes the exit code 1."""
+"""The message of pytest-cov when too little is covered, which alone makes the exit code 1."""
 _TEST_FILE = re.compile(r"test_.*\.py|.*_tests?\.py|tests\.py|conftest\.py")
 _MENTIONS = (("pyproject.toml", b"pytest"), ("setup.cfg", b"tool:pytest"), ("tox.ini", b"[pytest]"))
 
 
 @dataclass(frozen=True, slots=True)
 class PytestRunner:
-    """Any command in which pytest is called by its name; `patterns` are names of test files besides the usual ones."""
+    """The runner of any command with pytest; `patterns` are names of test files besides the usual ones."""
 
     patterns: tuple[str, ...] = ()
     name: str = "pytest"
 
     def of(self, argv: Sequence[str], read: Read) -> PytestRunner:
-        """The same for one command in one repository, whose configuration may name its test files otherwise."""
+        """Return the runner for one command in one repository, whose configuration may name other test files."""
         return PytestRunner(patterns(argv, read))
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """pytest is used where its configuration, a conftest or a file named like its tests is found."""
+        """Return the command if there is a configuration, a conftest or a file named like pytest's tests."""
         names = {PurePosixPath(path).name for path in paths}
         found = (
             not names.isdisjoint({"pytest.ini", ".pytest.ini", "conftest.py"})
@@ -84,16 +84,16 @@ class PytestRunner:
         return DEFAULT_COMMAND if found else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """pytest is called by its own name: `pytest`, `python -m pytest`, `uv run pytest`."""
+        """Return whether pytest is called by its own name: `pytest`, `python -m pytest`, `uv run pytest`."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`test_*.py`, `*_test.py`, `tests.py`, `conftest.py`, and what the configuration names."""
+        """Return whether a file is `test_*.py`, `*_test.py`, `tests.py`, `conftest.py`, or configured as one."""
         file = PurePosixPath(path)
         return bool(_TEST_FILE.fullmatch(file.name)) or any(_matches(file, pattern) for pattern in self.patterns)
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command` with the options that make the run comparable and reported to `call.report`."""
+        """Return `test_command` with the options that make the run comparable and reported to `call.report`."""
         argv = command_line.split(test_command)
         called = _position(argv)
         if called is None:
@@ -103,19 +103,19 @@ class PytestRunner:
         return (*argv[:end], f"--junitxml={call.report}", *_OPTIONS, *chosen, *argv[end:])
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """None."""
+        """Return no variables."""
         return {}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` names the one report."""
+        """Return no files: `command` names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """JUnit XML."""
+        """Read JUnit XML."""
         return junit.read(data, project)
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`tests/test_a.py::TestClass::test_name[parameter]`; a file that was not collected is its path.
+        """Return an id like `tests/test_a.py::TestClass::test_name[parameter]`; an uncollected file is its own id.
 
         Addresses and temporary paths in a parameter differ from run to run: they are left out.
         """
@@ -129,11 +129,11 @@ class PytestRunner:
         return "::".join([case.file, *(scope for scope in scopes if scope), stable(case.name)]), case.file
 
     def explain(self, case: Case) -> str:
-        """The line that names the error, then the end of the traceback."""
+        """Return the line that names the error, then the end of the traceback."""
         return "\n".join(part for part in (_error(case), case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """Read from the last error line alone: tests print anything, also the texts of other errors."""
+        """Return the kind by the last error line alone: tests print anything, also the texts of other errors."""
         error = _error(case)
         if case.message.startswith("failed on teardown") or _NOT_THE_TEST.match(error):
             return FailureKind.OTHER
@@ -147,7 +147,7 @@ class PytestRunner:
         return unittest_runner.while_collecting(error, project.modules)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """Exit codes are not enough: `pytest.exit(returncode=0)` ends a run early and leaves a nameless case."""
+        """Return whether the run is complete: `pytest.exit(returncode=0)` ends one early and leaves a nameless case."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         agree = code == 0 if cases and not failed else code == 1 if failed else code in {0, NO_TESTS}
         covered_too_little = code == 1 and bool(_COVERAGE.search(output_tail))
@@ -155,16 +155,16 @@ class PytestRunner:
         return (agree or covered_too_little) and whole
 
     def asserted(self, case: Case) -> bool:
-        """An AssertionError of whatever kind, or `pytest.fail` and what is built on it."""
+        """Return whether it is any AssertionError, or comes from `pytest.fail` and functions built on it."""
         return unittest_runner.asserted(_error(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Functions among those of the file."""
+        """Return the file with control functions among its own."""
         return control_python.control(path, content, names)
 
 
 def _matches(file: PurePosixPath, pattern: str) -> bool:
-    """As pytest compares: a pattern without a slash with the name alone."""
+    """Return whether a file matches as in pytest: a pattern without a slash is compared with the name alone."""
     return fnmatchcase(str(file) if "/" in pattern else file.name, f"*{pattern}" if "/" in pattern else pattern)
 
 
@@ -178,7 +178,7 @@ def _position(argv: Sequence[str]) -> int | None:
 
 
 def _error(case: Case) -> str:
-    """The error as one line: of a failure the message says it, of an error only the text does."""
+    """Return the error as one line: for a failure from the message, for an error from the text."""
     if case.outcome is CaseOutcome.FAILED:
         return (case.message or case.text).strip().split("\n")[0]
     fixture = re.search(rf"^E +(.*(?:{_NO_FIXTURE.pattern}).*)$", case.text, re.MULTILINE)
@@ -189,18 +189,18 @@ def _error(case: Case) -> str:
 
 
 _NAME = re.compile(r"(?!(?:and|or|not)$)[A-Za-z_]\w*")
-"""What the expression can name; doctests have dots in their names, and whole files are paths."""
+"""Names that the expression can contain; doctests have dots in their names, and whole files are paths."""
 
 _COLLECTED = frozenset({".py", ".txt", ".rst", ".md"})
 
 NAMES_LIMIT = 60
-"""Above so many test functions `-k` is left out: the whole files run."""
+"""The most test functions for which `-k` is given; above, the whole files run."""
 
 
 def options(argv: Sequence[str], selection: Selection | None, paths: Collection[str]) -> tuple[str, ...]:
-    """Everything beside the selected files is ignored: directories as a whole, files one by one.
+    """Return options that ignore all but the selected files: directories as a whole, files one by one.
 
-    A command that chooses by name itself goes on doing so: pytest takes only one such expression.
+    A command that chooses by name itself keeps its own choice: pytest takes only one such expression.
     """
     if selection is None:
         return ()
@@ -214,7 +214,7 @@ def _ignored(files: Collection[str], paths: Collection[str]) -> frozenset[str]:
 
 
 def _by_name(selection: Selection) -> tuple[str, ...]:
-    """The functions by name, as an expression: it may match more, never less."""
+    """Return the functions by name, as an expression: it may match more, never less."""
     names = {test.partition("[")[0].rpartition("::")[2] for test in selection.tests}
     if not names or len(names) > NAMES_LIMIT or not all(_NAME.fullmatch(name) for name in names):
         return ()
@@ -223,11 +223,11 @@ def _by_name(selection: Selection) -> tuple[str, ...]:
 
 _INI = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 _DOCTEST_FILES = "test*.txt"
-"""What `--doctest-glob` is by itself; pytest takes such files for doctests whenever it meets them."""
+"""The default of `--doctest-glob`; pytest takes such files for doctests whenever it meets them."""
 
 
 def patterns(argv: Sequence[str], read: Read) -> tuple[str, ...]:
-    """Names of test files besides the usual ones: `python_files`, and `--doctest-glob` where it is given."""
+    """Return names of test files besides the usual ones: `python_files`, and `--doctest-glob` if it is given."""
     settings = _settings(read)
     words = [*_words(settings.get("addopts")), *argv]
     return tuple(dict.fromkeys([*_words(settings.get("python_files")), *_globs(words), _DOCTEST_FILES]))
@@ -244,7 +244,7 @@ def _globs(words: Iterable[str]) -> Iterator[str]:
 
 
 def _settings(read: Read) -> Mapping[str, Any]:
-    """pytest's section of the first file that has one, in pytest's own order."""
+    """Return pytest's section of the first file that has one, in pytest's own order."""
     for path, section in _INI[:2]:
         if found := _section(read(path), section):
             return found
@@ -272,7 +272,7 @@ def _toml(content: bytes | None) -> Mapping[str, Any]:
 
 
 def _words(value: object) -> list[str]:
-    """The words of a setting, written as one text or as a list."""
+    """Return the words of a setting, written as one text or as a list."""
     if isinstance(value, list):
         return [word for word in value if isinstance(word, str)]
     try:

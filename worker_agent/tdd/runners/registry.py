@@ -1,4 +1,4 @@
-"""The test runners that there are, and which one a repository uses."""
+"""The known test runners, and the choice of a repository's runner."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ RUNNERS: tuple[Runner, ...] = (
     BatsRunner(),
     UnittestRunner(),
 )
-"""In the order in which they are asked; a new runner is one line here."""
+"""The runners in the order in which they are tried; a new runner is one line here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to run, and who understands it."""
+    """A test command, and the runner that understands it."""
 
     runner: Runner
     test_command: str
@@ -55,18 +55,18 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The tests of one directory of the repository, empty for its root, and how they are run there."""
+    """The tests of one directory of the repository, empty for its root, and their runner there."""
 
     directory: str
     choice: Choice
 
 
 def choose(test_command: str | None, test_report: str | None, paths: Collection[str], read: Read) -> Choice:
-    """The runner for a repository with these `paths`, and the configured or else the detected command.
+    """Return the runner for a repository with these `paths`, and the configured or else the detected command.
 
-    Of `npm test` and its like, that part of the package's script is the command which calls a runner.
-    `test_report` is a glob in the checkout; it serves only commands that no runner knows.
-    Raises `Misconfigured` with the sentence for the person when nothing fits.
+    For `npm test` and its like, the command is the part of the package's script that calls a runner. `test_report` is a
+    glob in the checkout; it serves only commands that no runner knows. Raises `Misconfigured` with the sentence for the
+    person if nothing fits.
     """
     if test_command is None:
         return _detected(paths, read)
@@ -96,7 +96,7 @@ def _called(argv: Sequence[str]) -> Runner | None:
 
 
 def _scripted(argv: Sequence[str], read: Read) -> Choice | None:
-    """The first command of a package's script that is a runner of tests."""
+    """Return the first command of a package's script that is a runner of tests."""
     for script in package_scripts.commands(argv, read("package.json")):
         for runner in RUNNERS:
             if isinstance(runner, JavaScriptRunner) and (called := runner.called_by(script)):
@@ -105,7 +105,7 @@ def _scripted(argv: Sequence[str], read: Read) -> Choice | None:
 
 
 def _made(runner: Runner, argv: Sequence[str], read: Read) -> Runner:
-    """The runner as the command and the repository's configuration want it."""
+    """Return the runner, adapted to the command and the repository's configuration."""
     return runner.of(argv, read) if isinstance(runner, PytestRunner) else runner
 
 

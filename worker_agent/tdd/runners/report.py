@@ -1,4 +1,4 @@
-"""What a test run says, test by test: frozen values, no I/O."""
+"""The results of a test run, test by test: frozen values, no I/O."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from functools import cached_property
 from typing import ClassVar
 
 TestId = str
-"""Names one test for ever: `path::Class::name` with `path` relative to the repository."""
+"""The permanent name of a test: `path::Class::name` with `path` relative to the repository."""
 
 MESSAGE_LIMIT = 4000
-"""Characters of a failure's text that are kept; the error itself stands at its end."""
+"""The most characters of a failure's text that are kept; the error itself is at its end."""
 
 NO_TESTS = "no tests"
-"""What is said of a run of no test, or of none at all."""
+"""The words for a run of no test, or for no run at all."""
 
 
 class CaseOutcome(StrEnum):
-    """How one test ended."""
+    """The outcome of one test."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -29,7 +29,7 @@ class CaseOutcome(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Why a test did not pass, as far as its text tells."""
+    """The reason why a test did not pass, as far as its text tells."""
 
     ASSERTION_OR_EXCEPTION = "assertion or exception"
     FIRST_PARTY_IMPORT = "a name of this repository is missing"
@@ -53,7 +53,7 @@ ACCEPTED = frozenset(
 class TestResult:
     """One test, or one file that could not be collected. `kind` is None unless it failed.
 
-    `asserted`: it failed by an assertion of its own, not by a crash of what it tests.
+    `asserted`: True if it failed by an assertion of its own, not by a crash of the code under test.
     """
 
     __test__: ClassVar[bool] = False  # pytest takes every class named Test* for tests
@@ -75,12 +75,12 @@ class TestResult:
 class TestRun:
     """One run of the whole test command.
 
-    `broken_files` are the paths that could not be collected; a directory stands for all below it.
-    `finished` is False when the run was cut short (deadline, limit, crash, no readable report): then
-    absent tests mean nothing, and `output_tail` says what the command printed last. `limit` is the
-    limit that it passed, as in `memory (more than 4.0 GiB)`. `controlled` says whether control tests were reported
-    as they must be; None when there were none. `seconds` is how long the command ran. `missing` says which program
-    is not on this machine, where that kept the command from running.
+    `broken_files` are the paths that could not be collected; a directory stands for all below it. `finished` is False
+    if the run was cut short (deadline, limit, crash, no readable report): then absent tests mean nothing, and
+    `output_tail` is the end of the command's output. `limit` is the limit that it passed, as in `memory (more than 4.0
+    GiB)`. `controlled`: True if control tests were reported as they must be; None if there were none. `seconds` is the
+    duration of the command. `missing` names the program that is not on this machine, if that kept the command from
+    running.
     """
 
     __test__: ClassVar[bool] = False  # see TestResult
@@ -107,17 +107,17 @@ class TestRun:
         return frozenset(r.id for r in self.results.values() if r.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR})
 
     def broken(self, path: str) -> TestResult | None:
-        """Why `path` could not be collected: it, or a directory above it, is broken."""
+        """Return the error because of which `path`, or a directory above it, could not be collected; None for none."""
         parts = path.split("/")
         prefixes = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
         return next((self.broken_files[prefix] for prefix in prefixes if prefix in self.broken_files), None)
 
     def digest(self) -> str:
-        """SHA-256 (hex) of the sorted ids of the passing tests."""
+        """Return the SHA-256 (hex) of the sorted ids of the passing tests."""
         return hashlib.sha256("\n".join(sorted(self.passed)).encode("utf-8", "surrogateescape")).hexdigest()
 
     def one_line(self) -> str:
-        """For people, for example `12 passed, 1 failed, 2 files not collected`."""
+        """Return the result for people, for example `12 passed, 1 failed, 2 files not collected`."""
         skipped = sum(r.outcome is CaseOutcome.SKIPPED for r in self.results.values())
         counts = {"passed": len(self.passed), "failed": len(self.failed), "skipped": skipped}
         parts = [f"{count} {word}" for word, count in counts.items() if count]

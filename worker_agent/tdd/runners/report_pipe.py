@@ -13,15 +13,15 @@ from worker_agent.tdd.runners.junit import REPORT_LIMIT
 
 _PART = 2**16
 _AFTERWARDS = 2**20
-"""Bytes that are still read when the run has ended: more than a pipe holds, so whoever writes then goes unheard."""
+"""Bytes that are still read when the run has ended: more than a pipe holds, so later writers are not heard."""
 
 
 _WRITE_ONLY = 0o200
-"""Whoever reads every file it finds is refused here, where it would otherwise wait for ever (root alone is not)."""
+"""The pipe's mode: a program that reads all files is refused instead of waiting for ever; only root is not."""
 
 
 class ReportPipe:
-    """Collects what a run writes to its report; of more than the limit so much is kept that readers see it."""
+    """Collects the bytes that a run writes to its report; beyond the limit, just enough that readers notice it."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
@@ -37,11 +37,11 @@ class ReportPipe:
         return bytes(self._data)
 
     def start(self) -> None:
-        """Read from now on, in a thread of its own."""
+        """Start reading, in a thread of its own."""
         self._thread.start()
 
     def stop(self) -> None:
-        """The run has ended: read what is left, and close."""
+        """Read the rest after the run has ended, and close."""
         os.close(self._end)
         self._thread.join()
         os.close(self._descriptor)
@@ -64,13 +64,13 @@ class ReportPipe:
             left -= part
 
     def _wait_for_the_next_writer(self) -> None:
-        """Nobody has the pipe open any more, which poll would tell again and again: look now and then instead."""
+        """Wait a moment: while no program has the pipe open, poll would report that again and again."""
         only = select.poll()
         only.register(self._ended, select.POLLIN)
         only.poll(20)
 
     def _take(self) -> int:
-        """Read once; how many bytes there were."""
+        """Read once; return the number of bytes."""
         try:
             part = os.read(self._descriptor, _PART)
         except BlockingIOError:  # somebody else has the pipe open, and may have taken what was there
@@ -81,7 +81,7 @@ class ReportPipe:
 
 @contextmanager
 def report_pipe(path: Path) -> Iterator[ReportPipe]:
-    """A pipe at `path` that is read until the block ends; afterwards nothing is there."""
+    """Create a pipe at `path` that is read until the block ends, and remove it afterwards."""
     pipe = ReportPipe(path)
     pipe.start()
     try:

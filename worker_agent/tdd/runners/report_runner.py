@@ -1,4 +1,4 @@
-"""Any command that writes JUnit XML: the runner for ecosystems without one of their own."""
+"""The runner of any command that writes JUnit XML: for ecosystems without a runner of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
 from worker_agent.tdd.runners.runner import Invocation, Read
 
 _NOT_RUN = 126
-"""From this exit code on: not found, not executable, ended by a signal."""
+"""The first exit code that means: not found, not executable, or ended by a signal."""
 
 _ASSERTION = re.compile(r"Assert|Expectation|ComparisonFailure", re.IGNORECASE)
 _KINDS = (
@@ -30,7 +30,7 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class ReportRunner:
-    """Runs the command as it is and reads the files that `test_report`, a glob in the checkout, names."""
+    """Runs the command as it is and reads the files that match `test_report`, a glob in the checkout."""
 
     test_report: str
     name: str = "JUnit report"
@@ -40,29 +40,29 @@ class ReportRunner:
             raise Misconfigured(f"test_report '{self.test_report}' is not a glob relative to the repository.")
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """Never: nobody can guess the command."""
+        """Return None always: the command cannot be guessed."""
         return None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """Any command."""
+        """Return True: any command will do."""
         return True
 
     def is_test_file(self, path: str) -> bool:
-        """No file by its name alone: `test_files` in the configuration, or a directory for tests says it."""
+        """Return False: only `test_files` in the configuration, or a directory for tests, tells test files."""
         return False
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """The command without any addition."""
+        """Return the command without any addition."""
         return command_line.split(test_command)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """None."""
+        """Return no variables."""
         return {}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """The files that match, without those that a link leads out of the checkout.
+        """Return the files that match, without those that a link leads out of the checkout.
 
-        None where tests have left what cannot be searched, as directories deeper than a path can be.
+        Empty if tests have left a tree that cannot be searched, as directories deeper than a path can be.
         """
         root = where.resolve()
         with suppress(OSError, RuntimeError, ValueError):
@@ -71,22 +71,22 @@ class ReportRunner:
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """JUnit XML, one document or several; a case without a file has the one that is named like its class."""
+        """Read JUnit XML, one document or several; a case without a file has the one that is named like its class."""
         report = junit.read(data, project, several=True)
         files = _Files(project.paths)
         found = (case if case.file else replace(case, file=files.of(case.classname)) for case in report.cases)
         return replace(report, cases=tuple(found))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`file::classname::name`, as far as the report has them."""
+        """Return an id like `file::classname::name`, as far as the report has them, and the file."""
         return "::".join(part for part in (case.file, stable(case.classname), stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
-        """The message, then the end of the text."""
+        """Return the message, then the end of the text."""
         return "\n".join(part for part in (case.message, case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """By the type of the error and its first line; one that says neither may be anything."""
+        """Return the kind by the type of the error and its first line; if neither tells it, it may be any."""
         said = case.error or case.message or case.text
         if case.outcome is CaseOutcome.ERROR and not said.strip():
             return FailureKind.OTHER
@@ -94,19 +94,19 @@ class ReportRunner:
         return next((kind for pattern, kind in _KINDS if pattern.search(line)), FailureKind.ASSERTION_OR_EXCEPTION)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """It reported tests, and where it ended with an error one of them failed.
+        """Return whether it reported tests, and one of them failed if it ended with an error.
 
-        Some commands end with success in spite of failures, others with the number of these, which may be large.
+        Some commands end with success in spite of failures, others with the number of failures, which may be large.
         """
         failed = sum(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return bool(cases) and (code == 0 or (failed > 0 and (0 < code < _NOT_RUN or code == failed)))
 
     def asserted(self, case: Case) -> bool:
-        """JUnit's own distinction: a failure is the test's, an error whatever else happened."""
+        """Return JUnit's own distinction: a failure is the test's, an error is any other."""
         return case.outcome is CaseOutcome.FAILED or bool(_ASSERTION.search(case.error))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """None: nobody knows how the command finds its tests."""
+        """Return None: it is unknown how the command finds its tests."""
         return None
 
 
@@ -119,7 +119,7 @@ class _Files:
             self._by_stem[path.stem].append(path)
 
     def of(self, classname: str) -> str:
-        """The one file for `com.acme.CalcTest$Inner` or `tests.test_calc.TestCalc`; empty where there is not one."""
+        """Return the one file for `com.acme.CalcTest$Inner` or `tests.test_calc.TestCalc`; empty if not exactly one."""
         parts = re.split(r"[.\\/]|::", classname.partition("$")[0])
         for end in range(len(parts), 0, -1):
             named = parts[:end]

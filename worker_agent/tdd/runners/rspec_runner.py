@@ -1,4 +1,4 @@
-"""RSpec: how it is called, and what its JSON report means (pure).
+"""RSpec: its command and the reading of its JSON report (pure).
 
 A file that cannot be loaded ends the whole run: the report then has no example, only the message.
 """
@@ -25,7 +25,7 @@ _OUTCOMES = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED, "pendin
 _LOADING = re.compile(r"An error occurred while loading (\S+?)\.(?:\s|$)")
 _ASSERTED = re.compile(r"ExpectationNotMetError|MultipleExpectationsNotMet|MockExpectationError|Assertion")
 _FAILED = 1
-"""The exit code where a test failed; `--failure-exit-code` changes it, so it is given."""
+"""The exit code if a test failed; `--failure-exit-code` changes it, so it is given."""
 
 
 class _Exception(BaseModel):
@@ -62,27 +62,27 @@ class _Whole(BaseModel):
 
 
 class RspecRunner:
-    """Any command in which rspec is called by its name."""
+    """The runner of any command in which rspec is called by its name."""
 
     name = "rspec"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """`.rspec`, or files named like its own; through Bundler where there is a Gemfile that names it."""
+        """Return the command for `.rspec`, or files named like its own; with Bundler if a Gemfile names rspec."""
         found = ".rspec" in paths or any(path.startswith("spec/") and path.endswith("_spec.rb") for path in paths)
         bundled = b"rspec" in (read("Gemfile") or b"") or "Gemfile.lock" in paths
         return ("bundle exec rspec" if bundled else "rspec") if found else None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`rspec`, `bundle exec rspec`, `bin/rspec`."""
+        """Return whether `rspec`, `bundle exec rspec` or `bin/rspec` is called."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`*_spec.rb`, and what lies below `spec`."""
+        """Return whether a file is `*_spec.rb`, `.rspec`, or below `spec`."""
         file = PurePosixPath(path)
         return file.name.endswith("_spec.rb") or file.name == ".rspec" or "spec" in file.parts[:-1]
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """`test_command` with the report, in one order, never stopped at the first failure."""
+        """Return `test_command` with the report, in one order, never stopped at the first failure."""
         argv = command_line.split(test_command)
         at = _position(argv)
         if at is None:
@@ -96,15 +96,15 @@ class RspecRunner:
         return (*argv[: at + 1], *options, *ours, *exits, *files)
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Options of the account that runs it are left out."""
+        """Return the variable that leaves out the account's own options."""
         return {"SPEC_OPTS": ""}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` names the one report."""
+        """Return no files: `command` names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """RSpec's JSON; files that were not loaded are told by its messages."""
+        """Read RSpec's JSON; files that were not loaded are in its messages."""
         if len(data) > REPORT_LIMIT:
             return Report(problem=f"the test report is larger than {REPORT_LIMIT // 2**20} MB")
         try:
@@ -119,7 +119,7 @@ class RspecRunner:
         return Report((*examples, *_not_loaded(whole, project)))
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
-        """The other files of a run in which one could not be loaded: they were not run either."""
+        """Return the other files of a run in which one could not be loaded: they were not run either."""
         lost = [case for case in reported if case.name == case.file]
         if not lost or len(lost) != len(reported) or call.selection is None:
             return None
@@ -129,28 +129,28 @@ class RspecRunner:
         return Report(tuple(Case(path, "", path, CaseOutcome.ERROR, first.message, first.text) for path in others))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`spec/sum_spec.rb::Sum adds two numbers`."""
+        """Return an id like `spec/sum_spec.rb::Sum adds two numbers`, and the file."""
         return (case.file if case.name == case.file else f"{case.file}::{stable(case.name)}"), case.file
 
     def explain(self, case: Case) -> str:
-        """The class and message of the error, then where it was raised."""
+        """Return the class and message of the error, then the place where it was raised."""
         return control_ruby.explained(case)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """Own constants, methods and files that are missing, apart from gems."""
+        """Return the kind: own constants, methods and files that are missing, apart from gems."""
         return control_ruby.kind(case, project)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """It reported examples, and its exit code says the same."""
+        """Return whether it reported examples, and its exit code agrees."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == (_FAILED if failed else 0)
 
     def asserted(self, case: Case) -> bool:
-        """An expectation that was not met."""
+        """Return whether an expectation was not met."""
         return bool(_ASSERTED.search(case.error))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Groups among those of the file."""
+        """Return the file with control groups among its own."""
         return control_ruby.rspec(path, content, names) if path.endswith("_spec.rb") else None
 
 

@@ -1,4 +1,4 @@
-"""The bench: runs a test command, confined, in a directory that the caller made; what it left becomes values."""
+"""The bench: runs a test command, confined, in a directory that the caller made, and returns the results as values."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from worker_agent.tdd.setup.installed import NOTHING, Installed
 from worker_agent.tdd.setup.setup_step import Export, SetUp
 
 LOG = "output.log"
-"""The file of a run's own directory that takes what the command prints."""
+"""The file in a run's own directory for the command's output."""
 
 _NOT_FOUND = 127
-"""What shells say of a program that is not there."""
+"""The exit code of shells for a program that is not there."""
 
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_KEY", re.IGNORECASE)
 _NOT_PASSED_ON = re.compile(r"(?:GIT_|GITHUB_|GH_|SSH_|XDG_|PYTEST_ADDOPTS$|PYTEST_CURRENT_TEST$)")
@@ -43,13 +43,12 @@ _NOT_PASSED_ON = re.compile(r"(?:GIT_|GITHUB_|GH_|SSH_|XDG_|PYTEST_ADDOPTS$|PYTE
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """What is run: a command, the runner that understands it, and which tests (None: all).
+    """The input of a run: a command, the runner that understands it, and the choice of tests (None: all).
 
-    `announced` are paths that do not exist yet but will be the repository's own, so that a name of theirs that
-    is missing counts as first-party. The command runs in `directory` of the checkout, and what it names is relative
-    to that. `deadline_seconds` shortens the bench's own. With `clock_shift` the tests
-    are told a time so many seconds later. `planted` are the names of control tests, which prove the run and are no
-    tests of the repository.
+    `announced` are paths that do not exist yet but will be the repository's own, so that their names, if missing, count
+    as first-party. The command runs in `directory` of the checkout, and its paths are relative to that.
+    `deadline_seconds` shortens the bench's own. With `clock_shift` the tests see a time so many seconds later.
+    `planted` are the names of control tests, which prove the run and are no tests of the repository.
     """
 
     __test__: ClassVar[bool] = False  # pytest takes every class named Test* for tests
@@ -67,14 +66,14 @@ class Tests:
 
 @dataclass(frozen=True, slots=True)
 class OutputLimits:
-    """How much of one run is written and looked at; what it may take of the machine, `Confinement.limits` says."""
+    """Limits on the output of one run; its limits on the machine's resources are `Confinement.limits`."""
 
     file_bytes: int = FILE_BYTES
     """Largest file that tests may write, the log of their output included."""
     tail_chars: int = 8000
-    """How much of the end of the output is kept."""
+    """The most characters of the end of the output that are kept."""
     paths: int = 200_000
-    """How many files of the checkout are looked at for module names."""
+    """The most files of the checkout that are searched for module names."""
 
 
 class TestBench:
@@ -90,10 +89,10 @@ class TestBench:
         confinement: Confinement | None = None,
         setup: SetUp | None = None,
     ) -> None:
-        """`environment` is what tests may see (PATH, LANG ...); names that look like secrets are dropped.
+        """`environment` is visible to tests (PATH, LANG ...); names that look like secrets are dropped.
 
-        Without a `confinement` tests run with this account's rights, within limits; without a `setup`
-        they find what this machine has.
+        Without a `confinement` tests run with this account's rights, within limits; without a `setup` they have only
+        the programs of this machine.
         """
         self._environment = {name: value for name, value in environment.items() if not _withheld(name)}
         self._deadline_seconds = deadline_seconds
@@ -103,24 +102,24 @@ class TestBench:
 
     @property
     def circumstances(self) -> str:
-        """What results may depend on besides the tree: the set-up, the sandbox, and what tests see of this machine."""
+        """The facts besides the tree that results may depend on: set-up, sandbox, and the tests' environment."""
         setup = self._setup.command if self._setup else None
         return repr((setup, str(self._confinement.wrap.kind), sorted(self._environment.items())))
 
     def based(self, base: Export) -> TestBench:
-        """The same, whose set-ups are made from the commit that `base` writes; see `SetUp.based`."""
+        """Return the bench with set-ups made from the commit that `base` writes; see `SetUp.based`."""
         bound = copy.copy(self)
         bound._setup = None if self._setup is None else self._setup.based(base)
         return bound
 
     def setting_up(self, command: str | None) -> TestBench:
-        """The same, where `command` installs what tests need; None: nothing is installed."""
+        """Return the bench with `command` for installing the tests' needs; None: nothing is installed."""
         bound = copy.copy(self)
         bound._setup = None if self._setup is None else self._setup.by(command)
         return bound
 
     async def equip(self, where: Path, directory: str = "") -> Installed:
-        """Set up what the lock files in a directory of a checkout ask for, and let that find it.
+        """Set up the packages of the lock files in a directory of a checkout, and make them visible there.
 
         Raises `SetUpFailed`.
         """
@@ -129,10 +128,10 @@ class TestBench:
         return installed
 
     async def run(self, what: Tests, where: Path, scratch: Path) -> TestRun:
-        """Run tests in the checkout `where`; whatever else they write goes below `scratch`, until the end.
+        """Run tests in the checkout `where`; other files that they write go below `scratch`, until the end.
 
-        Old reports are removed first. Raises `Misconfigured` when the runner cannot run the command, and
-        `SetUpFailed`; what the tests do is told by the result, never raised.
+        Old reports are removed first. Raises `Misconfigured` if the runner cannot run the command, and `SetUpFailed`;
+        actions of the tests are in the result, never raised.
         """
         async with _room(scratch) as room:
             caches, place = scratch / "caches", where / what.directory
@@ -161,14 +160,14 @@ class TestBench:
             return replace(_outcome(what.runner, reports, project, ended, tail), missing=missing)
 
     def _missing(self, program: str) -> str:
-        """Say that there is no such program; empty where there is one, so that it was another that it did not find."""
+        """Return the sentence that there is no such program; empty if there is one, so that another was not found."""
         if shutil.which(program, path=self._environment.get("PATH", "")) is not None:
             return ""
         wanted = "install it, or name another program in the test command (`test_command`; of tdd `--test-command`)"
         return f"There is no `{program}` on this machine: {wanted}."
 
     def _not_shown(self, program: str) -> str:
-        """Say that a program which is there may be hidden by the sandbox."""
+        """Return the sentence that an existing program may be hidden by the sandbox."""
         found = shutil.which(program, path=self._environment.get("PATH", ""))
         if self._confinement.wrap.kind is not Isolation.SANDBOX:
             return ""
@@ -192,7 +191,7 @@ class TestBench:
             return Ran(command, None if stopped else ended.code, "\n".join(filter(None, (said, stopped))))
 
     async def _execute(self, command: _Command, room: Path) -> _Ended:
-        """How a command ended; nothing that it has started is left."""
+        """Run a command and return its end; no process that it started is left."""
         begun = anyio.current_time()
         environment = command.installed.environment(self._inside(room), command.where)
         await self._confinement.hand_over(command.writable)
@@ -223,7 +222,7 @@ class TestBench:
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """What is executed in `where`, one of or below the directories that it may write to, and for how long."""
+    """A command, its directory `where`, the directories that it may write to, and its time limit."""
 
     argv: tuple[str, ...]
     where: Path
@@ -244,7 +243,7 @@ class _Ended:
 
 @asynccontextmanager
 async def _room(scratch: Path) -> AsyncIterator[Path]:
-    """A new directory for one run; afterwards it is gone with all that the tests put there."""
+    """Create a directory for one run, and remove it afterwards with all files that the tests put there."""
     room = _new_room(scratch)
     try:
         yield room
@@ -266,7 +265,7 @@ def _withheld(name: str) -> bool:
 
 
 def _reports(runner: Runner, project: Project, pipe: ReportPipe) -> list[Report]:
-    """What went through the pipe, and what lies in the checkout."""
+    """Return the reports from the pipe and from the checkout."""
     found = [runner.read(pipe.data, project)] if pipe.data else []
     return found + [untrusted_files.report(runner, path, project) for path in runner.reports(project.root)]
 
@@ -274,7 +273,7 @@ def _reports(runner: Runner, project: Project, pipe: ReportPipe) -> list[Report]
 def _unreported(
     runner: Runner, reports: Collection[Report], ended: _Ended, tail: str, call: Invocation
 ) -> list[Report]:
-    """What only the output says of a run that ended by itself."""
+    """Return the results of a finished run that only its output tells."""
     if not isinstance(runner, ToldByOutput) or ended.code is None or ended.limit is not None:
         return []
     found = runner.unreported([case for report in reports for case in report.cases], ended.code, tail, call)
@@ -308,7 +307,7 @@ def _result(runner: Runner, case: Case, project: Project) -> TestResult:
 
 
 def _merged(found: Iterable[TestResult]) -> tuple[dict[TestId, TestResult], dict[str, TestResult]]:
-    """Tests and broken files apart; of several results of one test the worst counts."""
+    """Return tests and broken files separately; of several results of one test the worst counts."""
     results: dict[TestId, TestResult] = {}
     broken: dict[str, TestResult] = {}
     for result in found:

@@ -1,4 +1,4 @@
-"""What is asked of a test runner. A new one is one file that satisfies this and one line in `registry`."""
+"""The interface of a test runner. A new one is one file that satisfies it and one line in `registry`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import FailureKind, TestId
 
 Read = Callable[[str], bytes | None]
-"""Gives the content of a path of the repository, or None when there is none."""
+"""A function that returns the content of a path of the repository, or None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tests a run is about: those of `files`; of these only `tests`, where that is not empty.
+    """The tests that a run is about: those of `files`; only `tests` of these, unless that is empty.
 
     A runner that cannot leave the others out may run more, never less.
     """
@@ -29,10 +29,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One call of a test command: where its report goes, in which checkout, for which tests (None: all).
+    """One call of a test command: its report, its checkout, and its tests (None: all).
 
-    `report` is a named pipe that is read while the tests run, so that what was written is never changed
-    afterwards; `caches` is a directory that outlives the run, for what building leaves.
+    `report` is a named pipe that is read while the tests run, so that written data is never changed afterwards;
+    `caches` is a directory that outlives the run, for the results of builds.
     """
 
     report: Path
@@ -42,87 +42,87 @@ class Invocation:
 
 
 class Runner(Protocol):
-    """One way to run tests and to understand what they report.
+    """One way to run tests and to understand their report.
 
-    The id of a test is `file::name`: the file relative to the repository, then the name as
-    `syntax.units.TestUnit.name` has it, with what tells its cases apart (`[parameter]`, `/subtest`).
+    The id of a test is `file::name`: the file relative to the repository, then the name as `syntax.units.TestUnit.name`
+    has it, with the part that distinguishes its cases (`[parameter]`, `/subtest`).
     """
 
     @property
     def name(self) -> str:
-        """The word for people, for example `pytest`."""
+        """The name for people, for example `pytest`."""
         ...
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """The default test command when a repository with these paths uses this runner, else None."""
+        """Return the default test command if a repository with these paths uses this runner, else None."""
         ...
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """Whether this argv calls the runner, so that `command` can add its options."""
+        """Return whether this argv calls the runner, so that `command` can add its options."""
         ...
 
     def is_test_file(self, path: str) -> bool:
-        """Whether the runner finds tests in a file of this name, or takes it for what serves them."""
+        """Return whether the runner finds tests in a file of this name, or takes it for a file that serves tests."""
         ...
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """The argv that runs `test_command` and makes it report to `call.report`.
+        """Return the argv that runs `test_command` and makes it report to `call.report`.
 
-        Raises `Misconfigured` when the command cannot be run this way.
+        Raises `Misconfigured` if the command cannot be run this way.
         """
         ...
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """Variables that the command needs besides the usual ones."""
+        """Return the variables that the command needs besides the usual ones."""
         ...
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """The report files in the checkout `where` besides `Invocation.report`; old ones are removed before a run."""
+        """Return report files in `where` besides `Invocation.report`; old ones are removed before a run."""
         ...
 
     def read(self, data: bytes, project: Project) -> Report:
-        """The cases of one report; what is wrong with it is told by `Report.problem`.
+        """Return the cases of one report; its faults are in `Report.problem`.
 
-        A unit that was not built (package, module, target) is one case for each test file of it, whose name is
-        the file and whose text has the compiler's lines.
+        A unit that was not built (package, module, target) is one case for each of its test files, whose name is the
+        file and whose text has the compiler's lines.
         """
         ...
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """The stable id of a case and its file; a case that stands for a whole file has the file as its id."""
+        """Return the stable id of a case and its file; a case that stands for a whole file has the file as its id."""
         ...
 
     def explain(self, case: Case) -> str:
-        """What went wrong, the error itself in the first line; raw text made by tests."""
+        """Return the description of a failure, the error itself in the first line; raw text made by tests."""
         ...
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """Why a case that failed did so."""
+        """Return the kind of a failed case."""
         ...
 
     def asserted(self, case: Case) -> bool:
-        """Whether a case that failed did so by an assertion of the test, not by a crash of what it tests."""
+        """Return whether a failed case failed by an assertion of the test, not by a crash of the code under test."""
         ...
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """Whether a run that wrote a report went to its end, and its exit code says what the report says."""
+        """Return whether a run with a report went to its end, and its exit code agrees with the report."""
         ...
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """The test file with control tests in it; `names` are at least four fresh words made of the file's own.
+        """Return the test file with control tests in it; `names` are at least four fresh words made of the file's own.
 
-        None where none can be laid into such a file.
+        None if no control tests can be put into such a file.
         """
         ...
 
 
 @runtime_checkable
 class ToldByOutput(Protocol):
-    """A runner that says only in its output which files it could not load, or that there was no test."""
+    """A runner that reports only in its output which files it could not load, or that there was no test."""
 
     def unreported(self, reported: Sequence[Case], code: int, output_tail: str, call: Invocation) -> Report | None:
-        """The cases that a run did not report beside those `reported`: one for each file that it lost.
+        """Return the cases that a run did not report besides those `reported`: one for each file that it lost.
 
-        An empty report where there is nothing to test; None when nobody knows.
+        An empty report if there is nothing to test; None if that is unknown.
         """
         ...

@@ -1,4 +1,4 @@
-"""What the Rust compiler says of a target that it cannot build, as it shows it to people: whose names are missing."""
+"""The Rust compiler's errors about a target that it cannot build, in their form for people: whose names are missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SYNTAX = re.compile(
     r"|missing (?!lifetime)|unmatched|invalid suffix|prefix `|unknown prefix|leading `|`?\w+`? is not a valid"
 )
 _SHAPE = frozenset({"E0061", "E0107", "E0308", "E0277", "E0599", "E0027", "E0026", "E0023", "E0369", "E0271", "E0053"})
-"""Another shape than the test wants: own, where the compiler also shows a place in the code of the repository."""
+"""Another shape than the test wants: own, if the compiler also shows a place in the code of the repository."""
 
 _OWN_MISSING = frozenset(
     {
@@ -50,10 +50,10 @@ _OWN_MISSING = frozenset(
         "E0408",
     }
 )
-"""A name is missing, or not public; whose, the first segment of its path says where it is shown."""
+"""A missing or private name; the first segment of its path, where it is shown, tells its owner."""
 
 _FOLLOWS = frozenset({"E0282", "E0283", "E0284"})
-"""A type that cannot be inferred: what follows when the name that would tell it is missing."""
+"""A type that cannot be inferred: a consequence if the name that would tell it is missing."""
 
 _UNRESOLVED = re.compile(r"unresolved imports? `([\w:{}, ]+?)`")
 _NO_CRATE = re.compile(
@@ -70,35 +70,35 @@ _OWN_TOOLS = re.compile(
 
 
 def first_line(text: str) -> str:
-    """The first error, with its code."""
+    """Return the first error, with its code."""
     found = _ERROR.search(text)
     return found[0] if found else next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What belongs to the repository: its crates, its files, and whether it declares a type of some name."""
+    """The repository's own parts: its crates, its files, and a check whether it declares a type of some name."""
 
     crates: Collection[str]
     paths: Collection[str]
     declares: Callable[[str], bool]
 
     def has(self, name: str) -> bool:
-        """A crate of the repository, or a module or crate that is announced for it."""
+        """Return whether a name is a crate of the repository, or a module or crate that is announced for it."""
         spelled = {name, name.replace("_", "-")}
         ends = tuple(f"/{part}{end}" for part in spelled for end in (".rs", "/mod.rs", "/Cargo.toml", "/src/lib.rs"))
         return name in self.crates or (bool(name) and any(f"/{path}".endswith(ends) for path in self.paths))
 
 
 def kind(text: str, own: Own) -> FailureKind:
-    """Why a target was not built: the worst of its errors."""
+    """Return the reason why a target was not built: the worst kind of its errors."""
     found = {_kind(*error, own) for error in _errors(text)}
     order = (FailureKind.SYNTAX, FailureKind.COLLECTION, FailureKind.THIRD_PARTY_IMPORT, FailureKind.FIRST_PARTY_IMPORT)
     return next((worst for worst in order if worst in found), FailureKind.COLLECTION)
 
 
 def _errors(text: str) -> list[tuple[str, str]]:
-    """Code, and the whole text of each error but those that follow from others."""
+    """Return the code and the whole text of each error, except those that follow from others."""
     starts = [found for found in _ERROR.finditer(text) if not _ABOUT_OTHERS.match(found[2])]
     ends = [found.start() for found in starts[1:]] + [len(text)]
     whole = [(found[1] or "", text[found.start() : end]) for found, end in zip(starts, ends, strict=True)]
@@ -130,7 +130,7 @@ def _of_name(said: str, own: Own) -> FailureKind:
 
 
 def _shows_own(text: str, own: Own) -> bool:
-    """The error is about a type or function of the repository: it names the one, or shows the other's place."""
+    """Return whether the error is about an own type or function: it names the one, or shows the other's place."""
     places = {place.removeprefix("./") for place in _PLACE.findall(text)}
     if any(place.startswith("/") for place in places):
         return False

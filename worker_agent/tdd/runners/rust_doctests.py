@@ -1,6 +1,6 @@
 """The tests in Rust documentation, by the plain text that rustdoc prints: their ids must not hold line numbers.
 
-Which lines of a Rust file are its tests': in many files code and tests stand together.
+Also the lines of a Rust file that belong to tests: in many files code and tests are together.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PANIC = re.compile(r"panicked at (\S+:\d+):\d+:\n(.*)|panicked at '(.*?)', \S+:
 
 
 def cases(text: str, project: Project) -> tuple[list[Case], str]:
-    """The cases of one run of rustdoc, and what is wrong with it: its sums must be those of its lines."""
+    """Return the cases of one run of rustdoc, and its fault: its sums must be those of its lines."""
     found: list[Case] = []
     seen: Counter[str] = Counter()
     results = sorted(_RESULT.finditer(text), key=lambda result: (result["file"], int(result["line"])))
@@ -48,7 +48,7 @@ def cases(text: str, project: Project) -> tuple[list[Case], str]:
 
 
 def _file(result: re.Match[str], project: Project) -> str:
-    """The file of a test: older versions name it relative to its package, which they do not name."""
+    """Return the file of a test: older versions name it relative to its package, which they do not name."""
     file, line = project.below(result["file"]), int(result["line"])
     if file in project.paths:
         return file
@@ -60,7 +60,7 @@ def _file(result: re.Match[str], project: Project) -> str:
 
 
 def _said(text: str, result: re.Match[str]) -> str:
-    """The block of a failure."""
+    """Return the block of a failure."""
     item = f"{result['item']} " if result["item"] else ""
     head = f"---- {result['file']} - {item}(line {result['line']})"
     _, _, rest = text.partition(head)
@@ -80,7 +80,7 @@ _OPEN = frozenset({"mod_item", "function_item"})
 
 
 def is_in_test(place: str, line: int, test_file: str, project: Project) -> bool:
-    """Whether a line of a file, as a panic names it, belongs to tests."""
+    """Return whether a line of a file, as a panic names it, belongs to tests."""
     if "tests" in PurePosixPath(place).parts:
         return True
     path = place if place in project.paths else test_file if test_file.endswith(f"/{place}") else ""
@@ -89,7 +89,7 @@ def is_in_test(place: str, line: int, test_file: str, project: Project) -> bool:
 
 @lru_cache(maxsize=64)
 def ranges(text: str) -> tuple[tuple[int, int], ...]:
-    """The lines of modules and functions that are compiled for tests only, from 1."""
+    """Return the lines of modules and functions that are compiled for tests only, from 1."""
     source = parse("x.rs", text.encode())
     return () if source is None else tuple(_lines(node) for node in walk(source.root) if _for_tests(source, node))
 
@@ -99,7 +99,7 @@ def _for_tests(source: Source, node: Node) -> bool:
 
 
 def attributes(source: Source, node: Node) -> list[str]:
-    """The attributes above an item."""
+    """Return the attributes above an item."""
     found = []
     above = node.prev_sibling
     while above is not None and above.type in {"attribute_item", "line_comment", "block_comment"}:

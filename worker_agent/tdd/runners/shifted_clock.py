@@ -1,6 +1,6 @@
-"""A run that is told a later time: by libfaketime where the machine has it, else in Python and Node by their start.
+"""A run with a later time: by libfaketime if the machine has it, else by start-up code in Python and Node.
 
-What depends on the clock (a trial period, a date that passes) shows by ending differently.
+Code that depends on the clock (a trial period, a date that passes) shows by another result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LIBRARIES = tuple(
     Path(directory, "faketime", "libfaketimeMT.so.1")
     for directory in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib")
 )
-"""Where distributions install libfaketime."""
+"""The paths at which distributions install libfaketime."""
 
 _PYTHON = """\
 import datetime, time
@@ -70,12 +70,12 @@ globalThis.Date = Later;
 
 
 def library() -> Path | None:
-    """libfaketime of this machine, if it has one."""
+    """Return libfaketime of this machine, if it has one."""
     return next((path for path in LIBRARIES if path.is_file()), None)
 
 
 def laid(installed: Installed, room: Path, where: Path, seconds: int) -> Installed:
-    """`installed` for a run in `where` with a clock that is ahead; what that needs is written to `room`."""
+    """Return `installed` for a run in `where` with a clock that is ahead; its files are written to `room`."""
     found = library()
     if found is not None:
         return installed.with_variables(

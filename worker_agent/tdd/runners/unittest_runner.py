@@ -1,6 +1,6 @@
-"""`python -m unittest`: called through a reporter of a few lines, because it has none that a program can read.
+"""`python -m unittest`: called through a short reporter, because it has none that a program can read.
 
-What the errors of Python tests mean, read from the one line that names them.
+Also the kinds of the errors of Python tests, by the one line that names them.
 """
 
 from __future__ import annotations
@@ -123,24 +123,24 @@ _NO_TESTS = 5
 
 
 class UnittestRunner:
-    """Any command with `-m unittest`."""
+    """The runner of any command with `-m unittest`."""
 
     name = "unittest"
 
     def detect(self, paths: Collection[str], read: Read) -> str | None:
-        """Never: pytest runs such tests too, and nothing tells that a project does without it."""
+        """Return None always: pytest runs such tests too, and nothing tells that a project does without it."""
         return None
 
     def runs(self, argv: Sequence[str]) -> bool:
-        """`python -m unittest`, also behind `uv run` and `coverage run`."""
+        """Return whether `python -m unittest` is called, also behind `uv run` and `coverage run`."""
         return _position(argv) is not None
 
     def is_test_file(self, path: str) -> bool:
-        """`test*.py` and `*_test.py`."""
+        """Return whether a file is `test*.py` or `*_test.py`."""
         return bool(_TEST_FILE.fullmatch(PurePosixPath(path).name))
 
     def command(self, test_command: str, call: Invocation) -> tuple[str, ...]:
-        """Our reporter in place of `-m unittest`, with the same arguments."""
+        """Return the command with our reporter in place of `-m unittest`, and the same arguments."""
         argv = command_line.split(test_command)
         at = _position(argv)
         if at is None:
@@ -150,30 +150,30 @@ class UnittestRunner:
         return (*argv[:at], str(reporter), str(call.report), json.dumps(wanted), *argv[at + 2 :])
 
     def environment(self, call: Invocation) -> Mapping[str, str]:
-        """None."""
+        """Return no variables."""
         return {}
 
     def reports(self, where: Path) -> Sequence[Path]:
-        """None: `command` names the one report."""
+        """Return no files: `command` names the one report."""
         return ()
 
     def read(self, data: bytes, project: Project) -> Report:
-        """What the reporter wrote; a module that could not be loaded is its file."""
+        """Read the reporter's output; a module that could not be loaded is reported as its file."""
         report = engine_report.read(data, project, "::")
         return replace(report, cases=tuple(_located(case, project.paths) for case in report.cases))
 
     def identify(self, case: Case) -> tuple[TestId, str]:
-        """`tests/test_a.py::TestClass::test_name`."""
+        """Return an id like `tests/test_a.py::TestClass::test_name`, and the file."""
         if case.name == case.file:
             return case.file, case.file
         return "::".join(part for part in (case.file, case.classname, stable(case.name)) if part), case.file
 
     def explain(self, case: Case) -> str:
-        """The line that names the error, then the end of the traceback."""
+        """Return the line that names the error, then the end of the traceback."""
         return "\n".join(part for part in (_error(case), case.text) if part)
 
     def classify(self, case: Case, project: Project) -> FailureKind:
-        """As pytest's errors."""
+        """Return the kind of failure, by the same rules as for pytest."""
         error = _error(case)
         missing = missing_import(error, project.modules)
         if missing or case.name != case.file:
@@ -181,21 +181,21 @@ class UnittestRunner:
         return while_collecting(error, project.modules)
 
     def complete(self, code: int, cases: Sequence[Case], output_tail: str) -> bool:
-        """The report is written at the end of the run, and the exit code says the same."""
+        """Return whether report and exit code agree; the report is written at the end of the run."""
         failed = any(case.outcome in {CaseOutcome.FAILED, CaseOutcome.ERROR} for case in cases)
         return code == 1 if failed else code == 0 or (code == _NO_TESTS and not cases)
 
     def asserted(self, case: Case) -> bool:
-        """What unittest itself calls a failure."""
+        """Return whether unittest itself calls it a failure."""
         return case.outcome is CaseOutcome.FAILED or asserted(_error(case))
 
     def control(self, path: str, content: bytes, names: Sequence[str]) -> Control | None:
-        """Methods of the file's classes."""
+        """Return the file with control methods in its classes."""
         return control_python.control(path, content, names, methods_only=True)
 
 
 def _wanted(selection: Selection) -> Mapping[str, Sequence[str]]:
-    """Files, and the names of methods, none for all: of the same name in another class one may run too."""
+    """Return files, and names of methods, empty for all: one with the same name in another class may run too."""
     named = all("::" in test for test in selection.tests)
     names = {_method(test) for test in selection.tests} if named else ()
     return {"files": sorted(selection.files), "names": sorted(names)}
@@ -206,12 +206,12 @@ def _method(test: TestId) -> str:
 
 
 def _position(argv: Sequence[str]) -> int | None:
-    """Where `-m unittest` is."""
+    """Return the position of `-m unittest`."""
     return next((at for at in range(len(argv) - 1) if argv[at] == "-m" and argv[at + 1] == "unittest"), None)
 
 
 def _located(case: Case, paths: Collection[str]) -> Case:
-    """A module that could not be loaded has only its dotted name."""
+    """Return the case with its file: a module that could not be loaded has only its dotted name."""
     if case.classname != _LOADER:
         return case
     ending = f"{case.name.replace('.', '/')}.py"
@@ -221,7 +221,7 @@ def _located(case: Case, paths: Collection[str]) -> Case:
 
 
 def _error(case: Case) -> str:
-    """The line that names the error: of a module that could not be loaded the last one of its traceback."""
+    """Return the line that names the error: for a module that could not be loaded the traceback's last one."""
     lines = [line.strip() for line in (case.message or case.text).splitlines() if line.strip()]
     if case.name != case.file:
         return lines[0] if lines else ""
@@ -245,7 +245,7 @@ _ASSERTED = re.compile(
 
 
 def missing_import(error: str, first_party: Collection[str]) -> FailureKind | None:
-    """A module, or a name in one, that could not be imported."""
+    """Return the kind for a module, or a name in one, that could not be imported."""
     missing = _NO_MODULE.match(error) or _NO_NAME.match(error)
     if missing is None:
         return None
@@ -253,7 +253,7 @@ def missing_import(error: str, first_party: Collection[str]) -> FailureKind | No
 
 
 def while_collecting(error: str, first_party: Collection[str]) -> FailureKind:
-    """What a file could not be loaded for, other than by an import that is missing."""
+    """Return the reason why a file could not be loaded, other than a missing import."""
     if _SYNTAX.match(error):
         return FailureKind.SYNTAX
     attribute = _NO_ATTRIBUTE.match(error)
@@ -265,7 +265,7 @@ def while_collecting(error: str, first_party: Collection[str]) -> FailureKind:
 
 
 def asserted(error: str) -> bool:
-    """An AssertionError of whatever kind, or `pytest.fail` and what is built on it."""
+    """Return whether it is any AssertionError, or comes from `pytest.fail` and functions built on it."""
     return bool(_ASSERTED.match(error))
 
 

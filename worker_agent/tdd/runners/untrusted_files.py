@@ -1,4 +1,4 @@
-"""What a run left on disk, read without trust: a link is not followed, a pipe not waited for, sizes are capped."""
+"""A reader of files that a run left, without trust: it follows no link, waits for no pipe, and caps sizes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from worker_agent.tdd.runners.runner import Runner
 
 _NOT_SOURCE = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"})
 _DEPTH = 32
-"""Directories below each other that are looked at; packages need far fewer."""
+"""The most nested directories that are read; packages need far fewer."""
 
 
 def tail(log: Path, limit: int) -> str:
-    """The last `limit` characters of a log."""
+    """Return the last `limit` characters of a log."""
     try:
         with _regular(log) as output:
             size = output.seek(0, os.SEEK_END)
@@ -30,7 +30,7 @@ def tail(log: Path, limit: int) -> str:
 
 
 def report(runner: Runner, path: Path, project: Project) -> Report:
-    """One report file of a run of the project's tests."""
+    """Read one report file of a run of the project's tests."""
     try:
         with _regular(path) as file:
             return runner.read(file.read(REPORT_LIMIT + 1), project)
@@ -39,7 +39,7 @@ def report(runner: Runner, path: Path, project: Project) -> Report:
 
 
 def paths(where: Path, limit: int) -> list[str]:
-    """The files of a checkout, at most about `limit`, without what is no source."""
+    """Return the files of a checkout, at most about `limit`, without those that are no source."""
     found: list[str] = []
     for directory, below, files in os.walk(where):
         place = Path(directory).relative_to(where)
@@ -51,7 +51,7 @@ def paths(where: Path, limit: int) -> list[str]:
 
 
 def _regular(path: Path) -> BinaryIO:
-    """Open a file that tests may have replaced: a link is not followed, a pipe not waited for."""
+    """Open a file that tests may have replaced: no link is followed, no pipe waited for."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

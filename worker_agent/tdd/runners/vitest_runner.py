@@ -1,4 +1,4 @@
-"""vitest: how it is called (pure)."""
+"""vitest: its command (pure)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from worker_agent.tdd.runners.javascript import JavaScriptRunner
 
 
 class VitestRunner(JavaScriptRunner):
-    """Any command in which vitest is called by its name."""
+    """The runner of any command in which vitest is called by its name."""
 
     name = "vitest"
     default_command = "npx --no vitest run"

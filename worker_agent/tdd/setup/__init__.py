@@ -1,1 +1,1 @@
-"""The set-up of a project, once per state of its lock files, and how checkouts find what it made."""
+"""The set-up of a project, once per state of its lock files, and the use of its result in checkouts."""

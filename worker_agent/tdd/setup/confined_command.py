@@ -1,4 +1,4 @@
-"""One command of a repository's maintainers, run confined: with network, without a secret, within a time."""
+"""One command of a repository's maintainers, run confined: with network, without a secret, with a time limit."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from shared import process
 from shared.sandbox.confinement import Confinement
 
 TAIL_BYTES = 3000
-"""So much of its output is shown where it fails."""
+"""The most bytes of its output that are shown if it fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfinedCommand:
-    """What is run: `argv` in the directory `inside`, which may write below `writable`; all that it says goes to `log`.
+    """The command `argv` in the directory `inside`; it may write below `writable`, and its output goes to `log`.
 
-    `environment` is all that it knows; `seconds` is how long it may take.
+    `environment` is all that it sees; `seconds` is its time limit.
     """
 
     argv: tuple[str, ...]
@@ -30,7 +30,7 @@ class ConfinedCommand:
     seconds: float
 
     async def run(self, confinement: Confinement) -> str:
-        """Why it did not succeed, as in "exit code 1"; empty when it did. Raises OSError when it cannot be started."""
+        """Run it; return its failure, as in "exit code 1", or an empty text. Raises OSError if it cannot start."""
         await confinement.hand_over(self.writable)
         watch = confinement.watch(self.writable)
         wrapped = watch.argv(confinement.argv(self.argv, self.writable, network=True))
@@ -43,5 +43,5 @@ class ConfinedCommand:
         return "" if why == "exit code 0" else why
 
     def tail(self) -> str:
-        """The end of what it said."""
+        """Return the end of its output."""
         return self.log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").strip() if self.log.is_file() else ""

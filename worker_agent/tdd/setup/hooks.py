@@ -1,8 +1,8 @@
 """Commands of a repository's maintainers around a workspace and a coder's runs in it, confined as the set-up is.
 
-They run in the tree that the coder edits, with network and without a secret. What they change there counts as the
-coder's change and is judged with it. A failing `after_create` or `before_run` gives the item to a person before
-anything is paid; the others are only reported in the log.
+They run in the tree that the coder edits, with network and without a secret. Their changes there count as the coder's
+change and are judged with it. A failing `after_create` or `before_run` hands the item to a person before anything is
+paid; the others are only reported in the log.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from worker_agent.tdd.setup.confined_command import ConfinedCommand
 log = structlog.get_logger()
 
 HOOKS = "hooks"
-"""The directory of a workspace with what belongs to hooks; below it, `data` is theirs, the rest is the daemon's."""
+"""The directory of a workspace for hooks; below it, `data` is theirs, the rest is the daemon's."""
 
 DATA = "WORKFLOW_ENGINE_HOOK_DATA"
-"""Names the directory that all hooks of an item share, until its workspace is removed."""
+"""The variable with the directory that all hooks of an item share, until its workspace is removed."""
 
 
 class Hook(StrEnum):
-    """When a command runs; the values are the configuration's keys."""
+    """The time at which a command runs; the values are the configuration's keys."""
 
     AFTER_CREATE = "after_create"
     BEFORE_RUN = "before_run"
@@ -64,14 +64,14 @@ class Hooks:
     """Runs hooks in workspaces."""
 
     def __init__(self, hooks: HookCommands, environment: Mapping[str, str], confinement: Confinement) -> None:
-        """`environment` is what a set-up may know: a PATH, proxies, the addresses of package registries."""
+        """`environment` is visible to hooks as to a set-up: a PATH, proxies, the addresses of package registries."""
         self._hooks = hooks
         self._environment = dict(environment)
         self._confinement = confinement
 
     @property
     def follow(self) -> bool:
-        """Whether a command runs after each run of a coder, which may change what that has left."""
+        """True if a command runs after each run of a coder, which may change the coder's result."""
         return bool(self._command(Hook.AFTER_RUN))
 
     async def before(self, root: Path, tree: Path, number: int) -> None:
@@ -92,7 +92,7 @@ class Hooks:
         await self._run(Hook.AFTER_RUN, self._command(Hook.AFTER_RUN), root / HOOKS, tree, about)
 
     async def leave(self, root: Path) -> None:
-        """Run the `before_remove` of a workspace of any repository, as it was configured when the workspace was made.
+        """Run the `before_remove` of any repository's workspace, as configured when the workspace was made.
 
         A failure is only logged.
         """
@@ -110,7 +110,7 @@ class Hooks:
             raise HookFailed(hook, why)
 
     async def _run(self, hook: Hook, command: str, place: Path, inside: Path, about: Mapping[str, Any]) -> str:
-        """Why it failed, with the end of its output; empty when it succeeded or is not configured."""
+        """Run a hook; return its failure with the end of its output, empty if it succeeded or is not configured."""
         if not command:
             return ""
         argv = command_line.split(command, key=f"hooks.{hook}")
@@ -145,7 +145,7 @@ def _prepare(data: Path, home: Path, log: Path) -> None:
 
 
 def _remember(place: Path, about: Mapping[str, Any]) -> None:
-    """Note what is to be run before the workspace goes, whoever removes it, and however it is configured by then."""
+    """Store the command for the workspace's removal, whatever removes it and however it is configured then."""
     place.mkdir(parents=True, exist_ok=True)
     if about["command"]:
         (place / "before_remove.json").write_text(json.dumps(about), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What set-up has made for the tests of one lock file: where it lies, and how a checkout finds it."""
+"""The result of a set-up for one lock file: its place, and the ways in which a checkout finds it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 PACKAGES = "packages"
-"""The directory of a set-up where package managers keep what they fetch outside of the project."""
+"""The directory of a set-up where package managers keep downloads outside of the project."""
 
 LINKED = ("node_modules", "vendor", ".venv", "venv")
-"""What installers put into a project, and tools look for there."""
+"""Directories that installers create in a project, where tools look for packages."""
 
 
 def package_stores(root: Path) -> dict[str, str]:
-    """The variables by which package managers find what they keep outside of a project."""
+    """Return the variables by which package managers find their directories outside of a project."""
     return {
         "GOMODCACHE": str(root / "go"),
         "CARGO_HOME": str(root / "cargo"),
@@ -31,7 +31,8 @@ def package_stores(root: Path) -> dict[str, str]:
 class Installed:
     """`root` is `env/<lock-hash>`: `venv` is its virtual environment, `project` the copy it was set up in.
 
-    `directory` is where in it the set-up ran, `variables` are what one test runner wants to find in the environment.
+    `directory` is the place in it where the set-up ran, `variables` are those that one test runner needs in the
+    environment.
     """
 
     root: Path | None = None
@@ -39,16 +40,16 @@ class Installed:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def with_variables(self, variables: Mapping[str, str]) -> Installed:
-        """The same, for a command that also needs these variables."""
+        """Return the same for a command that also needs these variables."""
         return replace(self, variables={**self.variables, **variables})
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """What a sandbox has to show, read-only."""
+        """The paths that a sandbox has to show, read-only."""
         return () if self.root is None else (self.root,)
 
     def environment(self, known: Mapping[str, str], where: Path | None = None) -> dict[str, str]:
-        """`known` with what was installed first on the search path; modules of `where` go before installed ones.
+        """Return `known` with installed programs first on the search path; modules of `where` precede installed ones.
 
         An editable install points to `project`, which is older than the checkout `where` that is tested.
         """
@@ -67,7 +68,7 @@ class Installed:
         return {**found, **self.variables}
 
     def offer(self, where: Path) -> None:
-        """Link what was installed into a checkout, where the repository itself has nothing of that name."""
+        """Link the installed directories into a checkout, unless the repository itself has something of that name."""
         if self.root is None:
             return
         for name in LINKED:
@@ -79,10 +80,10 @@ class Installed:
                     (where / name).symlink_to(target)
 
     def withdraw(self, where: Path) -> None:
-        """Take our links out of a checkout again, so that nobody takes them for a change; all others stay.
+        """Remove our links from a checkout again, so that they do not count as a change; all others stay.
 
-        A command has been there: what it has made of a link is its own, and a directory that it has closed
-        keeps them.
+        A command has run there: if it replaced a link, the result is its own, and a directory that it has closed keeps
+        its links.
         """
         if self.root is None:
             return
@@ -93,4 +94,4 @@ class Installed:
 
 
 NOTHING = Installed()
-"""Of a repository without `setup_command`."""
+"""The set-up of a repository without `setup_command`."""

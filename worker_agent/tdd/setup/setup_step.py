@@ -1,8 +1,8 @@
 """The set-up step: `setup_command` once per repository and state of its lock files, kept in `env/<hash>/`.
 
-It runs confined like tests, but with network; with no secret, no cache of anybody else, and without the install
-scripts of packages where the tool can leave them out. What it made is read-only afterwards. The copy in which a
-project is set up, and what stays of it: what checkouts link to, or all still referred to.
+It runs confined like tests, but with network; with no secret, no cache of others, and without the install scripts of
+packages if the tool can leave them out. Its result is read-only afterwards. Also the copy in which a project is set up,
+and the parts of it that stay: those that checkouts link to, or all if still referred to.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ REQUIREMENTS = ("requirements*.txt", "requirements/*.txt", "constraints*.txt")
 """The files by which one environment differs from another."""
 
 CODE = frozenset({"setup.py"})
-"""Those of them that are programs."""
+"""The files among them that are programs."""
 
 Export = Callable[[Path], Awaitable[None]]
 """Writes the files of one commit into an empty directory."""
 
 SETUP_SECONDS = 1800.0
-"""How long installing may take."""
+"""The seconds that installing may take."""
 
 IDLE_SECONDS = 14 * 24 * 3600.0
-"""An environment that was not used for so long goes."""
+"""The seconds without use after which an environment is removed."""
 
 NO_SCRIPTS: Mapping[str, str] = {
     "npm_config_ignore_scripts": "true",
@@ -64,7 +64,7 @@ NO_SCRIPTS: Mapping[str, str] = {
     "POETRY_VIRTUALENVS_CREATE": "false",
     "UV_LINK_MODE": "copy",
 }
-"""No code of packages runs while they are installed; a `NAME=` before the command takes one of these back."""
+"""Variables so that no code of packages runs during installation; a `NAME=` before the command reverts one."""
 
 
 class SetUpFailed(Blocked):
@@ -77,9 +77,9 @@ class SetUp:
     def __init__(
         self, repository: str, command: str | None, root: Path, environment: Mapping[str, str], confinement: Confinement
     ) -> None:
-        """`environment` is what an installer may know: a PATH, proxies, the addresses of package registries.
+        """`environment` is visible to an installer: a PATH, proxies, the addresses of package registries.
 
-        What one `repository` (owner/name) has installed is never offered to another one.
+        Packages installed for one `repository` (owner/name) are never offered to another one.
         """
         self._repository = repository
         self._command = command
@@ -90,30 +90,29 @@ class SetUp:
 
     @property
     def command(self) -> str | None:
-        """What installs; None: nothing does."""
+        """The command that installs; None: nothing is installed."""
         return self._command
 
     def based(self, base: Export) -> SetUp:
-        """The same, where the project that is set up is what `base` writes: a base commit, which no coder wrote.
+        """Return the set-up of the project that `base` writes: a base commit, which no coder wrote.
 
-        Of the checkout in hand only its lock files are laid over that: data that say what is installed, which the
-        patch policy lets change as the approved specification says. `setup.py` is code and stays the base's.
+        Of the checkout itself only its lock files are put over that: data about the packages to install, which may
+        change with the approved specification, by the patch policy. `setup.py` is code and stays the base's.
         """
         bound = copy.copy(self)
         bound._base = base
         return bound
 
     def by(self, command: str | None) -> SetUp:
-        """The same by another command; None: nothing is installed."""
+        """Return the set-up with another command; None: nothing is installed."""
         bound = copy.copy(self)
         bound._command = command
         return bound
 
     async def installed(self, where: Path, directory: str = "") -> Installed:
-        """What the lock files in a `directory` of the checkout `where` ask for, made when it is not there yet.
+        """Return the packages for the lock files in a `directory` of the checkout `where`, installed if not there yet.
 
-        Raises `SetUpFailed` with the end of the command's output, and `Misconfigured` for one that
-        cannot be run.
+        Raises `SetUpFailed` with the end of the command's output, and `Misconfigured` for a command that cannot be run.
         """
         if self._command is None:
             return NOTHING
@@ -161,7 +160,7 @@ class SetUp:
         await to_thread.run_sync(lay_over, project, data)
 
     async def _run(self, argv: tuple[str, ...], place: Path, writable: tuple[Path, ...], inside: Path) -> None:
-        """One command in a directory of the copy of the project; what it says goes to a file beside it."""
+        """Run one command in a directory of the copy of the project; its output goes to a file next to it."""
         home, said = place / "home", place / "output.log"
         venv = Installed(place).environment(self._environment)
         known = {
@@ -182,7 +181,7 @@ class SetUp:
 
 
 def lock_files(where: Path) -> dict[str, bytes]:
-    """The files of a checkout that say what has to be installed; links are not followed."""
+    """Return the files of a checkout that tell which packages to install; links are not followed."""
     paths = [where / name for name in (*PYTHON, *OTHERS, *COMPILED)]
     paths += [path for pattern in REQUIREMENTS for path in sorted(where.glob(pattern))]
     return {
@@ -193,7 +192,7 @@ def lock_files(where: Path) -> dict[str, bytes]:
 
 
 def digest(repository: str, command: str, files: Mapping[str, bytes]) -> str:
-    """The name of the environment that `command` makes from these files of a repository with this interpreter."""
+    """Return the name of the environment that `command` makes from a repository's files with this interpreter."""
     hashed = hashlib.sha256()
     for part in (repository.lower(), command, platform.python_version(), sys.prefix, platform.machine()):
         hashed.update(f"{len(part)}:{part}".encode())
@@ -203,7 +202,7 @@ def digest(repository: str, command: str, files: Mapping[str, bytes]) -> str:
 
 
 def collect(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> tuple[Path, ...]:
-    """Remove environments that nobody has used for long; ages are told by the disk's own clock."""
+    """Remove environments that were not used for long; ages are measured by the disk's own clock."""
     marker = root / ".swept"
     marker.touch()
     now = marker.stat().st_mtime
@@ -226,7 +225,7 @@ def _wants_python(files: Mapping[str, bytes]) -> bool:
 
 
 def _begin(place: Path) -> Path:
-    """A fresh `place`; returns where the project goes."""
+    """Create a fresh `place`; return the project's directory."""
     directories.renew(place)
     place.chmod(0o755)
     for name in ("home", "venv", PACKAGES):
@@ -236,7 +235,7 @@ def _begin(place: Path) -> Path:
 
 @asynccontextmanager
 async def _locked(lock: Path) -> AsyncIterator[None]:
-    """Ours alone: of all tasks and processes that want the same environment, one makes it."""
+    """Hold the lock: of all tasks and processes that want the same environment, one makes it."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         await to_thread.run_sync(fcntl.flock, descriptor, fcntl.LOCK_EX, abandon_on_cancel=True)
@@ -247,7 +246,7 @@ async def _locked(lock: Path) -> AsyncIterator[None]:
 
 @contextmanager
 def _free(lock: Path) -> Iterator[None]:
-    """Nobody's just now; raises OSError otherwise."""
+    """Hold the lock if it is free; raise OSError otherwise."""
     descriptor = os.open(lock, os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -257,11 +256,11 @@ def _free(lock: Path) -> Iterator[None]:
 
 
 RECORD_BYTES = 2**20
-"""Records of installed packages are far smaller; what is larger is not read."""
+"""The most bytes of a record of an installed package; larger files are no records and are not read."""
 
 
 def of(where: Path, project: Path) -> None:
-    """Copy a checkout without its `.git` and links of an earlier set-up; `project` is not there yet."""
+    """Copy a checkout without its `.git` and links of an earlier set-up; `project` does not exist yet."""
     left_out = {".git", *(name for name in LINKED if (where / name).is_symlink())}
 
     project.mkdir()
@@ -276,7 +275,7 @@ def of(where: Path, project: Path) -> None:
 
 
 def lay_over(project: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a project, in place of those of the same name; a link in there leads nowhere."""
+    """Write files into a project, replacing those of the same name, without following links in it."""
     for name, content in files.items():
         path = project / name
         if path.parent.resolve().is_relative_to(project.resolve()):
@@ -286,9 +285,9 @@ def lay_over(project: Path, files: Mapping[str, bytes]) -> None:
 
 
 def prune(place: Path) -> bool:
-    """Remove all of `place/project` but `LINKED`, unless something installed refers to it; whether it did.
+    """Remove all of `place/project` except `LINKED`, unless installed files refer to it; return whether they did.
 
-    A command of strangers has written all of it, and has ended.
+    All of it was written by an untrusted command, which has ended.
     """
     project = place / "project"
     if any((project / name).is_symlink() for name in LINKED):
@@ -303,7 +302,7 @@ def prune(place: Path) -> bool:
 
 
 def _refers(root: Path, project: Path, kept: Sequence[Path]) -> bool:
-    """Whether below `root` a link, or an editable install, leads into the rest of the project."""
+    """Return whether a link below `root`, or an editable install, leads into the rest of the project."""
     real, kept = project.resolve(), [path.resolve() for path in kept]
     for path in _below(root):
         if path.is_symlink():
@@ -320,7 +319,7 @@ def _below(root: Path) -> Iterator[Path]:
 
 
 def _is_editable(path: Path, projects: Collection[Path]) -> bool:
-    """By the record of the installer (PEP 610), or by the path that older ones write; in doubt it is."""
+    """Return whether a file is an editable install's: by PEP 610, or by an older path file; True in doubt."""
     if path.name != "direct_url.json" and path.suffix not in {".pth", ".egg-link"}:
         return False
     try:

@@ -1,6 +1,6 @@
 """The functions of a source file, each with its own text, and the statements outside of them.
 
-The names of functions and classes: their own, or that of what a function without one is bound to.
+Also the names of functions and classes: their own, or the name that a function without one is bound to.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _THROUGH = words(
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function with a name: `name` is qualified by its classes and functions, `body` is None for Ruby's empty ones.
+    """A named function: `name` is qualified by its classes and functions, `body` is None for Ruby's empty ones.
 
-    `nested` are the functions with a name inside; `text` is what it does: its tokens without theirs, and without
-    comments, documentation and annotations.
+    `nested` are the named functions inside; `text` is its code: its tokens without theirs, and without comments,
+    documentation and annotations.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Function:
 
     @property
     def owner(self) -> str:
-        """The name without its last part: the class, or the function, in which it stands."""
+        """The name without its last part: the class, or the function, around it."""
         return self.name.rpartition(".")[0]
 
 
@@ -57,7 +57,7 @@ class Statement:
 
 
 def functions(source: Source) -> tuple[Function, ...]:
-    """The functions with a name and a body in the order of the text, without tests inside Rust code."""
+    """Return the functions with a name and a body in the order of the text, without tests inside Rust code."""
     found = []
     for name, node in _named(source):
         body = node.child_by_field_name("body")
@@ -71,7 +71,7 @@ def functions(source: Source) -> tuple[Function, ...]:
 
 
 def statements(source: Source) -> tuple[Statement, ...]:
-    """What stands in modules and classes beside their functions, in the order of the text."""
+    """Return the statements of modules and classes outside of functions, in the order of the text."""
     found = []
     pending = [source.root]
     while pending:
@@ -93,7 +93,7 @@ def statements(source: Source) -> tuple[Statement, ...]:
 
 
 def is_unit(source: Source, node: Node) -> bool:
-    """Whether a node is a function that has a name of its own, or is known by what it is given to."""
+    """Return whether a node is a function with a name of its own, or known by the variable or call it is given to."""
     kinds = NODE_TYPES[source.language]
     if node.type in kinds.functions:
         return True
@@ -101,7 +101,7 @@ def is_unit(source: Source, node: Node) -> bool:
 
 
 def is_left_out(source: Source, node: Node) -> bool:
-    """Whether a node never counts: code for type checkers only, tests inside code, declarations without a body."""
+    """Return whether a node never counts: code for type checkers, tests inside code, declarations without a body."""
     if source.language is Language.RUST:
         return node.type in ("mod_item", "function_item") and _is_rust_test(source, node)
     if node.type != "if_statement":
@@ -111,7 +111,7 @@ def is_left_out(source: Source, node: Node) -> bool:
 
 
 def is_documentation(source: Source, node: Node) -> bool:
-    """Whether a node is a statement of nothing but a string: documentation, or a directive such as "use strict"."""
+    """Return whether a node is a statement of just a string: documentation, or a directive such as "use strict"."""
     if node.type != "expression_statement" or node.named_child_count != 1:
         return False
     only = node.named_children[0].type
@@ -119,7 +119,7 @@ def is_documentation(source: Source, node: Node) -> bool:
 
 
 def is_declared_only(source: Source, node: Node) -> bool:
-    """Whether a Python function stands for others: an overload, an abstract method, one of a protocol."""
+    """Return whether a Python function stands for others: an overload, an abstract method, one of a protocol."""
     if source.language is not Language.PYTHON:
         return False
     above = node.parent
@@ -136,9 +136,9 @@ def is_declared_only(source: Source, node: Node) -> bool:
 
 
 def own(source: Source, node: Node, nested: tuple[Node, ...] = ()) -> Iterator[Node]:
-    """A node and what is below it in the order of the text, without `nested`, comments, documentation and types.
+    """Yield a node and its descendants in the order of the text, without `nested`, comments, documentation and types.
 
-    Strings of Python and PHP are not looked into: what stands in their gaps cannot be changed freely.
+    Strings of Python and PHP are not entered: code in their gaps cannot be changed freely.
     """
     left_out = {inner.id for inner in nested}
     kinds = NODE_TYPES[source.language]
@@ -156,7 +156,7 @@ def own(source: Source, node: Node, nested: tuple[Node, ...] = ()) -> Iterator[N
 
 
 def nested(source: Source, node: Node) -> tuple[Node, ...]:
-    """The outermost functions with a name below a node."""
+    """Return the outermost named functions below a node."""
     found = []
     pending = list(reversed(node.children))
     while pending:
@@ -169,7 +169,7 @@ def nested(source: Source, node: Node) -> tuple[Node, ...]:
 
 
 def text_without(source: Source, node: Node, inside: tuple[Node, ...]) -> str:
-    """The tokens of a node joined by blanks, with a mark for each of the functions `inside`."""
+    """Return the tokens of a node joined by blanks, with a mark for each of the functions `inside`."""
     left_out = {inner.id for inner in inside}
     kinds = NODE_TYPES[source.language]
     tokens = []
@@ -188,7 +188,7 @@ def text_without(source: Source, node: Node, inside: tuple[Node, ...]) -> str:
 
 
 def is_unread(source: Source, node: Node) -> bool:
-    """Whether a node says nothing to the machine: a comment, documentation, an annotation with its sign."""
+    """Return whether a node means nothing to the machine: a comment, documentation, an annotation with its sign."""
     unread = NODE_TYPES[source.language].unread
     if node.type in COMMENTS or node.type in unread or is_documentation(source, node):
         return True
@@ -197,7 +197,7 @@ def is_unread(source: Source, node: Node) -> bool:
 
 
 def _named(source: Source) -> Iterator[tuple[str, Node]]:
-    """Each function that is a unit, with its qualified name."""
+    """Yield each function that is a unit, with its qualified name."""
     kinds = NODE_TYPES[source.language]
     pending: list[tuple[str, Node]] = [("", source.root)]
     while pending:
@@ -223,7 +223,7 @@ def _is_rust_test(source: Source, node: Node) -> bool:
 
 
 def _place(source: Source, node: Node) -> Node | None:
-    """The node whose children are statements again, for a class, a namespace, or what only wraps one."""
+    """Return the node with the statements inside a class, a namespace, or a mere wrapper; None for others."""
     kinds = NODE_TYPES[source.language]
     if node.type in _STATEMENT_PLACES:
         return node
@@ -237,7 +237,7 @@ def _place(source: Source, node: Node) -> Node | None:
 
 
 def _header(source: Source, node: Node, inner: Node) -> list[Statement]:
-    """The parts of a class beside its body: decorators and arguments of its bases."""
+    """Return the parts of a class outside of its body: decorators and arguments of its bases."""
     if inner.id == node.id:
         return []
     named = [child for child in node.named_children if child.id != inner.id and child.type not in COMMENTS]
@@ -249,14 +249,14 @@ def _header(source: Source, node: Node, inner: Node) -> list[Statement]:
 
 
 _NAME = 60
-"""Characters of a name that are kept; names can be computed."""
+"""The most characters of a name that are kept; names can be computed."""
 _SCRIPTS = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 _BOUND_BY = {"variable_declarator": "name", "pair": "key", "assignment_expression": "left", "var_spec": "name"}
 _FIELDS = frozenset({"public_field_definition", "field_definition"})
 
 
 def own_name(source: Source, node: Node) -> str:
-    """The name of a function without its classes; in Go with the type of its receiver; for `get x` with the word."""
+    """Return a function's name without its classes; in Go with its receiver's type; for `get x` with the word."""
     named = node.child_by_field_name("name")
     if node.type in NODE_TYPES[source.language].closures or named is None:
         return bound_name(source, node) or node.type
@@ -270,7 +270,7 @@ def own_name(source: Source, node: Node) -> str:
 
 
 def bound_name(source: Source, node: Node) -> str:
-    """The name of a closure: of the variable or property that it becomes, or of the call at the top that takes it."""
+    """Return a closure's name: of its variable or property, or of the top-level call that takes it."""
     parent = node.parent
     if parent is None or source.language not in (*_SCRIPTS, Language.GO, Language.PHP):
         return ""
@@ -294,13 +294,13 @@ def bound_name(source: Source, node: Node) -> str:
 
 
 def class_name(source: Source, node: Node) -> str:
-    """The name of a class, a module, or the type that an `impl` is for."""
+    """Return the name of a class, a module, or the type that an `impl` is for."""
     named = node.child_by_field_name("name") or node.child_by_field_name("type")
     return re.sub(r"[<\[].*", "", source.text(named), flags=re.DOTALL) if named else ""
 
 
 def joined(above: str, name: str) -> str:
-    """The qualified name, on one line."""
+    """Return the qualified name, on one line."""
     plain = " ".join(name.split())[:_NAME]
     return f"{above}.{plain}" if above and plain else above or plain
 

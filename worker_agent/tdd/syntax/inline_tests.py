@@ -1,4 +1,4 @@
-"""Tests that stand in files of code: told apart from the code, and laid into an older version of the file (pure)."""
+"""Tests in files of code: separated from the code, and put into an older version of the file (pure)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Range = tuple[int, int]
 
 
 def test_ranges(source: Source) -> tuple[Range, ...]:
-    """The byte ranges of a file of code that are tests: in Rust what stands under `#[cfg(test)]` or `#[test]`."""
+    """Return the byte ranges of a code file that are tests: in Rust items with `#[cfg(test)]` or `#[test]`."""
     return tuple(_rust(source)) if source.language is Language.RUST else ()
 
 
@@ -20,7 +20,7 @@ test_ranges.__test__ = False  # type: ignore[attr-defined]  # pytest takes every
 
 
 def code_only(source: Source) -> bytes:
-    """The file without its tests."""
+    """Return the file without its tests."""
     kept, at = [], 0
     for start, end in test_ranges(source):
         kept.append(source.content[at:start])
@@ -29,9 +29,9 @@ def code_only(source: Source) -> bytes:
 
 
 def with_tests_of(base: Source | None, head: Source) -> bytes | None:
-    """The base's file with the tests of the head in place of its own; None where neither has any.
+    """Return the base's file with the tests of the head in place of its own; None if neither has any.
 
-    A file that the base does not have is its tests alone: nothing includes it there.
+    If the base does not have the file, the result is its tests alone: nothing includes it there.
     """
     own = test_ranges(base) if base is not None else ()
     others = test_ranges(head)
@@ -42,7 +42,7 @@ def with_tests_of(base: Source | None, head: Source) -> bytes | None:
 
 
 def _rust(source: Source) -> Iterator[Range]:
-    """Items of the file with such an attribute, the attributes included."""
+    """Yield the ranges of items of the file with such an attribute, the attributes included."""
     attributes: list[Node] = []
     for node in source.root.named_children:
         if node.type == "attribute_item":

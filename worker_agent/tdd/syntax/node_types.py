@@ -1,4 +1,4 @@
-"""The names that the grammars give to the same things: functions, classes, comments, types, strings, numbers."""
+"""The grammars' names for the same things: functions, classes, comments, types, strings, numbers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from worker_agent.tdd.syntax.source import Language
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTypes:
-    """The node types of one language. `closures` are functions that have a name only by what they are bound to."""
+    """The node types of one language. `closures` are functions whose only name is the one they are bound to."""
 
     functions: frozenset[str]
     closures: frozenset[str]
@@ -23,7 +23,7 @@ class NodeTypes:
     integers: frozenset[str]
     floats: frozenset[str]
     ignored: frozenset[str] = field(default_factory=frozenset)
-    """Types, annotations and imports: nothing in them is behaviour that a test could ask for."""
+    """Types, annotations and imports: they have no behaviour that a test could check."""
     unread: frozenset[str] = field(default_factory=frozenset)
     """The part of `ignored` that has no effect when the program runs, so that changing it changes no function."""
 

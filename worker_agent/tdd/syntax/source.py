@@ -1,4 +1,4 @@
-"""One source file as a syntax tree, whatever its language; grammars are loaded when a file of theirs is read."""
+"""One source file as a syntax tree, in any language; grammars are loaded when one of their files is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Tree
 
 SIZE_LIMIT = 2 * 2**20
-"""Bytes of a source file that is parsed; larger ones are generated or data."""
+"""The most bytes of a source file that is parsed; larger ones are generated or data."""
 
 
 class Language(StrEnum):
@@ -81,17 +81,17 @@ class Source:
         return self.tree.root_node
 
     def text(self, node: Node) -> str:
-        """The source text of a node."""
+        """Return the source text of a node."""
         return self.content[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
 def language_of(path: str) -> Language | None:
-    """The language of a file, by its name; None for one that is not understood."""
+    """Return the language of a file, by its name; None for one that is not understood."""
     return _SUFFIXES.get(PurePosixPath(path).suffix.lower())
 
 
 def parse(path: str, content: bytes) -> Source | None:
-    """The file as a tree; None for another language, a file above `SIZE_LIMIT`, and one with syntax errors."""
+    """Return the file as a tree; None for another language, a file above `SIZE_LIMIT`, or one with syntax errors."""
     language = language_of(path)
     if language is None or len(content) > SIZE_LIMIT:
         return None
@@ -100,9 +100,9 @@ def parse(path: str, content: bytes) -> Source | None:
 
 
 def edited(source: Source, start: int, end: int, by: bytes) -> Source | None:
-    """The file with the bytes from `start` to `end` replaced; None if it has syntax errors then.
+    """Return the file with the bytes from `start` to `end` replaced; None if it then has syntax errors.
 
-    Only what an edit touches is parsed again, which is far quicker than `parse` for large files.
+    Only the edited part is parsed again, which is far quicker than `parse` for large files.
     """
     content = replaced(source.content, start, end, by)
     tree = source.tree.copy()
@@ -119,7 +119,7 @@ def edited(source: Source, start: int, end: int, by: bytes) -> Source | None:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and everything below it, in the order of the text; never recursive, so any depth is fine."""
+    """Yield a node and everything below it, in the order of the text; never recursive, so any depth is fine."""
     pending = [node]
     while pending:
         found = pending.pop()
@@ -128,22 +128,22 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def line_of(node: Node) -> int:
-    """The line where a node begins, from 1."""
+    """Return the line where a node begins, from 1."""
     return int(node.start_point[0]) + 1
 
 
 def replaced(content: bytes, start: int, end: int, by: bytes) -> bytes:
-    """The bytes of a file with the range from `start` to `end` replaced."""
+    """Return the bytes of a file with the range from `start` to `end` replaced."""
     return content[:start] + by + content[end:]
 
 
 def _point(content: bytes, at: int) -> tuple[int, int]:
-    """Row and column of a byte, both from 0."""
+    """Return the row and column of a byte, both from 0."""
     return content.count(b"\n", 0, at), at - content.rfind(b"\n", 0, at) - 1
 
 
 @cache
 def _parser(language: Language, thread: int) -> Parser:
-    """One for each thread: what reads large changes does so beside the event loop."""
+    """Return a thread's own parser: large changes are read beside the event loop."""
     module, function = _GRAMMARS[language]
     return Parser(Grammar(getattr(importlib.import_module(module), function)()))

@@ -1,4 +1,4 @@
-"""The tests of one source file: their names as runners report them, their meaning, what they reach and check."""
+"""The tests of one source file: their names as runners report them, their meaning, the code they reach, and checks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from worker_agent.tdd.syntax.units_reach import Definitions, definitions, reache
 class TestUnit:
     """One test function, method or block.
 
-    `digest` is its meaning without cases and marks for skipping, `support` the meaning of all that it reaches,
-    `reaches` the same by name, `body` its meaning without what is written around it. `expectations` and `statements`
-    are digests of its own checks and of the statements of its body; a statement that is a check begins with `check`.
-    `checks` counts those of its helpers as well. `dynamic` is a regular expression for names at run time.
+    `digest` is its meaning without cases and marks for skipping, `support` the meaning of all code that it reaches,
+    `reaches` the same by name, `body` its meaning without decorators and the like around it. `expectations` and
+    `statements` are digests of its own checks and of the statements of its body; a statement that is a check begins
+    with `check`. `checks` counts those of its helpers as well. `dynamic` is a regular expression for names at run time.
     """
 
     __test__: ClassVar[bool] = False
@@ -67,13 +67,13 @@ _READERS: dict[Language, Callable[[Source], Iterator[FoundTest]]] = {
 
 
 def found_in(source: Source) -> tuple[FoundTest, ...]:
-    """The tests as nodes of the tree."""
+    """Return the tests as nodes of the tree."""
     reader = _READERS.get(source.language)
     return tuple(reader(source)) if reader is not None else ()
 
 
 def tests_in(source: Source, elsewhere: Mapping[str, str] | None = None) -> tuple[TestUnit, ...]:  # noqa: PT028 - no test
-    """The tests in the order of the file.
+    """Return the tests in the order of the file.
 
     `elsewhere` has the meaning of names that other files define for this one: fixtures of `conftest.py`, helpers that
     it imports. A name that is defined in the file itself wins, an import does not.
@@ -88,12 +88,12 @@ tests_in.__test__ = False  # type: ignore[attr-defined]  # pytest takes every fu
 def units_of(
     source: Source, every: Iterable[FoundTest], known: Definitions, elsewhere: Mapping[str, str]
 ) -> tuple[TestUnit, ...]:
-    """`tests_in` for a file whose tests and definitions are known."""
+    """Return `tests_in` for a file whose tests and definitions are known."""
     return tuple(_unit(source, found, known, elsewhere) for found in every)
 
 
 def unit_of(test_id_name: str, units: Iterable[TestUnit]) -> TestUnit | None:
-    """The test of a name at run time, given without its file; the most exact one where several could be meant."""
+    """Return the test of a name at run time, given without its file; the most exact one if several match."""
     listed = list(units)
     for name in _spellings(test_id_name):
         for unit in listed:
@@ -106,7 +106,7 @@ def unit_of(test_id_name: str, units: Iterable[TestUnit]) -> TestUnit | None:
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """A name as reported, then without what tells cases apart."""
+    """Yield a name as reported, then without the parts that distinguish cases."""
     yield name
     for mark in ("[", " with data set ", "(", "/", " > "):
         position = name.rfind(mark) if mark == " > " else name.find(mark)
@@ -123,7 +123,7 @@ def _fits(pattern: str, name: str) -> bool:
 
 
 def _ending(name: str, units: Sequence[TestUnit]) -> TestUnit | None:
-    """A test whose name ends the reported one: runners of Rust, Java and C# put the crate or package in front."""
+    """Return a test whose name ends the reported one: Rust, Java and C# put the crate or package in front."""
     for spelled in (re.sub(r"[.$+\\]+", "::", spelling) for spelling in _spellings(name)):
         fitting = [unit for unit in units if spelled == unit.name or spelled.endswith(f"::{unit.name}")]
         if fitting:
@@ -157,7 +157,7 @@ def _unit(source: Source, found: FoundTest, known: Definitions, elsewhere: Mappi
 
 
 def bodies_in(source: Source) -> frozenset[str]:
-    """The meaning of every body in a file, of tests or not: as `TestUnit.body` has it."""
+    """Return the meaning of every body in a file, of tests or not: as `TestUnit.body` has it."""
     bodies = (child(node, "body") for node in walk(source.root))
     return frozenset(digest(source, body) for body in bodies if body is not None)
 
@@ -169,7 +169,7 @@ def _statement(source: Source, statement: Node) -> str:
 
 
 def _without(node: Node, tables: Sequence[Node]) -> list[Node]:
-    """A node in pieces that leave out some of what lies within it."""
+    """Return a node in pieces that leave out the `tables` within it."""
     if not any(inside(table, node) for table in tables):
         return [node]
     if node in tables:

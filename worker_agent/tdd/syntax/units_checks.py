@@ -1,4 +1,4 @@
-"""Which pieces of a test are checks: assertions, expectations and the reports of a failure."""
+"""The parts of a test that are checks: assertions, expectations and reports of a failure."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _PATTERNS = {
 
 
 def checks_in(source: Source, node: Node) -> Iterator[Node]:
-    """The outermost checks within a node: `expect(x).not.toBe(1)` is one."""
+    """Yield the outermost checks within a node: `expect(x).not.toBe(1)` is one."""
     pending = [node]
     while pending:
         found = pending.pop()
@@ -68,7 +68,7 @@ def checks_in(source: Source, node: Node) -> Iterator[Node]:
 
 
 def is_check(source: Source, node: Node) -> bool:
-    """Whether a node is a check by itself."""
+    """Return whether a node is a check by itself."""
     if node.type == "assert_statement":
         return True
     pattern = _PATTERNS[source.language]
@@ -78,7 +78,7 @@ def is_check(source: Source, node: Node) -> bool:
 
 
 def callee(source: Source, call: Node) -> str:
-    """The function of a call as it is written, on one line, type arguments left out."""
+    """Return the function of a call as it is written, on one line, type arguments left out."""
     for field in ("function", "macro"):
         function = child(call, field)
         if function is not None:
@@ -96,7 +96,7 @@ def callee(source: Source, call: Node) -> str:
 
 
 def _chain(source: Source, node: Node) -> str:
-    """The first call or name of a chain of members: `expect` of `expect(x).to.be.true`."""
+    """Return the first call or name of a chain of members: `expect` of `expect(x).to.be.true`."""
     words: list[str] = []
     found: Node | None = node
     while found is not None:
@@ -115,5 +115,5 @@ def _chain(source: Source, node: Node) -> str:
 
 
 def calls_in(node: Node) -> Iterator[Node]:
-    """Every call within a node."""
+    """Yield every call within a node."""
     return (found for found in walk(node) if found.type in _CALLS)

@@ -50,7 +50,7 @@ class _Scope:
 
 
 def found_in(source: Source) -> Iterator[FoundTest]:
-    """The tests, in the order of the file."""
+    """Yield the tests, in the order of the file."""
     yield from _in_block(source, source.root, _Scope())
 
 
@@ -85,7 +85,7 @@ def _of_type(node: Node, kind: str) -> list[Node]:
 
 
 def marks(node: Node) -> list[Node]:
-    """The annotations and attributes of a class or method."""
+    """Return the annotations and attributes of a class or method."""
     found = []
     for part in node.named_children:
         if part.type in {"modifiers", "attribute_list"}:
@@ -94,13 +94,13 @@ def marks(node: Node) -> list[Node]:
 
 
 def mark_name(source: Source, mark: Node) -> str:
-    """The last word of an annotation's name."""
+    """Return the last word of an annotation's name."""
     name = child(mark, "name") or (mark.named_children[0] if mark.named_children else mark)
     return re.split(r"[.\\]", source.text(name))[-1]
 
 
 def doc_comment(source: Source, node: Node) -> str:
-    """The comment in front of a PHP method."""
+    """Return the comment before a PHP method."""
     previous = node.prev_named_sibling
     return source.text(previous) if previous is not None and previous.type == "comment" else ""
 
@@ -152,14 +152,14 @@ def _bases(source: Source, scope: _Scope) -> str:
 
 
 def _cases(source: Source, mark: Node) -> Iterator[Case]:
-    """The rows of an annotation: each text of a list, or the annotation as a whole."""
+    """Yield the rows of an annotation: each text of a list, or the annotation as a whole."""
     name = mark_name(source, mark)
     rows = [row for found in walk(mark) if found.type in _MULTIPLE for row in statements(found)]
     yield from (Case(name, row) for row in (rows or [mark]))
 
 
 def _providers(source: Source, node: Node, listed: list[Node], scope: _Scope) -> list[Node]:
-    """The methods that give a test its rows; whatever else they use counts as support."""
+    """Return the methods that give a test its rows; other code that they use counts as support."""
     names = set(_DOC_PROVIDER.findall(doc_comment(source, node)))
     for mark in listed:
         if mark_name(source, mark) in {"DataProvider", "MethodSource", "MemberData", "TestCaseSource", "DynamicData"}:
@@ -169,7 +169,7 @@ def _providers(source: Source, node: Node, listed: list[Node], scope: _Scope) ->
 
 
 def _rows(provider: Node) -> Iterator[Node]:
-    """The elements of the array that a provider returns, or all that it does."""
+    """Yield the elements of the array that a provider returns, or each of its `yield`s."""
     lists = ("array_creation_expression", "array_initializer", "collection_expression")
     for found in walk(provider):
         if found.type == "yield_expression":

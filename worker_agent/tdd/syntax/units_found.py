@@ -1,4 +1,4 @@
-"""What a language's reader finds of one test, before its meaning is told; the words that all readers share."""
+"""A test as a language's reader finds it, before its meaning is computed; functions that all readers share."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ALWAYS = re.compile(
 
 
 def is_conditional(skipped: str) -> bool:
-    """Whether a reason for skipping holds only in some places; only a run tells whether the test is skipped there."""
+    """Return whether a reason for skipping holds only in some places: then only a run shows whether it is skipped."""
     return _CONDITIONAL.search(skipped) is not None and _ALWAYS.search(skipped) is None
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One set of values that a test runs with: `key` says which table it belongs to."""
+    """One set of values that a test runs with: `key` names its table."""
 
     key: str
     node: Node
@@ -35,7 +35,7 @@ class Case:
 class FoundTest:
     """A test as nodes: `node` with all that belongs to it, `parts` that make its meaning, `body` that runs.
 
-    `around` is what else acts on it: set-up of its class or block. `owner` are the classes around it, for calls of
+    `around` is code that also acts on it: set-up of its class or block. `owner` are the classes around it, for calls of
     its own helper methods. `tables` are nodes inside of `parts` whose elements are its cases.
     """
 
@@ -53,28 +53,28 @@ class FoundTest:
 
 
 def child(node: Node | None, name: str) -> Node | None:
-    """The child in a field, of a node that may be missing."""
+    """Return the child in a field, of a node that may be None."""
     return None if node is None else node.child_by_field_name(name)
 
 
 def field_text(source: Source, node: Node | None, name: str) -> str:
-    """The text of the child in a field; empty where there is none."""
+    """Return the text of the child in a field; empty if there is none."""
     found = child(node, name)
     return "" if found is None else source.text(found)
 
 
 def inside(node: Node, ancestor: Node) -> bool:
-    """Whether a node lies within another, or is it."""
+    """Return whether a node is within another, or is that node."""
     return ancestor.start_byte <= node.start_byte and node.end_byte <= ancestor.end_byte
 
 
 def statements(block: Node | None) -> Iterator[Node]:
-    """The statements of a block, without comments."""
+    """Yield the statements of a block, without comments."""
     if block is not None:
         yield from (found for found in block.named_children if "comment" not in found.type)
 
 
 def arguments(call: Node) -> list[Node]:
-    """The arguments of a call, without comments."""
+    """Return the arguments of a call, without comments."""
     listed = call.child_by_field_name("arguments")
     return [] if listed is None else list(statements(listed))

@@ -16,7 +16,7 @@ _OUTPUT = re.compile(r"//\s*(?:unordered )?output:", re.IGNORECASE)
 
 
 def found_in(source: Source) -> Iterator[FoundTest]:
-    """The tests, in the order of the file."""
+    """Yield the tests, in the order of the file."""
     setups = tuple(node for node in source.root.named_children if _is_setup(source, node))
     for node in source.root.named_children:
         name = field_text(source, node, "name")
@@ -52,7 +52,7 @@ def _receiver(source: Source, node: Node) -> str:
 
 
 def _tables(source: Source, body: Node) -> Iterator[Node]:
-    """The literals that the test's loops run over: their rows are its cases."""
+    """Yield the literals that the test's loops run over: their rows are its cases."""
     ranged = {field_text(source, found, "right") for found in walk(body) if found.type == "range_clause"}
     for found in walk(body):
         if found.type == "composite_literal" and (rows := child(found, "body")) is not None:

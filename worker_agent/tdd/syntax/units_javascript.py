@@ -1,6 +1,6 @@
 """Tests of a JavaScript or TypeScript file: vitest, jest, mocha, node:test, tap and their like.
 
-Titles of JavaScript tests: as written, and as regular expressions for what they are at run time.
+Also titles of JavaScript tests: as written, and as regular expressions for their form at run time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Scope:
 
 
 def found_in(source: Source) -> Iterator[FoundTest]:
-    """The tests, in the order of the file; where one is focused, the others count as skipped."""
+    """Yield the tests, in the order of the file; if one is focused, the others count as skipped."""
     every = list(_tests(source, source.root, _Scope(around=_hooks(source, source.root))))
     any_focused = any(focused for _, focused in every)
     for found, focused in every:
@@ -57,7 +57,7 @@ def found_in(source: Source) -> Iterator[FoundTest]:
 
 
 def call_of(source: Source, node: Node) -> JavaScriptCall:
-    """The words of a call's function, from its first."""
+    """Return the words of a call's function, from its first."""
     words: list[str] = []
     tables: list[Node] = []
     function = child(node, "function")
@@ -81,7 +81,7 @@ def call_of(source: Source, node: Node) -> JavaScriptCall:
 
 @lru_cache(maxsize=4)
 def _aliases(source: Source) -> dict[str, str]:
-    """Names of the file for a function that makes tests: `const posixTest = isWindows ? test.skip : test`."""
+    """Return the file's own names for test functions: `const posixTest = isWindows ? test.skip : test`."""
     found: dict[str, str] = {}
     for match in _ALIAS.finditer(source.content):
         found[match[1].decode()] = match[2].decode()
@@ -89,12 +89,12 @@ def _aliases(source: Source) -> dict[str, str]:
 
 
 def callback(call: Node) -> Node | None:
-    """The last function among the arguments of a call."""
+    """Return the last function among the arguments of a call."""
     return next((found for found in reversed(arguments(call)) if found.type in FUNCTIONS), None)
 
 
 def is_test(source: Source, node: Node) -> bool:
-    """Whether a node is a call that makes a test."""
+    """Return whether a node is a call that makes a test."""
     if node.type != "call_expression":
         return False
     call = call_of(source, node)
@@ -121,7 +121,7 @@ def _tests(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTes
 
 
 def _looped(source: Source, node: Node, scope: _Scope) -> _Scope:
-    """The scope within a loop: what it runs over are cases, one by one where they are written down."""
+    """Return the scope within a loop: its values are cases, one by one if they are literals."""
     if node.type == "for_in_statement":
         over = child(node, "right")
     elif node.type == "call_expression" and field_text(source, child(node, "function"), "property") == "forEach":
@@ -137,7 +137,7 @@ def _elements(source: Source, node: Node) -> Iterator[Case]:
 
 
 def _array(source: Source, node: Node) -> Node | None:
-    """The array that an expression is or, as the name of a constant of the file, stands for."""
+    """Return the array of an expression, also if it is the name of a constant of the file."""
     while node.type in {"as_expression", "satisfies_expression", "parenthesized_expression"}:
         node = node.named_children[0]
     if node.type == "array":
@@ -166,7 +166,7 @@ def _block(source: Source, node: Node, scope: _Scope) -> _Scope:
 
 
 def _hooks(source: Source, block: Node) -> tuple[Node, ...]:
-    """Calls of `beforeEach` and the like directly in a block."""
+    """Return the calls of `beforeEach` and the like directly in a block."""
     found = []
     for statement in statements(block):
         call = statement.named_children[0] if statement.type == "expression_statement" else statement
@@ -233,7 +233,7 @@ def _skips_first(source: Source, body: Node | None) -> str:
 
 
 def _table(source: Source, table: Node) -> Iterator[Case]:
-    """The rows of `.each(...)` and of each`...`."""
+    """Yield the rows of `.each(...)` and of each`...`."""
     given = child(table, "arguments")
     if given is None:
         return
@@ -253,7 +253,7 @@ ANYTHING = ".*"
 
 
 def title_of(source: Source, call: Node, *, is_table: bool) -> tuple[str, str]:
-    """A title as written, and a regular expression for what it is at run time."""
+    """Return a title as written, and a regular expression for its form at run time."""
     given = arguments(call)
     first = given[0] if given else None
     if first is None or first.type in FUNCTIONS:

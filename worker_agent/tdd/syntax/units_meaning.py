@@ -11,10 +11,10 @@ from tree_sitter import Node
 from worker_agent.tdd.syntax.source import Language, Source
 
 _LAYOUT = frozenset({",", ";", "(", ")", "[", "]", "{", "}", ":", "\n", "`", '"', "'", "|"})
-"""Tokens that say nothing beside the tree that they are in."""
+"""Tokens that add nothing to the tree that they are in."""
 
 _TRANSPARENT = frozenset({"parenthesized_expression", "formal_parameters", "parenthesized_statements"})
-"""Nodes that stand for what they enclose."""
+"""Nodes that mean the same as their content."""
 
 _STRINGS = frozenset({"string", "string_literal", "interpreted_string_literal", "encapsed_string", "template_string"})
 _TEXTS = frozenset(
@@ -35,13 +35,13 @@ _PREFIX = re.compile(rb"[A-Za-z]*")
 
 
 _DIGESTS: dict[tuple[Language, str, bytes], str] = {}
-"""Digests of code that was seen before: most of a file is the same on both sides of a change."""
+"""Digests of code seen before: most of a file is the same on both sides of a change."""
 
 _DIGESTS_LIMIT = 50_000
 
 
 def digest(source: Source, *nodes: Node) -> str:
-    """A short hash of the meaning of some code."""
+    """Return a short hash of the meaning of some code."""
     return _digest(source, nodes[0]) if len(nodes) == 1 else hashed(_digest(source, node) for node in nodes)
 
 
@@ -55,7 +55,7 @@ def _digest(source: Source, node: Node) -> str:
 
 
 def hashed(parts: Iterable[str]) -> str:
-    """A short hash of texts in their order."""
+    """Return a short hash of texts in their order."""
     found = hashlib.sha256()
     for part in parts:
         found.update(part.encode("utf-8", "replace") + b"\0")
@@ -63,7 +63,7 @@ def hashed(parts: Iterable[str]) -> str:
 
 
 def tokens(source: Source, node: Node) -> Iterator[str]:
-    """What code says, in order: kinds of nodes, names, values and operators."""
+    """Yield the meaning of code, in order: kinds of nodes, names, values and operators."""
     pending: list[Node | str] = [node]
     while pending:
         found = pending.pop()
@@ -84,7 +84,7 @@ def tokens(source: Source, node: Node) -> Iterator[str]:
 
 
 def docstring(node: Node) -> Node | None:
-    """The docstring that a block of Python starts with."""
+    """Return the docstring that a block of Python starts with."""
     first = next((child for child in node.named_children if child.type != "comment"), None)
     if first is None or first.type != "expression_statement" or len(first.named_children) != 1:
         return None
@@ -105,7 +105,7 @@ def _is_silent(node: Node, language: Language) -> bool:
 
 
 def _plain_string(source: Source, node: Node) -> str | None:
-    """The text of a string without anything computed in it, the marks around it apart."""
+    """Return the text of a string without computed parts and without its quotes; None for other nodes."""
     if node.type not in _STRINGS or any(child.type not in _INSIDE for child in node.named_children):
         return None
     text = "".join(source.text(child) for child in node.named_children if child.type in _TEXTS)

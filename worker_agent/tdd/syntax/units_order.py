@@ -1,4 +1,4 @@
-"""The tests of a file in the reverse order, so that a run shows which need what another one has left (pure)."""
+"""The tests of a file in the reverse order, so that a run shows which need the effects of another one (pure)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from worker_agent.tdd.syntax.source import Language, parse
 from worker_agent.tdd.syntax.units import found_in
 
 _AROUND = words("decorated_definition expression_statement await_expression")
-"""What holds a test and nothing else."""
+"""Nodes that hold a test and nothing else."""
 
 _ORDERED = frozenset(
     {
@@ -22,13 +22,13 @@ _ORDERED = frozenset(
 """Languages whose runners take the tests in the order of the file."""
 
 _SAYS_ORDER = (b"@depends", b"#[Depends", b"pytest.mark.order", b"pytest.mark.dependency", b"describe.serial")
-"""What says by itself that tests depend on each other."""
+"""Texts that declare tests to depend on each other."""
 
 
 def reordered(path: str, content: bytes) -> bytes | None:
-    """The same file with its tests in the reverse order, those of a class or block among themselves.
+    """Return the same file with its tests in the reverse order, within each class or block.
 
-    None where there is nothing to reorder, or the order of the file is not that of the run.
+    None if there is nothing to reorder, or the order of the file is not that of the run.
     """
     source = parse(path, content)
     if source is None or source.language not in _ORDERED or any(word in content for word in _SAYS_ORDER):
@@ -54,14 +54,14 @@ def reordered(path: str, content: bytes) -> bytes | None:
 
 
 def _whole(node: Node) -> Node:
-    """The node with its decorators, or as a statement."""
+    """Return the node with its decorators, or as a statement."""
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
     return node
 
 
 def _begin(node: Node) -> int:
-    """Where a test begins, with the comments that stand directly above it."""
+    """Return the start of a test, with the comments directly above it."""
     first = node
     while (above := first.prev_sibling) is not None and above.type in COMMENTS:
         if int(above.end_point[0]) + 1 < int(first.start_point[0]):

@@ -35,7 +35,7 @@ _COMPOUND = frozenset(
 )
 
 _DEPTH = 8
-"""How many classes a chain of inheritance may have."""
+"""The most classes in a chain of inheritance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class _Scope:
 
 
 def found_in(source: Source) -> Iterator[FoundTest]:
-    """The tests, in the order of the file; a later definition of the same name hides an earlier one."""
+    """Yield the tests, in the order of the file; a later definition of the same name hides an earlier one."""
     every = _tests(source, source.root, _Scope((), (), _module_setup(source), (), _module_skip(source)))
     last: dict[str, FoundTest] = {}
     for found in every:
@@ -69,26 +69,26 @@ def _tests(source: Source, block: Node, scope: _Scope) -> Iterator[FoundTest]:
 
 
 def definition_of(statement: Node) -> Node:
-    """The function or class under decorators, or the statement itself."""
+    """Return the function or class under decorators, or the statement itself."""
     inner = statement.child_by_field_name("definition") if statement.type == "decorated_definition" else None
     return statement if inner is None else inner
 
 
 def decorators(statement: Node) -> list[Node]:
-    """The expressions of the decorators."""
+    """Return the expressions of the decorators."""
     if statement.type != "decorated_definition":
         return []
     return [found.named_children[0] for found in statement.named_children if found.type == "decorator"]
 
 
 def called(source: Source, expression: Node) -> str:
-    """The dotted name of a decorator or call, without its arguments."""
+    """Return the dotted name of a decorator or call, without its arguments."""
     function = expression.child_by_field_name("function") if expression.type == "call" else expression
     return source.text(function) if function is not None else ""
 
 
 def _is_collected(source: Source, statement: Node, block: Node) -> bool:
-    """Whether pytest takes a function for a test; `name.__test__ = False` may follow it."""
+    """Return whether pytest takes a function for a test; `name.__test__ = False` may follow it."""
     name = field_text(source, definition_of(statement), "name")
     if not name.startswith("test") or _is_fixture(source, statement):
         return False
@@ -118,7 +118,7 @@ def _is_unittest(source: Source, node: Node, depth: int = _DEPTH) -> bool:
 
 
 def _bases(source: Source, node: Node) -> list[Node]:
-    """The classes of the file that a class extends."""
+    """Return the classes of the file that a class extends."""
     listed = {source.text(found) for found in statements(child(node, "superclasses"))}
     every = (definition_of(found) for found in statements(source.root))
     return [
@@ -127,7 +127,7 @@ def _bases(source: Source, node: Node) -> list[Node]:
 
 
 def _class(source: Source, statement: Node, scope: _Scope, depth: int = _DEPTH) -> Iterator[FoundTest]:
-    """The tests of a class: first those that it inherits, which its own replace."""
+    """Yield the tests of a class: first those that it inherits, which its own replace."""
     node = definition_of(statement)
     inner = _class_scope(source, statement, scope)
     for base in _bases(source, node) if depth else []:
@@ -238,7 +238,7 @@ def _is_text(statement: Node) -> bool:
 
 
 def _cases(source: Source, table: Node) -> Iterator[Case]:
-    """The values of one parametrisation: single elements of a list, or the expression as a whole."""
+    """Yield the values of one parametrisation: single elements of a list, or the expression as a whole."""
     given = arguments(table)
     plain = [found for found in given if found.type != "keyword_argument"]
     named = {field_text(source, found, "name"): found for found in given if found.type == "keyword_argument"}
@@ -255,7 +255,7 @@ def _cases(source: Source, table: Node) -> Iterator[Case]:
 
 
 def _constant(source: Source, name: Node) -> Node:
-    """The list that a name of the module stands for, or the name."""
+    """Return the list that a name of the module stands for, or the name."""
     for statement in statements(source.root):
         inner = statement.named_children[0] if statement.type == "expression_statement" else statement
         if inner.type == "assignment" and field_text(source, inner, "left") == source.text(name):

@@ -1,4 +1,4 @@
-"""What a test reaches in its file: helpers, fixtures, constants and imports, by the names that it uses."""
+"""The code that a test reaches in its file: helpers, fixtures, constants and imports, by the names that it uses."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _NAMES = frozenset(
     ]
 )
 _FLAT = frozenset({Language.GO, Language.RUST, Language.JAVA, Language.PHP, Language.RUBY, Language.CSHARP})
-"""Languages in which a member is called without naming its object, or in which objects are not told apart here."""
+"""Languages whose calls do not name the member's object, or whose objects are not distinguished here."""
 
 _SELF = frozenset({"self", "cls", "this"})
 _LET = frozenset({"let", "let!", "subject", "subject!", "def_delegator", "shared_examples", "shared_context"})
@@ -95,7 +95,7 @@ _LET = frozenset({"let", "let!", "subject", "subject!", "def_delegator", "shared
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Something with a name: its meaning, what it uses, how many checks it makes."""
+    """A named definition: its meaning, the names it uses, and the number of its checks."""
 
     node: Node
     digest: str
@@ -104,11 +104,11 @@ class Definition:
 
 
 Definitions = Mapping[str, tuple[Definition, ...]]
-"""By name; members of classes have a dot in front, names that a text may stand for an apostrophe."""
+"""Definitions by name; members have a dot in front; functions also an apostrophe, for names given as texts."""
 
 
 def definitions(source: Source, tests: Iterable[Node]) -> Definitions:
-    """Everything with a name outside of functions; tests are left out."""
+    """Return all named definitions outside of functions; tests are left out."""
     found: dict[str, tuple[Definition, ...]] = {}
     starts = {node.start_byte for node in tests}
     ranges = test_ranges(source)
@@ -124,7 +124,7 @@ def definitions(source: Source, tests: Iterable[Node]) -> Definitions:
 
 
 def reached(names: Iterable[str], known: Definitions, elsewhere: Mapping[str, str]) -> dict[str, str]:
-    """Name -> meaning of all that follows from some names; `elsewhere` has meanings of what other files define."""
+    """Map names to the meaning of all that follows from `names`; `elsewhere` has meanings from other files."""
     found: dict[str, str] = {}
     pending = sorted(names)
     while pending:
@@ -141,13 +141,13 @@ def reached(names: Iterable[str], known: Definitions, elsewhere: Mapping[str, st
 
 
 _USES: dict[tuple[Language, str, bytes], frozenset[str]] = {}
-"""Uses of code that was seen before: most of a file is the same on both sides of a change."""
+"""Uses of code seen before: most of a file is the same on both sides of a change."""
 
 _USES_LIMIT = 20_000
 
 
 def uses(source: Source, node: Node) -> frozenset[str]:
-    """The names that code takes from around it."""
+    """Return the names that code takes from around it."""
     known = (source.language, node.type, source.content[node.start_byte : node.end_byte])
     if known not in _USES:
         if len(_USES) > _USES_LIMIT:
@@ -179,7 +179,7 @@ def _is_keyword(parent: Node | None, node: Node) -> bool:
 
 
 def _named(source: Source, tests: set[int]) -> Iterator[tuple[str, Node]]:
-    """Names with what defines them, and whether they are members: never from within a function."""
+    """Yield names with their definitions, marked as in `Definitions`; nothing from within a function."""
     pending = [(found, False) for found in reversed(source.root.named_children)]
     while pending:
         whole, is_member = pending.pop()
@@ -201,7 +201,7 @@ def _named(source: Source, tests: set[int]) -> Iterator[tuple[str, Node]]:
 
 
 def _bound(source: Source, node: Node) -> Iterator[str]:
-    """The names that a statement defines."""
+    """Yield the names that a statement defines."""
     if node.type in _IMPORTS:
         yield from imported(source, node)
     elif node.type in _FUNCTIONS or node.type in _VALUES:
@@ -233,14 +233,14 @@ def _first_symbol(source: Source, call: Node) -> list[str]:
 
 
 def imported(source: Source, node: Node) -> list[str]:
-    """The names that an import binds."""
+    """Return the names that an import binds."""
     module = child(node, "module_name")
     leaves = [found for found in walk(node) if found.type in _NAMES and (module is None or not inside(found, module))]
     return [source.text(found) for found in leaves]
 
 
 def _import(source: Source, node: Node, name: str) -> str:
-    """One imported name with where it is from, whatever is imported beside it."""
+    """Return one imported name with its source, without the other names of the same import."""
     module = child(node, "module_name") or child(node, "source")
     if module is None:
         return f"import {digest(source, node)}"

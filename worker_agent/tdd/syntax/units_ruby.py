@@ -43,7 +43,7 @@ class _Scope:
 
 
 def found_in(source: Source) -> Iterator[FoundTest]:
-    """The tests, in the order of the file; where one is focused, the others count as skipped."""
+    """Yield the tests, in the order of the file; if one is focused, the others count as skipped."""
     every = list(_tests(source, source.root, _Scope()))
     any_focused = any(focused for _, focused in every)
     for found, focused in every:
@@ -52,12 +52,12 @@ def found_in(source: Source) -> Iterator[FoundTest]:
 
 
 def block_of(call: Node) -> Node | None:
-    """The body of the block that a call is given."""
+    """Return the body of the block that a call is given."""
     return child(child(call, "block"), "body")
 
 
 def arguments_of(call: Node) -> list[Node]:
-    """The arguments of a call."""
+    """Return the arguments of a call."""
     return list(statements(child(call, "arguments")))
 
 
@@ -123,7 +123,7 @@ def _example(source: Source, node: Node, scope: _Scope) -> tuple[FoundTest, bool
 
 
 def _joined(titles: list[tuple[str, str]]) -> tuple[str, str]:
-    """As RSpec joins descriptions: blanks between, but none before `#sum`, `.sum` and `::Sum`."""
+    """Return joined descriptions as in RSpec: blanks between, but none before `#sum`, `.sum` and `::Sum`."""
     name, pattern = "", ""
     for text, shape in titles:
         gap = "" if not name or re.match(r"#|::|\.", text) else " "
@@ -169,7 +169,7 @@ def _skips_first(source: Source, body: Node | None) -> str:
 
 
 def _class(source: Source, node: Node, scope: _Scope) -> Iterator[tuple[FoundTest, bool]]:
-    """minitest: methods of a class whose parent is a test case."""
+    """Yield minitest's tests: methods of a class whose parent is a test case."""
     name, body = field_text(source, node, "name"), child(node, "body")
     is_test = bool(_TEST_CLASS.search(field_text(source, node, "superclass") + name))
     setup = [found for found in statements(body) if field_text(source, found, "name") in {"setup", "teardown"}]

@@ -14,7 +14,7 @@ _TEST = re.compile(r"(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm
 
 
 def found_in(source: Source) -> Iterator[FoundTest]:
-    """The tests, with the path of modules inside the file in front."""
+    """Yield the tests, with the path of modules inside the file in front."""
     yield from _tests(source, source.root, ())
 
 
