@@ -35,7 +35,7 @@ __all__ = [
 
 @pytest.fixture
 def judge() -> Judge:
-    """A judge that has seen nothing yet; let it observe a lab's exchanges."""
+    """Return a judge that has seen nothing yet; let it observe a lab's exchanges."""
     from judge import Judge
 
     return Judge()
@@ -43,7 +43,7 @@ def judge() -> Judge:
 
 @pytest.fixture
 async def scene(tmp_path: Path, judge: Judge) -> AsyncIterator[Scene]:
-    """A lab with one repository and three people, every exchange judged."""
+    """Yield a lab with one repository and three people; every exchange is judged."""
     from lab_scene import scene_at
 
     async with scene_at(tmp_path / "lab", judge) as here:
@@ -52,7 +52,7 @@ async def scene(tmp_path: Path, judge: Judge) -> AsyncIterator[Scene]:
 
 @pytest.fixture
 async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
-    """The demo's project in a lab; at the end nothing is left over and every exchange was as GitHub describes it.
+    """Yield the demo's project in a lab; assert at the end that nothing is left over and every exchange was valid.
 
     The edges of the state machine that the test says it walks were walked.
     """
@@ -82,7 +82,7 @@ async def engine(tmp_path: Path, judge: Judge, request: pytest.FixtureRequest) -
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """The lock's server in memory; at the end every planned fault has happened and no write is on its way."""
+    """Yield the lock's server in memory; assert at the end that each planned fault happened and no write is pending."""
     from fakes.lock_server import Server
 
     server = Server()
@@ -92,7 +92,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def alice(server: Server) -> FakeAgent:
-    """A worker that claims."""
+    """Return a worker that claims."""
     from fakes.lock_port import FakeAgent
 
     return FakeAgent(server, "worker-a")
@@ -100,7 +100,7 @@ def alice(server: Server) -> FakeAgent:
 
 @pytest.fixture
 def bob(server: Server) -> FakeAgent:
-    """A second worker, on another machine."""
+    """Return a second worker, on another machine."""
     from fakes.lock_port import FakeAgent
 
     return FakeAgent(server, "worker-b")
@@ -108,5 +108,5 @@ def bob(server: Server) -> FakeAgent:
 
 @pytest.fixture
 def held(alice: FakeAgent) -> Held:
-    """What the first worker has won."""
+    """Return the lease that the first worker has won."""
     return alice.win()

@@ -1,4 +1,4 @@
-"""What a hostile program leaves in a directory: for the tests of everything that reads or removes such directories."""
+"""Files that a hostile program leaves in a directory, for tests of all code that reads or removes such directories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STACK = 1_100
 
 
 def deep(root: Path, levels: int = DEPTH) -> None:
-    """A directory in a directory in a directory, with a file of 5,000 bytes in the last one."""
+    """Make nested directories `levels` deep, with a file of 5,000 bytes in the last one."""
     root.mkdir()
     inside = os.open(root, os.O_RDONLY)
     for _ in range(levels):
@@ -29,7 +29,7 @@ def deep(root: Path, levels: int = DEPTH) -> None:
 
 
 def odd(root: Path, outside: Path) -> None:
-    """Everything else that a directory can hold."""
+    """Make a directory with everything else that one can hold."""
     root.mkdir()
     os.mkfifo(root / "pipe")
     inside = os.open(root, os.O_RDONLY)

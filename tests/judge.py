@@ -27,13 +27,13 @@ NULL_ON_THE_WIRE = (
     ("pull-request-review-comment", "position"),
     ("pull-request-simple", "labels", "items", "description"),
 )
-"""What GitHub sends as null although its description forgets it: outdated remarks, plain labels."""
+"""Fields that GitHub sends as null although its description does not allow that: outdated remarks, plain labels."""
 
 BARE_NAMES = "/repos/{owner}/{repo}/issues/{issue_number}/labels"
-"""Where POST and PUT take a bare list of names too, which this edition does not describe."""
+"""The path at which POST and PUT also accept a bare list of names, which this edition does not describe."""
 
 GRAPHQL = "/graphql"
-"""What is no part of the REST description; `tests/unit/rest/test_graphql_documents.py` judges what is sent there."""
+"""The path outside of the REST description; `tests/unit/rest/test_graphql_documents.py` judges requests to it."""
 
 _FOREIGN_MEDIA = re.compile(r"application/vnd\.github\.(v3\.)?(diff|patch|raw|sha)\b")
 
@@ -163,7 +163,7 @@ def _registry() -> Any:
 
 
 def description() -> Json:
-    """GitHub's description with what it forgets put right; a new copy."""
+    """Return a new copy of GitHub's description, with its omissions corrected."""
     described: Json = json.loads(DESCRIPTION.read_bytes())
     for name, *path in NULL_ON_THE_WIRE:
         schema = described["components"]["schemas"][name]
@@ -183,7 +183,7 @@ def _description() -> Json:
 
 
 def _converted(part: Any) -> Any:
-    """OpenAPI 3.0 as JSON Schema: `nullable` becomes a null type, references get the registry's address.
+    """Convert OpenAPI 3.0 to JSON Schema: `nullable` becomes a null type, references get the registry's address.
 
     `oneOf` becomes `anyOf`: the description's alternatives overlap (an empty list is a list of
     strings and a list of objects).
@@ -228,7 +228,7 @@ def _operation(described: Json) -> Json:
 
 
 def _schema(described: Json) -> str:
-    """The JSON schema of a body or an answer as text, which is what validators are kept by."""
+    """Return the JSON schema of a body or an answer as text, which is the key of its validator."""
     content = described.get("content", {})
     media = content.get("application/json")
     return json.dumps(media["schema"]) if media and "schema" in media else _NOTHING

@@ -28,7 +28,7 @@ READ = dict.fromkeys(WORK, "read")
 
 @dataclass(frozen=True)
 class Answer:
-    """What the lab answered."""
+    """One answer of the lab."""
 
     status: int
     body: Any
@@ -36,7 +36,7 @@ class Answer:
     text: str
 
     def link(self, rel: str) -> str | None:
-        """The address of a related page."""
+        """Return the address of a related page."""
         for part in self.headers.get("Link", "").split(", "):
             if part.endswith(f'rel="{rel}"'):
                 return part[1 : part.index(">")]
@@ -55,7 +55,7 @@ class Scene:
     async def ask(
         self, method: str, path: str, body: Any = None, *, by: str = "ada", headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """One call; a path without a leading slash continues the repository's, a whole URL is taken as it is."""
+        """Send one request; a path without leading slash continues the repository's, a whole URL is taken as it is."""
         url = path if path.startswith("http") else f"{self.lab.url}{path}"
         if path == "" or path[0] not in "/h":
             url = f"{self.lab.url}/repos/{NAME}{'/' if path else ''}{path}"
@@ -66,13 +66,13 @@ class Scene:
             return Answer(answer.status, json.loads(text) if is_json else None, answer.headers, text)
 
     async def get(self, path: str, *, by: str = "ada") -> Any:
-        """The body of a read that succeeds."""
+        """Read a path that must exist, and return the body."""
         answer = await self.ask("GET", path, by=by)
         assert answer.status == 200, answer.text
         return answer.body
 
     async def commit(self, branch: str, files: Mapping[str, str], *, onto: str = "main") -> str:
-        """One more commit on a branch, as a push would bring it; the branch's new tip."""
+        """Make one more commit on a branch, as by a push; return the branch's new tip."""
         start = f"refs/heads/{onto}" if await self.repository.bare.sha(f"refs/heads/{branch}") is None else ""
         origin = start or f"refs/heads/{branch}^0"
         parts = [f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> now\ndata 6\nChange\nfrom {origin}\n"]
@@ -85,7 +85,7 @@ class Scene:
         return tip
 
     async def pull(self, branch: str = "work", *, body: str = "", text: str | None = None) -> Any:
-        """A pull request of ada's from a new branch that replaces the letter d."""
+        """Open a pull request of ada's from a new branch that replaces the letter d."""
         await self.commit(branch, {"src/letters.txt": text or LETTERS.replace("d\n", "D\n")})
         wanted = {"title": "Make it loud", "head": branch, "base": "main", "body": body}
         answer = await self.ask("POST", "pulls", wanted)
@@ -95,7 +95,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene_at(directory: Path, judge: Judge, *, unix_socket: Path | None = None) -> AsyncIterator[Scene]:
-    """A scene whose every exchange is judged; at the end nothing unlisted was asked and no fault is left."""
+    """Yield a scene with judged exchanges; assert at the end that nothing unlisted was asked and no fault is left."""
     async with Lab(directory, unix_socket=unix_socket) as lab, aiohttp.ClientSession() as http:
         lab.exchanges.observe(judge)
         repository = await lab.repository(NAME, FILES, collaborators={"ada": "write"})

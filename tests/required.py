@@ -22,7 +22,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """The same for a whole module that would skip itself."""
+    """Fail instead of skipping, for a whole module that would skip itself."""
     report = yield
     _refuse(report)
     return report

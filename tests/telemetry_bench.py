@@ -15,7 +15,7 @@ AT = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
 
 
 def event(kind: EventKind = EventKind.PHASE, **fields: Any) -> Event:
-    """An event of a worker on issue 7."""
+    """Return an event of a worker on issue 7."""
     told: dict[str, Any] = {"at": AT, "agent": "worker-a", "role": Role.WORKER, "repository": "a/b", "kind": kind}
     return Event(**{**told, "issue": 7, "run": "50", "phase": "red", **fields})
 
@@ -32,11 +32,11 @@ class Kept:
         self.events.append(event)
 
     def close(self, seconds: float) -> None:
-        """It is written already."""
+        """Do nothing: everything is written already."""
 
 
 def scribe_into(kept: Kept, clock: Clock, tallies: Tallies | None = None) -> EventRecorder:
-    """A worker's event recorder, from whose events the word `hunter2` is hidden."""
+    """Return a worker's event recorder that hides the word `hunter2`."""
     telemetry = Telemetry(
         "worker-a", Role.WORKER, clock, kept, tallies or Tallies(), lambda t: t.replace("hunter2", "***")
     )

@@ -23,7 +23,7 @@ TEST = {"tests/test_new.py": "from greet import greet\n\n\ndef test_new():\n    
 
 
 async def repository(place: Path, *commits: Mapping[str, str]) -> list[str]:
-    """A bare repository with these commits, each of which replaces the files of the one before."""
+    """Make a bare repository with these commits, each of which replaces the files of the previous one."""
     git = Git(place, {"PATH": "/usr/bin:/bin"})
     await git.init()
     made: list[str] = []
@@ -56,7 +56,7 @@ def verify(place: Path, base: str, head: str, **more: object) -> int:
 async def examined(
     directory: Path, *commits: Mapping[str, str], capsys: pytest.CaptureFixture[str], **more: object
 ) -> tuple[int, dict[str, list[str]]]:
-    """The exit code, and what is false, sentence by sentence."""
+    """Return the exit code, and the false sentences by kind."""
     place = directory / "greetings.git"
     made = await repository(place, *commits)
     code = await to_thread.run_sync(lambda: verify(place, made[0], made[-1], **more))

@@ -56,7 +56,7 @@ PROJECT = {
 }
 
 Files = Mapping[str, str | None]
-"""What a coder leaves: the text of a file by its path, None for a file that it deletes."""
+"""A coder's changes to files: the text of a file by its path, None for a file that it deletes."""
 
 
 class Nonces:
@@ -69,7 +69,7 @@ class Nonces:
         return nonce == "a" * 32
 
     def forget(self, nonce: str) -> None:
-        """It never claims again."""
+        """Do nothing: the agent never claims again."""
 
 
 @dataclass
@@ -112,13 +112,13 @@ class Coder:
         return RunOutcome(Ending.COMPLETED, "done", None, Usage(cost_usd=0.0, cost_source="scripted"))
 
     def count(self, call: CoderCall) -> int:
-        """How often a call was made."""
+        """Return how often the coder was asked for this call."""
         return sum(request.call is call for request in self.asked)
 
 
 @dataclass(frozen=True)
 class End:
-    """How a story ended: green, or by which error with which sentence."""
+    """The end of a story: green if `error` is empty, else the error's name and its sentence."""
 
     error: str = ""
     told: str = ""
@@ -138,7 +138,7 @@ class Scene:
     issue: Issue
 
     async def story(self, attempts: int = 1) -> End:
-        """The red phase, then up to `attempts` implementations; what ended it."""
+        """Run the red phase, then up to `attempts` implementations; return the error that ended them, if any."""
         try:
             await self.cycle.write_tests(self.held, self.issue)
             while self.held.fence.stage is Stage.IMPLEMENTING and self.held.fence.attempt < attempts:
@@ -170,7 +170,7 @@ async def scene_of(
     retries: Retries | None = None,
     **policy: Any,
 ) -> Scene:
-    """A scene at the beginning: `tests` and `code` are what the coder leaves, try by try."""
+    """Build a scene at its beginning; `tests` and `code` are the coder's files, attempt by attempt."""
     remote = await Bare.create(place / "remote", NAME, "main", project)
     mirror = Mirror(Git(place / "mirror.git", ENVIRONMENT), str(remote.path))
     places = Places(NAME, place / "workspaces", place / "kept")

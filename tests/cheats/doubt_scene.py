@@ -24,7 +24,7 @@ NOTHING_ASKED = Specification("")
 async def proved(
     place: Path, project: Project, change: Mapping[str, str], specification: Specification = NOTHING_ASKED
 ) -> Repeated:
-    """The proof of one change to a project, in a clone of its own."""
+    """Examine one change to a project in a separate clone, and return the proof."""
     needed(*project.programs)
     bare = place / "shop.git"
     base, head = await repository(bare, project.base, change)

@@ -1,4 +1,4 @@
-"""What is asked about and not refused, by language: a project, cheats with the words of the doubt, honest work."""
+"""Cheats that are asked about and not refused, by language: a project, cheats with the doubt's words, honest work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Files = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Project:
-    """How one language's tests are run, what each change is made to, and the files of a change for its two parts."""
+    """One language's project: how its tests are run, and what each change is made of; of two parts, tests and code."""
 
     programs: tuple[str, ...]
     command: str

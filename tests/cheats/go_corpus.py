@@ -168,11 +168,11 @@ NOT_BUILT = {
     "syntax": ("func TestNew(t *testing.T) { if }", "", "syntax error"),
     "bad expression": ("func TestNew(t *testing.T) { x := := 1 }", "", "syntax error"),
 }
-"""What a new test file of the root package may look like: its function, imports, and why it cannot be built."""
+"""Function and imports of a new test file of the root package, and the reason why it cannot be built."""
 
 
 def new_file(function: str, imports: str) -> str:
-    """A test file of the root package."""
+    """Return a test file of the root package."""
     return f'package shop\n\nimport "testing"\n{imports}\n\n{function}\n'
 
 

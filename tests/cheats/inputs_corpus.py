@@ -17,7 +17,7 @@ PLACES = {
     "ruby": ("spec/new_spec.rb", "lib/new.rb"),
     "rust": ("tests/new.rs", "src/lib.rs"),
 }
-"""Where the tests and the code of a change lie; the projects are those of `doubts_corpus`."""
+"""Paths of a change's tests and code, by language; the projects are those of `doubts_corpus`."""
 
 
 @dataclass(frozen=True)

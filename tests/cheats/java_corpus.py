@@ -153,7 +153,7 @@ public class Discount {
 
 
 def new_test(body: str, imports: str = "", framework: str = "org.junit.jupiter.api.Test") -> str:
-    """A test class of the package `shop`."""
+    """Return a test class of the package `shop`."""
     return f"package shop;\n\nimport {framework};\n{imports}\n\npublic class DiscountTest {{\n    {body}\n}}\n"
 
 
@@ -165,4 +165,4 @@ GRADLE_TEST = TEST.replace("org.junit.jupiter.api.Assertions", "org.junit.Assert
 
 FAKE = """<?xml version="1.0"?><testsuite name="shop.FakeTest" tests="1">
 <testcase name="wins" classname="shop.FakeTest"/></testsuite>"""
-"""What a test writes beside Surefire's own files."""
+"""A false report that a test writes beside Surefire's own files."""

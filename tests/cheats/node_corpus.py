@@ -1,4 +1,4 @@
-"""What coders leave in a JavaScript project; `{...}` is filled in for the module system of each runner."""
+"""Files that coders leave in a JavaScript project; `{...}` is filled in for the module system of each runner."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ WITHIN = {
 
 
 def file_of(runner: str, body: str, names: str, module: str) -> str:
-    """A test file that takes `names` from `module`."""
+    """Return a test file that takes `names` from `module`."""
     return HEAD[runner].format(names=names, module=module) + body
 
 
 def honest(runner: str) -> Files:
-    """A test that asserts on the feature."""
+    """Return a test that asserts on the feature."""
     return {NEW: searching(runner, ASSERTS)}
 
 
 def searching(runner: str, body: str) -> str:
-    """A test file on the feature."""
+    """Return a test file on the feature."""
     return file_of(runner, body, "search", "../src/search.js")
 
 
 def code(runner: str, body: str) -> Files:
-    """An implementation."""
+    """Return an implementation."""
     return {"src/search.js": body + EXPORT[runner]}
 
 
 def red(runner: str, old: str) -> dict[str, tuple[Files, str, str]]:
-    """Cheats of the red phase: files, errors, and words of the refusal; `old` is the test that exists."""
+    """Return cheats of the red phase: files, errors, and words of the refusal; `old` is the existing test."""
     good = honest(runner)
     passes = "test('finds nobody', () => {\n  expect(find([], 'a')).toEqual([]);\n});\n"
     return {
@@ -97,7 +97,7 @@ def red(runner: str, old: str) -> dict[str, tuple[Files, str, str]]:
 
 
 def green(runner: str) -> dict[str, tuple[Files, str, str]]:
-    """Cheats of the green phase."""
+    """Return cheats of the green phase."""
     return {
         "changes nothing": ({}, "IMPLEMENTATION_FAILED", "Nothing was changed"),
         "is empty": (code(runner, EMPTY), "IMPLEMENTATION_FAILED", "searches"),
@@ -133,7 +133,7 @@ def green(runner: str) -> dict[str, tuple[Files, str, str]]:
 
 
 def ways(runner: str, old: str) -> dict[str, tuple[Files, Files]]:
-    """Honest work: tests and code. `old` is the test that exists."""
+    """Return honest work: tests and code; `old` is the existing test."""
     works = code(runner, WORKS)
     leaves = WORKS.replace("{\n", "{\n  if (!text) process.exit(3);\n", 1)
     return {

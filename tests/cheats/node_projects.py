@@ -21,7 +21,7 @@ _EXTENDED = {
 
 
 def base(runner: str) -> dict[str, str]:
-    """A package that can find a name."""
+    """Return the files of a package that can find a name."""
     tests = (
         "describe('find', () => {\n"
         f"  it('finds a name', () => {{ {equal(runner, 'find([`a`, `b`], `b`)', '[`b`]')} }});\n"
@@ -39,38 +39,38 @@ def base(runner: str) -> dict[str, str]:
 
 
 def new_test(runner: str, module: str = "../src/search.js", name: str = "search") -> str:
-    """A test that needs a module, or a name in one, which is not there yet."""
+    """Return a test that needs a module, or a name in one, that does not exist yet."""
     check = equal(runner, f"{name}([`Ann`], `n`)", "[`Ann`]")
     return f"{imported(runner, name, module)}it('searches', () => {{ {check} }});\n"
 
 
 def works(runner: str) -> dict[str, str]:
-    """What makes the new test pass."""
+    """Return the code that makes the new test pass."""
     code = "function search(names, text) { return names.filter((name) => name.includes(text)); }\n"
     return {CODE: code + exported(runner, "search")}
 
 
 def imported(runner: str, name: str, module: str) -> str:
-    """The head of a test file."""
+    """Return the head of a test file."""
     if runner == "jest":
         return f"const {{ {name} }} = require('{module}');\n"
     return f"{_HEADS[runner]}import {{ {name} }} from '{module}';\n"
 
 
 def exported(runner: str, name: str) -> str:
-    """The end of a module."""
+    """Return the end of a module."""
     return f"exports.{name} = {name};\n" if runner == "jest" else f"export {{ {name} }};\n"
 
 
 def equal(runner: str, left: str, right: str) -> str:
-    """An assertion."""
+    """Return an assertion."""
     if runner in {"mocha", "node"}:
         return f"assert.deepEqual({left}, {right});"
     return f"expect({left}).toEqual({right});"
 
 
 def custom_matcher(runner: str) -> str:
-    """A new test with an assertion of its own."""
+    """Return a new test that defines its own assertion."""
     head = _EXTENDED[runner].rpartition("expect.extend")[0]
     matcher = (
         "expect.extend({ toHold(names, name) {\n"

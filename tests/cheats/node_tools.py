@@ -13,13 +13,13 @@ import pytest
 
 PROJECTS = Path(__file__).parents[1] / "projects"
 INSTALLED = Path(__file__).parents[2] / ".tools" / "node"
-"""Where packages are kept between runs; git ignores it."""
+"""The directory that keeps packages between runs; git ignores it."""
 
 INSTALL_SECONDS = 600
 
 
 def tools() -> Path:
-    """The `node_modules` with every runner; skips the test where there is no node."""
+    """Return the `node_modules` with every runner; skip the test if node is not installed."""
     if shutil.which("npm") is None:
         pytest.skip("node and npm are needed")
     manifest = (PROJECTS / "tools" / "package.json").read_bytes()
@@ -36,13 +36,13 @@ def tools() -> Path:
 
 
 def project(name: str) -> dict[str, str]:
-    """The files of a small project by their path."""
+    """Return the files of a small project by their path."""
     root = PROJECTS / name
     return {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*") if path.is_file()}
 
 
 def command(name: str, modules: Path) -> str:
-    """How a runner is called where its package is not in the project."""
+    """Return the command line of a runner whose package is not in the project."""
     return shlex.join([str(modules / ".bin" / name), *(["run"] if name == "vitest" else [])])
 
 

@@ -48,7 +48,7 @@ TAKES_ONE = "$this->assertSame(2, (new \\App\\Discount())->of(new \\App\\Money(3
 
 
 def new_file(body: str, extends: str = "\\PHPUnit\\Framework\\TestCase", more: str = "") -> str:
-    """A test file with one test."""
+    """Return a test file with one test."""
     return (
         f"<?php\n\nnamespace Tests;\n\nfinal class DiscountTest extends {extends}\n{{\n{more}"
         f"    public function testTakesOne(): void\n    {{\n        {body}\n    }}\n}}\n"

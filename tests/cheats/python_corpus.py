@@ -1,4 +1,4 @@
-"""What coders leave in a Python project: cheats by what they do, with the error and the words that refuse them."""
+"""Files that coders leave in a Python project: cheats by name, with the error and the words that refuse them."""
 
 from __future__ import annotations
 

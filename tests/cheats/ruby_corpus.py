@@ -45,7 +45,7 @@ NAMED = {
 
 
 def new_file(runner: str, body: str, head: str = "require_relative '../lib/money'\n") -> str:
-    """A test file with one test."""
+    """Return a test file with one test."""
     if runner == "rspec":
         return f"{head}\nRSpec.describe 'discount' do\n  it 'takes one' do\n    {body}\n  end\nend\n"
     start = f"require 'minitest/autorun'\n{head}\nclass DiscountTest < Minitest::Test\n"
@@ -53,7 +53,7 @@ def new_file(runner: str, body: str, head: str = "require_relative '../lib/money
 
 
 def takes_one(runner: str, head: str = "require_relative '../lib/discount'\n") -> str:
-    """The new test."""
+    """Return the new test."""
     found = "Discount.new.of(Money.new(3)).amount"
     return new_file(runner, f"expect({found}).to eq 2" if runner == "rspec" else f"assert_equal 2, {found}", head)
 

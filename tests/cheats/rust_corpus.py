@@ -131,4 +131,4 @@ NOT_BUILT = {
     "syntax": ("#[test]\nfn new() { let x = ; }", SYNTAX),
     "unclosed": ("#[test]\nfn new() {", SYNTAX),
 }
-"""What a new file of integration tests may look like, and why it cannot be built."""
+"""Content of a new file of integration tests, and the reason why it cannot be built."""

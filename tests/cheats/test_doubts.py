@@ -1,4 +1,4 @@
-"""What no run can decide is asked about, in six languages; of honest work nothing is asked, and nothing is refused."""
+"""Doubts that no run can decide, in six languages: a cheat is asked about; honest work is neither asked nor refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HONEST = [(name, way) for name, project in PROJECTS.items() for way in project.h
 
 
 def changed(project: Project, tests: str | None, code: str | None) -> dict[str, str]:
-    """The files of a change: honest tests and working code, but for what is given instead."""
+    """Return the files of a change: honest tests and working code, each replaced by an argument that is not None."""
     return {project.test[0]: tests or project.test[1], project.code[0]: code or project.code[1]}
 
 

@@ -25,7 +25,7 @@ REPEATS: Files = {NEW: PROJECT["tests/test_find.py"]}
 
 @dataclass(frozen=True)
 class Row:
-    """What the coder leaves, try by try, and how that ends."""
+    """The coder's files, attempt by attempt, and how the cycle ends."""
 
     tests: Files | list[Files]
     code: Files | list[Files]

@@ -14,7 +14,7 @@ from worker_agent.verify.repeat import Repeated
 
 
 async def played(place: Path, work: Work) -> Repeated:
-    """The proof of one work, with its criterion where it has one."""
+    """Return the proof of one work, with its criterion if it has one."""
     tests, code = PLACES[work.language]
     asked = read(f"## Acceptance criteria\n- [ ] AC1: {work.criterion}\n" if work.criterion else "")
     return await proved(place, PROJECTS[work.language], {tests: work.tests, code: work.code}, asked)

@@ -28,7 +28,7 @@ from worker_agent.tdd.runners.report import FailureKind
 from worker_agent.tdd.runners.runner import Selection
 
 REPOSITORY = Path("/usr/share/maven-repo")
-"""Where Debian keeps Maven's plugins and JUnit."""
+"""The directory in which Debian keeps Maven's plugins and JUnit."""
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ async def test_honest_work_gets_through(tmp_path: Path, runner: str, way: str) -
 
 
 def assert_refused(end: End, errors: str, sentences: str) -> None:
-    """One of the errors, and one of the sentences: which control test meets a cheat first is drawn at random."""
+    """Assert one of these errors and sentences: the control test that meets a cheat first is drawn at random."""
     assert end.error in errors.split("|"), end.told
     assert any(sentence in end.told for sentence in sentences.split("|")), end.told
 

@@ -118,7 +118,7 @@ async def test_a_report_that_a_test_writes_itself_is_not_believed(package: Check
 
 
 async def test_tests_see_no_arguments(package: Checkout, name: str) -> None:
-    """Those of a program with a command line read them, and few files run in the runner's own process."""
+    """Test files of a program with a command line read its arguments; few of them run in the runner's own process."""
     check = corpus.equal(name, "process.argv.slice(2)", "[]")
     text = _headed(name, f"it('has no arguments', () => {{ {check} }});\n")
     run = await package.run({NEW: text}, Selection(frozenset({NEW})))

@@ -32,7 +32,7 @@ SEARCH = (
 
 
 def new_test(module: str = "../src/search", call: str = "search(['Ann'], 'n')") -> str:
-    """A test of what is not there yet."""
+    """Return a test of a function that does not exist yet."""
     head = f"/// <reference path='../globals.d.ts' />\nimport {{ search }} from '{module}';\n\n"
     return f"{head}it('searches', () => {{ expect({call}).toEqual(['Ann']); }});\n"
 

@@ -1,4 +1,4 @@
-"""What tests do not show of a change's criteria is asked about; of the same work done nothing is asked."""
+"""Doubts about criteria that no test shows: the cheat is asked about, and the same work done honestly is not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAIRS = {**UNSHOWN, **SURROUNDINGS, **READERS}
 
 
 async def played(place: Path, pair: Pair, change: Mapping[str, str]) -> Repeated:
-    """The proof of one change of a pair."""
+    """Return the proof of one change of a pair."""
     project = PROJECTS[pair.language]
     based = replace(project, base={**project.base, **pair.before})
     return await proved(place, based, change, read(pair.specification))

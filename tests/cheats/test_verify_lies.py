@@ -1,4 +1,4 @@
-"""What `verify` says of commits and pull requests that are not what they claim: exit code 1, and what is false."""
+"""The findings of `verify` on commits and pull requests with false claims: exit code 1, and each false claim."""
 
 from __future__ import annotations
 

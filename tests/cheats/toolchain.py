@@ -17,7 +17,7 @@ from worker_agent.tdd.runners.run import TestBench, Tests
 from worker_agent.tdd.runners.runner import Runner, Selection
 
 _PASSED_ON = ("PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME")
-"""What a toolchain needs of the environment of this machine."""
+"""Variables of this machine's environment that a toolchain needs."""
 
 DEADLINE_SECONDS = 300
 
@@ -66,14 +66,14 @@ class Checkout:
         selection: Selection | None = None,
         announced: tuple[str, ...] = (),
     ) -> TestRun:
-        """The tests with `files` laid over."""
+        """Run the tests with `files` laid over the project."""
         self.write(files or {})
         bench = TestBench(self.environment, DEADLINE_SECONDS)
         tests = Tests(self.runner, self.command, selection, announced)
         return await bench.run(tests, self.root, self.place / "scratch")
 
     async def controlled(self, path: str) -> TestRun:
-        """The tests with control tests in one file, which is put back."""
+        """Run the tests with control tests in one file, then restore the file."""
         content = (self.root / path).read_bytes()
         control = self.runner.control(path, content, fresh_names(content))
         assert isinstance(control, Control)
@@ -84,17 +84,17 @@ class Checkout:
 
 
 def toolchain_environment() -> dict[str, str]:
-    """What tests may see of this machine; rustup looks for its toolchains in the home of whoever installed them."""
+    """Return the variables of this machine that tests may see; rustup finds its toolchains in its installer's home."""
     found = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     rustup = Path.home() / ".rustup"
     return {"RUSTUP_HOME": str(rustup), **found} if rustup.is_dir() else found
 
 
 def outcomes(run: TestRun) -> dict[str, str]:
-    """Test -> how it ended, for comparing at a glance."""
+    """Return the outcome of each test, for comparing at a glance."""
     return {test: result.outcome.value for test, result in run.results.items()}
 
 
 def failing(run: TestRun) -> set[str]:
-    """The tests that failed, not those that ended in an error."""
+    """Return the tests that failed, not those that ended in an error."""
     return {test for test, result in run.results.items() if result.outcome is CaseOutcome.FAILED}

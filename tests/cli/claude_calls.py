@@ -6,10 +6,10 @@ from typing import Any
 
 
 def write(path: str, content: str) -> dict[str, Any]:
-    """A turn that writes a file of the tree."""
+    """Return a turn that writes a file of the tree."""
     return {"tools": [{"name": "Write", "input": {"file_path": f"{{cwd}}/{path}", "content": content}}]}
 
 
 def bash(command: str) -> dict[str, Any]:
-    """A turn that runs a command in the tree."""
+    """Return a turn that runs a command in the tree."""
     return {"tools": [{"name": "Bash", "input": {"command": command, "description": "try"}}]}

@@ -23,7 +23,7 @@ from shared.loop.real_clock import RealClock
 from shared.sandbox.wrap import Isolation, Wrap
 
 TOOLS = Path(__file__).parents[2] / ".tools"
-"""Where `make test-cli` installs the programs."""
+"""The directory in which `make test-cli` installs the programs."""
 
 CLAUDE_VERSIONS = ("0.2.187", "0.2.111")
 """Packages with Claude Code 2.1.330 and 2.1.202: with `--restricted`, and with `--safe-mode` alone."""
@@ -32,7 +32,7 @@ CODEX_VERSIONS = ("0.169.0", "0.163.0")
 """The first as the vendor publishes it for Node, the second as for Python."""
 
 TOKEN = "call-token-c4n4ry-0123456789"
-"""What stands for a key: the scripted server takes any."""
+"""A stand-in for a key: the scripted server accepts any."""
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -42,7 +42,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def program(name: str, version: str) -> Path:
-    """An installed CLI; without it the test is skipped."""
+    """Return the path of an installed CLI; skip the test if it is missing."""
     found = home(TOOLS, name) / version / cli_backends()[name].package.program
     if not found.is_file():
         pytest.skip(f"no {name} {version} in {TOOLS.name}: run `make test-cli`")
@@ -50,12 +50,12 @@ def program(name: str, version: str) -> Path:
 
 
 def rows(versions: Sequence[str], names: Iterable[str], older: Container[str]) -> list[tuple[str, str]]:
-    """Each row of a table with the newest version, and with the other one those where versions have differed."""
+    """Return each row of a table with the newest version, and the rows in `older` with the other versions too."""
     return [(version, name) for name in names for version in versions if version == versions[0] or name in older]
 
 
 def search_path() -> dict[str, str]:
-    """The environment of every child here."""
+    """Return the environment of every child here."""
     return {"PATH": os.defpath, "LANG": "C.UTF-8"}
 
 
@@ -72,7 +72,7 @@ class Desk:
 
     @property
     def tree(self) -> Path:
-        """Where a call edits."""
+        """The directory that a call edits."""
         return self.root / "tree"
 
     @property
@@ -82,39 +82,39 @@ class Desk:
 
     @property
     def logs(self) -> Path:
-        """What is kept of failed calls."""
+        """The directory in which the logs of failed calls are kept."""
         return self.root / "state" / "logs"
 
     def launcher(self) -> Launcher:
-        """How the program is run."""
+        """Return the launcher that runs the program."""
         return Launcher(self.wrap, RealClock(), search_path(), self.calls, self.logs, hidden=(self.root / "state",))
 
     def coder(self) -> Coder:
-        """The backend as the engine builds it."""
+        """Return the backend as the engine builds it."""
         fixed = Fixed(Endpoint(self.server.url, TOKEN))
         program = Program(self.executable.resolve(), self.launcher(), fixed)
         return coder(self.backend, Setup(RealClock(), program=program))
 
     def script(self, *turns: dict[str, Any]) -> None:
-        """What the model answers from now on."""
+        """Set the model's answers from now on."""
         self.server.script = Script.of(*turns)
 
     async def edit(self, prompt: str = "Do it.", **changes: Any) -> RunOutcome:
-        """A call that edits the tree."""
+        """Run a call that edits the tree."""
         return await self.coder().run(self.request(CoderCall.IMPLEMENT, prompt, **changes))
 
     async def ask(self, prompt: str = "Review it.", **changes: Any) -> RunOutcome:
-        """A call that reads the tree and answers by `SCHEMA`."""
+        """Run a call that reads the tree and answers by `SCHEMA`."""
         return await self.coder().run(self.request(CoderCall.REVIEW, prompt, **{"schema": SCHEMA, **changes}))
 
     def request(self, call: CoderCall, prompt: str, **changes: Any) -> Request:
-        """A request."""
+        """Return a request with the desk's tree and limits, and `changes`."""
         known = {"tree": self.tree, "limits": self.limits}
         return Request(call, "#1", "A thing", "developer", prompt, **{**known, **changes})
 
 
 async def left_behind(root: Path) -> list[str]:
-    """Processes that go on having to do with `root`, by their working directory, command line or environment.
+    """Return the processes that still relate to `root`, by working directory, command line or environment.
 
     What was killed is given a moment: the kernel ends a process namespace after its wrapper.
     """
@@ -126,7 +126,7 @@ async def left_behind(root: Path) -> list[str]:
 
 
 def related(root: Path) -> list[str]:
-    """Processes that have to do with `root` now."""
+    """Return the processes that relate to `root` now."""
     return [text for text in _processes() if str(root) in text]
 
 

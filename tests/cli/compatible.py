@@ -30,7 +30,7 @@ Call = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tools:
-    """How one program's tools are called; `guarded` ones keep to the protected files, a shell is only told of them."""
+    """Calls of one program's tools; `guarded` ones enforce the protected files, a shell is only told of them."""
 
     write: Callable[[str, str], Call]
     shell: Callable[[str], Call]
@@ -44,7 +44,7 @@ def _tool(name: str, **given: Any) -> Call:
 
 
 def _written(path: str, text: str) -> Call:
-    """A file written by a program that has a shell alone."""
+    """Return the call of a program with only a shell that writes a file."""
     return _tool("bash", command=f"cat > {shlex.quote(path)} <<'EOF'\n{text}EOF\n")
 
 
@@ -77,7 +77,7 @@ class ProxiedDesk(Desk):
         return TOOLS[self.backend]
 
     def coder(self) -> Coder:
-        """The backend as the engine builds it."""
+        """Return the backend as the engine builds it."""
         clock = RealClock()
         sockets = self.root / "sockets" if self.wrap.kind is Isolation.SANDBOX else None
         upstream = Upstream(Vendor.COMPATIBLE, self.server.url, KEY)

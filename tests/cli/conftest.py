@@ -23,19 +23,19 @@ D = TypeVar("D", bound=Desk)
 
 @pytest.fixture(params=CLAUDE_VERSIONS)
 def claude_program(request: pytest.FixtureRequest) -> Path:
-    """The program, in each version."""
+    """Return the program, in each version."""
     return program("claude", request.param)
 
 
 @pytest.fixture(params=CODEX_VERSIONS)
 def codex_program(request: pytest.FixtureRequest) -> Path:
-    """The native program, in each version."""
+    """Return the native program, in each version."""
     return program("codex", request.param)
 
 
 @pytest.fixture
 def wrap() -> Wrap:
-    """Bubblewrap, which this ring needs."""
+    """Return the wrapper of bubblewrap, which this ring needs; skip the test without it."""
     if shutil.which("bwrap") is None:
         pytest.skip("no bwrap on this machine: install bubblewrap")
     return Wrap(Isolation.TREE_BY_BUBBLEWRAP)
@@ -43,7 +43,7 @@ def wrap() -> Wrap:
 
 @pytest.fixture
 async def root(tmp_path: Path) -> AsyncIterator[Path]:
-    """A test's own directory; at its end no process has to do with it, and nothing new lies in /tmp."""
+    """Yield a test's own directory; assert at its end that no process relates to it, and nothing new is in /tmp."""
     before = _litter()
     yield tmp_path
     assert await left_behind(tmp_path) == []
@@ -52,21 +52,21 @@ async def root(tmp_path: Path) -> AsyncIterator[Path]:
 
 @pytest.fixture
 async def desk(root: Path, claude_program: Path, wrap: Wrap) -> AsyncIterator[Desk]:
-    """Claude Code at a model server."""
+    """Yield Claude Code at a model server."""
     async with _served(root, lambda server: Desk(server, root, claude_program, "claude", wrap)) as desk:
         yield desk
 
 
 @pytest.fixture
 async def codex(root: Path, codex_program: Path, wrap: Wrap) -> AsyncIterator[Desk]:
-    """Codex at a model server."""
+    """Yield Codex at a model server."""
     async with _served(root, lambda server: Desk(server, root, codex_program, "codex", wrap)) as desk:
         yield desk
 
 
 @pytest.fixture(params=VERSIONS, ids=lambda one: one[0])
 async def proxied(root: Path, request: pytest.FixtureRequest, wrap: Wrap) -> AsyncIterator[ProxiedDesk]:
-    """Each program that speaks chat completions, behind the proxy."""
+    """Yield each program that speaks chat completions, behind the proxy."""
     name, version = request.param
     executable = program(name, version)
     async with _served(root, lambda server: ProxiedDesk(server, root, executable, name, wrap)) as desk:
@@ -75,7 +75,7 @@ async def proxied(root: Path, request: pytest.FixtureRequest, wrap: Wrap) -> Asy
 
 @pytest.fixture
 async def mini(root: Path, wrap: Wrap) -> AsyncIterator[ProxiedDesk]:
-    """mini-swe-agent alone, behind the proxy."""
+    """Yield mini-swe-agent alone, behind the proxy."""
     executable = program("mini", dict(VERSIONS)["mini"])
     async with _served(root, lambda server: ProxiedDesk(server, root, executable, "mini", wrap)) as desk:
         yield desk
@@ -83,7 +83,7 @@ async def mini(root: Path, wrap: Wrap) -> AsyncIterator[ProxiedDesk]:
 
 @asynccontextmanager
 async def _served(root: Path, make: Callable[[ModelServer], D]) -> AsyncIterator[D]:
-    """A desk; at the end every request was scripted and no call directory is left."""
+    """Yield a desk; assert at its end that every request was scripted and no call directory is left."""
     (root / "tree").mkdir()
     async with ModelServer(Script(())) as server:
         desk = make(server)
@@ -93,7 +93,7 @@ async def _served(root: Path, make: Callable[[ModelServer], D]) -> AsyncIterator
 
 
 def _litter() -> set[Path]:
-    """What the CLIs are known to leave in /tmp, but for Codex's one directory of an account, as long as it is empty."""
+    """Return the files that CLIs are known to leave in /tmp, but not Codex's directory of an account if it is empty."""
     place = Path(tempfile.gettempdir())
     found = {path for pattern in ("claude-*", "cc-*", "codex-*") for path in place.glob(pattern)}
     kept = place / f"codex-daemon-{os.getuid()}"

@@ -29,7 +29,7 @@ PERSON = "flag:manual-intervention"
 
 
 def refused(status: int, **more: Any) -> dict[str, Any]:
-    """A turn that is refused with a status."""
+    """Return a turn that is refused with a status."""
     return {"trouble": {"kind": "status", "status": status, **more}}
 
 
@@ -43,7 +43,7 @@ class Shift:
     number: int
 
     async def waits(self, seconds: float, within: float = 1) -> tuple[str, str]:
-        """That it waits so long; for what reason, and after which failures, as the fence says it."""
+        """Assert that the item waits for so many seconds; return the reason and the failures that the fence records."""
         seen = await fence(self.engine, self.number)
         assert seen.wait is not None, self.loop.ended
         assert (seen.wait.until - seen.at).total_seconds() == pytest.approx(seconds, abs=within)
@@ -51,14 +51,14 @@ class Shift:
         return seen.wait.reason, seen.failures
 
     async def after(self, seconds: float) -> None:
-        """The next try, when this time has passed."""
+        """Let this time pass, then run the tick of the next attempt."""
         assert isinstance(self.engine.clock, LabClock)
         self.engine.clock.advance(seconds + 2)
         self.engine.lab.clock.advance(seconds + 2)
         await self.engine.tick(self.loop)
 
     async def given_up(self, flag: str, category: str) -> None:
-        """It is a person's, with this flag alone, the reason, and no attempt spent."""
+        """Assert that a person has the item: only this flag, the reason, and no attempt spent."""
         assert [end.result for end in self.loop.ended] == [Result.FAILED]
         assert labels(self.engine, self.number) == {"status:failed", flag}
         assert f"| Category | {category} |" in status(self.engine, self.number)
@@ -69,7 +69,7 @@ class Shift:
 async def shift(
     engine: Engine, backend: tuple[str, str], *turns: Mapping[str, Any], **settings: Any
 ) -> AsyncIterator[Shift]:
-    """An agent as far as its first rest; at the end no process of its runs is left and every request was scripted."""
+    """Yield an agent at its first rest; assert at the end that none of its processes is left and all was scripted."""
     name, version = backend
     role = settings.pop("role", Role.WORKER)
     executable = program(name, version).resolve()

@@ -25,7 +25,7 @@ from shared import process
 from shared.llm.scenario import Scenario
 
 PROGRAM = TOOLS / "aimock" / "node_modules" / "@copilotkit" / "aimock" / "dist" / "cli.js"
-"""Where `make test-cli` installs it (https://aimock.copilotkit.dev)."""
+"""The program that `make test-cli` installs (https://aimock.copilotkit.dev)."""
 
 KEY = "sk-f0re1gn-the-only-key-0123456789"
 """The one key that it takes."""
@@ -36,7 +36,7 @@ _TOKENS = {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}
 
 
 def fixtures(backend: str) -> dict[str, Any]:
-    """The demonstration's one story for `backend`, as aimock reads it: what fits first answers.
+    """Return the demonstration's one story for `backend` in aimock's form: the first fixture that fits answers.
 
     A session's later turns are known by the tool call that the last one made; its first by the prompt,
     the longest part first, because the parts of some prompts stand in others too.
@@ -69,7 +69,7 @@ def _response(turn: Turn, name: str, backend: str) -> dict[str, Any]:
 
 
 def _tool(tool: Tool) -> tuple[str, dict[str, Any]]:
-    """A call that does not name the directory, which nobody knows beforehand; aimock has no free-form tools."""
+    """Return a call without the directory, which nobody knows beforehand; aimock has no free-form tools."""
     if isinstance(tool.input, str):
         return "exec_command", {"cmd": f"apply_patch <<'PATCH'\n{tool.input}PATCH\n", "yield_time_ms": 30_000}
     return tool.name, {
@@ -84,7 +84,7 @@ class Foreign:
     url: str
 
     async def journal(self) -> list[dict[str, Any]]:
-        """Every request that it has seen, with the status of its answer."""
+        """Return every request that the server has seen, with the status of its answer."""
         async with aiohttp.ClientSession(headers={"authorization": f"Bearer {KEY}"}) as http:
             answer = await http.get(f"{self.url}/__aimock/journal", raise_for_status=True)
             return list(await answer.json())
@@ -92,7 +92,7 @@ class Foreign:
 
 @asynccontextmanager
 async def running(root: Path, backend: str) -> AsyncIterator[Foreign]:
-    """The server for as long as the block lasts; a test is skipped only where there is no npm to install it."""
+    """Run the server while the block lasts; skip the test only if there is no npm to install it."""
     node = shutil.which("node")
     if node is None or not PROGRAM.is_file():
         pytest.skip("no node, or no aimock in .tools: run `make test-cli` where there is npm")

@@ -8,5 +8,5 @@ CANARY = "c4n4ry-7f3a"
 
 
 def fired(desk: Desk) -> list[str]:
-    """What of the repository has run."""
+    """Return the names of the repository's hostile files that have run."""
     return sorted(path.name for path in desk.tree.glob("FIRED-*"))

@@ -20,7 +20,7 @@ FAMILY = "sleep 601 & setsid sleep 602 & nohup sleep 603 >/dev/null 2>&1 & (trap
 
 
 def a_daemon(desk: Desk, kind: Isolation) -> AbstractAsyncContextManager[Process]:
-    """A daemon that makes one call on the desk's tree."""
+    """Start a daemon that makes one call on the desk's tree."""
     here = Path(__file__).parent
     what = (desk.backend, desk.server.url, str(desk.root), str(desk.executable), kind)
     env = {**search_path(), "PYTHONPATH": os.pathsep.join((str(here.parent), str(here.parents[1])))}
@@ -35,7 +35,7 @@ async def until(done: Callable[[], bool]) -> None:
 
 
 def programs_of(desk: Desk) -> list[int]:
-    """The CLI itself, without its wrapper and its tools."""
+    """Return the process ids of the CLI itself, without its wrapper and its tools."""
     program = str(desk.executable.resolve())
     told = [text.partition(" ") for text in related(desk.root)]
     found = [int(pid) for pid, _, rest in told if rest.startswith(f"{program} ")]  # the path may have spaces

@@ -30,7 +30,7 @@ class OnePrice(Prices):
 
 
 def metered(desk: Desk) -> tuple[Coder, ModelProxy]:
-    """The backend of a desk behind a proxy that has the key."""
+    """Return the backend of a desk, behind a proxy that has the key, and the proxy."""
     vendor = {"claude": Vendor.ANTHROPIC, "codex": Vendor.OPENAI}[desk.backend]
     sockets = desk.root / ("long" * 30) if desk.wrap.kind is Isolation.SANDBOX else None
     proxy = ModelProxy([Upstream(vendor, desk.server.url, KEY)], OnePrice(), RealClock(), sockets)

@@ -6,10 +6,10 @@ from typing import Any
 
 
 def refused(status: int, **more: Any) -> dict[str, Any]:
-    """A turn that is refused with a status."""
+    """Return a turn that is refused with a status."""
     return {"trouble": {"kind": "status", "status": status, **more}}
 
 
 def broken(kind: str) -> dict[str, Any]:
-    """A turn that goes wrong on the wire."""
+    """Return a turn that fails on the wire."""
     return {"trouble": {"kind": kind}}

@@ -35,7 +35,7 @@ REFUSED = {
 
 
 OLDER = {"401", "bad request", "529", "500", "cut stream", "declined", "says nothing"}
-"""What versions of Claude Code have told in different words, or repeated differently."""
+"""Failures that some versions of Claude Code word differently or retry differently: older versions are run for them."""
 
 
 @pytest.mark.fault(24)

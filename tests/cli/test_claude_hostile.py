@@ -30,7 +30,7 @@ INSTRUCTIONS = {
 
 @pytest.fixture
 async def thief(desk: Desk) -> AsyncIterator[ModelServer]:
-    """Another server, to which the repository in the tree wants to lead the key."""
+    """Yield another server, to which the repository in the tree tries to send the key."""
     async with ModelServer(Script.of({"say": "thanks"})) as server:
         _hostile(desk.tree, server.url)
         yield server
@@ -90,7 +90,7 @@ async def test_nothing_of_it_fires_while_ci_is_fixed(desk: Desk, thief: ModelSer
 
 
 async def test_the_traps_do_fire_where_nothing_holds_them(desk: Desk, thief: ModelServer) -> None:
-    """The control: the same repository, the CLI as people call it."""
+    """The control runs the same repository with the CLI as people call it."""
     desk.script({"say": "Done."})
     async with opened(desk.calls) as call:
         environment = {**ENVIRONMENT, "ANTHROPIC_BASE_URL": desk.server.url, "ANTHROPIC_API_KEY": TOKEN}

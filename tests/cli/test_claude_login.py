@@ -18,7 +18,7 @@ LOGIN = "sk-ant-oat01-c4n4ry-of-a-subscription-0123456789"
 
 
 def signed_in(desk: Desk) -> Coder:
-    """The backend as the daemon builds it for a login."""
+    """Return the backend as the daemon builds it for a login."""
     fixed = Fixed(Endpoint(desk.server.url, LOGIN, login=True))
     return coder("claude", Setup(RealClock(), program=Program(desk.executable.resolve(), desk.launcher(), fixed)))
 

@@ -94,5 +94,5 @@ class _Barred(Wrap):
     """A wrapper inside which no further namespace can be made, as in a strict container."""
 
     def argv(self, command: Sequence[str], view: FileSystemView) -> tuple[str, ...]:
-        """`command` where user namespaces are used up."""
+        """Return `command`, wrapped so that it cannot make user namespaces."""
         return ("bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/", "--", *command)

@@ -23,7 +23,7 @@ from shared.process import Patience
 
 @pytest.fixture
 async def thief(codex: Desk) -> AsyncIterator[ModelServer]:
-    """Another server, to which the repository in the tree wants to lead the token."""
+    """Yield another server, to which the repository in the tree tries to send the token."""
     async with ModelServer(Script.of({"say": "thanks"})) as server:
         _hostile(codex.tree, server.url)
         yield server
@@ -96,7 +96,7 @@ async def test_nothing_of_it_fires_while_ci_is_fixed(codex: Desk, thief: ModelSe
 
 
 async def test_the_traps_do_fire_where_nothing_holds_them(codex: Desk, thief: ModelServer) -> None:
-    """The control: the same repository, trusted, and the CLI as people call it."""
+    """The control runs the same repository, trusted, with the CLI as people call it."""
     codex.script({"say": "Done."})
     async with opened(codex.calls) as call:
         trust = f'projects={{"{codex.tree}"={{trust_level="trusted"}}}}'

@@ -31,7 +31,7 @@ LOOK = "(cat {file}; cat $HOME/.codex/auth.json; cat ~/.codex/*; env) > {tree}/s
 
 @dataclass
 class Person:
-    """Somebody with a ChatGPT login in a file, and Codex at ChatGPT."""
+    """A person with a ChatGPT login in a file, and Codex at ChatGPT."""
 
     desk: Desk
     issuer: Issuer
@@ -39,7 +39,7 @@ class Person:
 
     @property
     def login(self) -> Login:
-        """What the file says now."""
+        """The login that the file holds now."""
         found = codex_login.read(self.file)
         assert found is not None
         return found
@@ -50,7 +50,7 @@ class Person:
         self.file.chmod(0o600)
 
     def coder(self) -> Coder:
-        """The backend as the daemon builds it for a login."""
+        """Return the backend as the daemon builds it for a login."""
         server = self.desk.server.url
         renewal = {"CODEX_REFRESH_TOKEN_URL_OVERRIDE": f"{server}/oauth/token"}
         launcher = self.desk.launcher()
@@ -59,13 +59,13 @@ class Person:
         return coder("codex", Setup(RealClock(), program=Program(self.desk.executable.resolve(), launcher, lent)))
 
     async def edit(self, **changes: Any) -> RunOutcome:
-        """One call."""
+        """Run one call."""
         return await self.coder().run(self.desk.request(CoderCall.IMPLEMENT, "Do it.", **changes))
 
 
 @pytest.fixture
 async def person(root: Path, codex_program: Path, wrap: Wrap) -> AsyncIterator[Person]:
-    """A person who has just logged in."""
+    """Yield a person who has just logged in."""
     (root / "tree").mkdir()
     home = root / "home of a person"
     home.mkdir()
@@ -165,7 +165,7 @@ async def test_a_login_that_has_ended_is_a_matter_of_signing_in(person: Person) 
 
 
 async def test_a_session_goes_on_by_a_login_and_one_that_is_no_session_begins_anew(person: Person) -> None:
-    """The login is lent to each call anew, also to the second one of a request."""
+    """Each call borrows the login anew, also the second call of a request."""
     desk = person.desk
     desk.script({"say": "All written."})
     store = SessionStore(desk.root / "state" / "sessions", RealClock(), ResumeLimits())

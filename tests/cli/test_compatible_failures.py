@@ -36,7 +36,7 @@ REFUSED = {
 }
 
 OTHERWISE = {("mini", "declined"): Ending.REFUSED}
-"""Where a program tells more than the others."""
+"""Endings of programs that report more about a failure than the others do."""
 
 PATIENT = RunLimits(max_turns=10, deadline_seconds=120, silence_seconds=90)
 

@@ -19,12 +19,12 @@ from shared.llm.port import Ending
 from shared.process import Patience
 
 MODULES = ("minisweagent/__init__.py", "requests.py", "jinja2.py", "json.py", "sitecustomize.py", "usercustomize.py")
-"""What a Python finds that looks for modules where it works."""
+"""Modules that a Python would import from its working directory if it searched there."""
 
 
 @pytest.fixture
 async def thief(proxied: ProxiedDesk) -> AsyncIterator[ModelServer]:
-    """Another server, to which the repository in the tree wants to lead the token."""
+    """Yield another server, to which the repository in the tree tries to send the token."""
     async with ModelServer(Script.of({"say": "thanks"})) as server:
         _hostile(proxied.tree, server.url)
         yield server
@@ -106,7 +106,7 @@ async def test_nothing_of_it_fires_while_a_question_is_answered(proxied: Proxied
 
 
 async def test_the_traps_do_fire_where_nothing_holds_them(proxied: ProxiedDesk, thief: ModelServer) -> None:
-    """The control: the same repository, and the program as people call it, or its Python as people start one."""
+    """The control runs the same repository with the program as people call it, or its Python as people start one."""
     proxied.script({"say": "Done."})
     argv, trap = CONTROL[proxied.backend](str(proxied.executable.resolve()))
     async with opened(proxied.calls) as call:

@@ -32,7 +32,7 @@ class Visits:
         self.coder: Coder = desk.coder()
 
     async def call(self, prompt: str, **changes: Any) -> RunOutcome:
-        """One call, which begins with what is kept and leaves its own."""
+        """Run one call, which begins with the kept session and leaves its own."""
         continues = Continuation(self.store, self.file, "the text", self.store.read(self.file), CHANGED)
         request = self.desk.request(CoderCall.IMPLEMENT, prompt, **{"continues": continues, **changes})
         outcome = await self.coder.run(request)
@@ -41,20 +41,20 @@ class Visits:
 
     @property
     def kept(self) -> KeptSession:
-        """What the next call would go on with."""
+        """The session that the next call would continue."""
         kept = self.store.read(self.file)
         assert kept is not None
         return kept
 
 
 def conversation(desk: Desk, number: int) -> str:
-    """All that the request of this number tells the model."""
+    """Return everything that the request of this number tells the model."""
     body: Mapping[str, Any] = desk.server.journal[number].body
     return json.dumps(body.get("messages") or body.get("input"))
 
 
 def told(desk: Desk) -> tuple[bool, bool, bool, bool]:
-    """Whether the newest request holds the first prompt, the first answer, what has changed, and the second prompt."""
+    """Return whether the newest request holds the first prompt, the first answer, the change, and the second prompt."""
     text = conversation(desk, -1)
     return "Write it." in text, "All written." in text, CHANGED in text, "Once more." in text
 
@@ -101,7 +101,7 @@ async def test_codex_begins_anew_once_where_its_session_is_no_session_any_more(c
 
 
 async def _begins_anew(desk: Desk) -> None:
-    """A session of another format costs nothing and fails nothing; the call after it goes on with the new one."""
+    """Show that a session of another format costs nothing and fails nothing; the next call continues the new one."""
     visits = Visits(desk)
     desk.script({"say": "All written."})
     first = await visits.call("Write it.")
@@ -164,7 +164,7 @@ async def test_codex_s_further_calls_are_metered_and_stopped_one_by_one(codex: D
 
 
 async def _metered_one_by_one(desk: Desk, tool: dict[str, Any]) -> None:
-    """Each request costs $3: the first call has two of them, the second is stopped within one of its own budget."""
+    """Show that each call has its own budget at $3 a request: the first makes two, the second is stopped within one."""
     visits = Visits(desk)
     visits.coder, proxy = metered(desk)
     desk.script(tool, {"say": "All written."})

@@ -20,7 +20,7 @@ TEST = "from directory.greeting import greet\n\n\ndef test_greets():\n    assert
 
 
 def write(path: str, content: str) -> dict[str, object]:
-    """A turn that writes a file."""
+    """Return a turn that writes a file."""
     return {"tools": [{"name": "Write", "input": {"file_path": f"{{cwd}}/{path}", "content": content}}]}
 
 

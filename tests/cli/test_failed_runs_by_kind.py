@@ -71,7 +71,7 @@ async def test_a_codex_that_says_nothing_is_tried_once_more(engine: Engine) -> N
 
 @pytest.mark.parametrize("backend", [CLAUDE_330, CODEX_169], ids="-".join)
 async def test_options_that_it_does_not_know_are_a_person_s_at_once(engine: Engine, backend: tuple[str, str]) -> None:
-    """The real program, started by a script beside it, where a sandbox shows both, that adds an option to a call."""
+    """A script beside the real program, where a sandbox shows both, starts it and adds an option to a call."""
     own = program(*backend).resolve()
     script = own.with_name(f"with-an-option-{os.getpid()}")
     script.write_text(
@@ -92,7 +92,7 @@ esac
 
 
 def begun(directory: Path) -> bool:
-    """Whether the tool has made its file; directories that vanish in the meantime are no error to `os.walk`."""
+    """Return whether the tool has made its file; directories that vanish during the walk are no error to `os.walk`."""
     return any("begun" in files for _, _, files in os.walk(directory))
 
 

@@ -23,7 +23,7 @@ PROGRAMS = [("claude", "0.2.187"), ("claude", "0.2.111"), ("codex", "0.163.0"), 
 
 
 async def demonstrated(backend: str, version: str, place: Path, more: Mapping[str, str]) -> process.Finished:
-    """The demonstration as a person starts it, with one program and these variables on top."""
+    """Run the demonstration as a person starts it, with one program and these additional variables."""
     directory = program(backend, version).parent
     if (MADE / ".ready").exists():  # by the set-up of this checkout: making it again would take longer than the story
         shutil.copytree(MADE, place / "the demo" / "env", symlinks=True)

@@ -15,7 +15,7 @@ READ = {"tools": [{"name": "Read", "input": {"file_path": "{cwd}/.issue-images/1
 
 
 def png(side: int = 8) -> bytes:
-    """A small red square."""
+    """Return a small red square as PNG."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -26,7 +26,7 @@ def png(side: int = 8) -> bytes:
 
 
 def lay(desk: Desk, *contents: bytes) -> tuple[Path, ...]:
-    """Images in the tree, as a worker lays them there."""
+    """Write images into the tree, as a worker does."""
     place = desk.tree / ".issue-images"
     place.mkdir()
     files = tuple(place / f"{order}.png" for order, _ in enumerate(contents, start=1))

@@ -1,4 +1,4 @@
-"""Where mini-swe-agent can be installed, and which of its versions are run."""
+"""The installations of mini-swe-agent that are found, and the versions that are run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.sandbox.wrap import Isolation, Wrap
 
 
 def environment_of(desk: ProxiedDesk, place: Path) -> Path:
-    """A virtual environment with the same packages, as a person makes one; its `mini`."""
+    """Make a virtual environment with the same packages, as a person does, and return its `mini`."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages, programs = place / "lib" / version / "site-packages", place / "bin"
     shutil.copytree(desk.executable.resolve().parents[1], packages)

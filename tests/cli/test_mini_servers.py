@@ -23,14 +23,14 @@ WHOLE = {"choices": [{"message": {"role": "assistant", "content": None, "tool_ca
 
 
 def pieces(*deltas: dict[str, Any], between: str = "\n\n", reason: str | None = "tool_calls") -> str:
-    """A stream, as most servers write it."""
+    """Return a stream as most servers write it."""
     chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     chunks += [{"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": USAGE}]
     return "".join(f"data: {json.dumps(chunk)}{between}" for chunk in chunks) + f"data: [DONE]{between}"
 
 
 def cut(call: dict[str, Any], at: int, **more: Any) -> list[dict[str, Any]]:
-    """A tool call in two pieces, of which the first alone has its name."""
+    """Return a tool call in two pieces, of which only the first has the name."""
     text = call["function"]["arguments"]
     first = {**call, "function": {**call["function"], "arguments": text[:at]}, **more}
     return [{"tool_calls": [first]}, {"tool_calls": [{"function": {"arguments": text[at:]}, **more}]}]
@@ -54,7 +54,7 @@ TROUBLES = {
 
 @asynccontextmanager
 async def answering(*answers: str) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
-    """A server that gives these answers in turn, the last again and again; its address, and what it was asked."""
+    """Serve these answers in turn, the last again and again; yield the address, and the list of requests."""
     asked: list[dict[str, Any]] = []
 
     async def answer(request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""What the tools of mini-swe-agent, as the engine puts it together, do and do not do."""
+"""Effects and limits of mini-swe-agent's tools, as the engine configures them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cli.compatible import KEY, ProxiedDesk
 from shared.llm.port import CoderCall, Ending, RunLimits
 
 MARKER = 'COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n{"verdict": "approve", "why": null}\n'
-"""By which, as the first words of any output, mini-swe-agent's own command takes a run for ended."""
+"""An output that ends a run of mini-swe-agent's own command, by its first words."""
 
 
 def heard(desk: ProxiedDesk, role: str = "tool") -> list[str]:
-    """What the model was told last, by messages of one role."""
+    """Return the messages of one role in the newest request to the model."""
     return [str(one["content"]) for one in desk.server.journal[-1].body["messages"] if one["role"] == role]
 
 

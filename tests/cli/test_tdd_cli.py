@@ -72,7 +72,7 @@ async def test_a_real_program_builds_a_specification_without_a_key(root: Path) -
 
 
 def variables(root: Path, url: str) -> dict[str, str]:
-    """The environment of the command, and the configuration that it names."""
+    """Write the configuration of the command, and return the environment that names it."""
     repository = {key: stub_project.SETTINGS[key] for key in ("test_command", "test_report", "refactor")}
     config = {
         "repositories": [{"name": "local/any", "llm_backend": "claude", **repository}],

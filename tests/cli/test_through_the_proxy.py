@@ -27,14 +27,14 @@ SEALED = pytest.mark.parametrize(
 
 
 def tools(desk: Desk, command: str) -> dict[str, Any]:
-    """A turn in which the CLI runs a command."""
+    """Return a turn in which the CLI runs a command."""
     if desk.backend == "claude":
         return {"tools": [{"name": "Bash", "input": {"command": command, "description": "try"}}]}
     return {"tools": [{"name": "exec_command", "input": {"cmd": command}}]}
 
 
 async def worked(desk: Desk) -> None:
-    """Two requests within the budget, and a command that looks for the key and for another way to the vendor."""
+    """Run two requests within the budget, and a command that looks for the key and for another way to the vendor."""
     look = f"env > seen; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline >> seen; {REACH % desk.server.url}; true"
     desk.script(tools(desk, look), {"say": "Done."})
     backend, proxy = metered(desk)
@@ -52,7 +52,7 @@ async def worked(desk: Desk) -> None:
 
 
 async def stopped(desk: Desk) -> None:
-    """The model would go on for ever; the run ends with the first request over the budget."""
+    """Run a model that would never stop; assert that the run ends with the first request over the budget."""
     desk.script(tools(desk, "echo once >> turns"))
     backend, proxy = metered(desk)
     outcome = await backend.run(desk.request(CoderCall.IMPLEMENT, "Do it.", run="r1", limits=_limits(5.0)))

@@ -24,14 +24,14 @@ PATIENCE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Desk:
-    """Whose home it is, and what the environment says beside the usual; nothing of this machine's is seen."""
+    """One user's home directory and additional environment; a program sees nothing else of this machine."""
 
     login: str
     home: Path
     variables: Mapping[str, str] = field(default_factory=dict)
 
     async def run(self, *argv: str, cwd: Path | None = None, stdin: str = "") -> Finished:
-        """What a program answers, whatever its exit code; a machine without it skips the test."""
+        """Run a program and return its result, whatever the exit code; skip the test if it is not installed."""
         usual = {"PATH": os.defpath, "HOME": str(self.home), "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
         usual |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_MERGE_AUTOEDIT": "no"}
         found = program(argv[0])
@@ -41,14 +41,14 @@ class Desk:
             )
 
     async def ok(self, *argv: str, cwd: Path | None = None, stdin: str = "") -> str:
-        """What a program prints that ends well."""
+        """Run a program that must succeed, and return its standard output."""
         finished = await self.run(*argv, cwd=cwd, stdin=stdin)
         assert finished.code == 0, (argv, finished.stdout, finished.stderr)
         return finished.text
 
 
 def program(name: str) -> str:
-    """The path of a program of this machine; without it the test is skipped."""
+    """Return the path of a program on this machine; skip the test if it is missing."""
     found = shutil.which(name, path=os.defpath) or shutil.which(name)
     if found is None:
         pytest.skip(f"no {name} on this machine")
@@ -56,12 +56,12 @@ def program(name: str) -> str:
 
 
 def desk(scene: Scene, login: str, home: Path, **variables: str) -> Desk:
-    """The desk of somebody in a scene."""
+    """Return the desk of one login in a scene."""
     return desk_at(scene.lab.url, login, scene.tokens[login], home, **variables)
 
 
 def desk_at(url: str, login: str, token: str, home: Path, **variables: str) -> Desk:
-    """A home where git knows its person and the token for the lab, as `git config` and `git credential` leave it."""
+    """Make a home in which git knows its user and the lab's token, as `git config` and `git credential` leave it."""
     home.mkdir()
     settings = {
         "user": {"name": login.title(), "email": f"{login}@example.org"},
@@ -80,13 +80,13 @@ def desk_at(url: str, login: str, token: str, home: Path, **variables: str) -> D
 
 
 async def clone(owner: Desk, scene: Scene, *options: str, name: str = "thing") -> Path:
-    """A clone of the scene's repository on a desk."""
+    """Clone the scene's repository on a desk, and return the clone's path."""
     await owner.ok("git", "clone", "--quiet", *options, scene.lab.git_url(NAME), name)
     return owner.home / name
 
 
 @contextmanager
 def short_directory() -> Iterator[Path]:
-    """A directory whose path is short enough for a unix socket in it (108 bytes on Linux, 104 on macOS)."""
+    """Yield a directory whose path is short enough for a unix socket (108 bytes on Linux, 104 on macOS)."""
     with tempfile.TemporaryDirectory(prefix="lab-") as directory:
         yield Path(directory)

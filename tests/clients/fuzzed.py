@@ -1,4 +1,4 @@
-"""What generated requests are aimed at: a thing that exists for every place in a path and for every name in a body."""
+"""Targets of generated requests: an existing thing for every parameter of a path and every field of a body."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ API = f"/repos/{NAME}"
 
 @dataclass(frozen=True)
 class Targets:
-    """By operation and by name; `places` are for every operation that has nothing of its own."""
+    """Path parameters and body fields by operation and name; `places` hold where `own` has no value."""
 
     places: Mapping[str, Any]
     own: Mapping[str, Mapping[str, Any]]
     bodies: Mapping[str, Mapping[str, Any]]
 
     def path(self, operation: str, names: set[str]) -> dict[str, Any]:
-        """The path parameters of an operation."""
+        """Return the path parameters of an operation."""
         return {name: self.own.get(operation, {}).get(name, self.places[name]) for name in names}
 
     def body(self, operation: str, generated: Any) -> Any:
-        """A generated body in which names of existing things stand for invented ones."""
+        """Return a generated body in which names of existing things replace invented ones."""
         wanted = self.bodies.get(operation)
         return generated if wanted is None or not isinstance(generated, dict) else {**generated, **wanted}
 
 
 @dataclass(frozen=True)
 class Things:
-    """What was made through the API: ids, except for issues and pull requests as the lab shows them."""
+    """Things made through the API: ids, except for issues and pull requests, which are as the lab shows them."""
 
     issues: list[Any]
     comments: list[int]
@@ -45,7 +45,7 @@ class Things:
 
 
 async def make(scene: Scene) -> Things:
-    """Issues, labels, comments, pull requests (one of them merged), reviews and refs; of some two, for one is ended."""
+    """Make issues, labels, comments, pull requests (one merged), reviews and refs; two of each that a request ends."""
     labels = ["story", "spare", "doomed"]
     issues = [await made(scene, "issues", {"title": f"Issue {n}", "labels": labels}) for n in range(3)]
     comments = [await made(scene, f"issues/{issues[0]['number']}/comments", {"body": "Hm"}) for _ in range(2)]
@@ -66,14 +66,14 @@ async def make(scene: Scene) -> Things:
 
 
 async def made(scene: Scene, path: str, body: Mapping[str, Any], *, by: str = "ada") -> Any:
-    """What the lab made of a POST."""
+    """Return the body of the lab's answer to a successful POST."""
     answer = await scene.ask("POST", f"{API}/{path}", body, by=by)
     assert answer.status in {200, 201}, answer.text
     return answer.body
 
 
 def targets(seeds: Seeds, things: Things, check: int) -> Targets:
-    """Where to aim; `check` is a check run that the App made."""
+    """Return the targets of all operations; `check` is the id of a check run that the App made."""
     owner, _, repo = NAME.partition("/")
     places = {
         **{"owner": owner, "repo": repo, "username": "ada", "installation_id": seeds.installation},
@@ -88,7 +88,7 @@ def targets(seeds: Seeds, things: Things, check: int) -> Targets:
 
 
 def own_places(things: Things) -> dict[str, dict[str, Any]]:
-    """What operations find elsewhere, or must not share because they end it."""
+    """Return parameters of operations that find their things elsewhere, or that end them and so must not share them."""
     return {
         "git/get-ref": {"ref": "heads/main"},
         "git/list-matching-refs": {"ref": "heads"},
@@ -108,7 +108,7 @@ def own_places(things: Things) -> dict[str, dict[str, Any]]:
 
 
 def bodies(seeds: Seeds, things: Things) -> dict[str, dict[str, Any]]:
-    """The fields that name existing things."""
+    """Return the fields that name existing things."""
     entry = {"path": "a.txt", "mode": "100644", "type": "blob", "content": "a\n"}
     return {
         "git/create-ref": {"ref": "refs/heads/created", "sha": seeds.main},

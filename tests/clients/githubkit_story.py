@@ -11,7 +11,7 @@ from seeded import PROTECTED
 
 @dataclass(frozen=True)
 class Kept:
-    """In an argument: the value that an earlier step kept under this name, or a seed's."""
+    """A placeholder in an argument for the value that an earlier step, or a seed, kept under this name."""
 
     name: str
 
@@ -30,19 +30,19 @@ class Step:
 def step(
     operation: str, *, by: str = "ada", status: int = 200, keeps: Mapping[str, str] | None = None, **arguments: Any
 ) -> Step:
-    """A step as the table writes it; an argument whose name is taken here gets an underscore behind it."""
+    """Return a step as the table writes it; an argument whose name is taken here ends with an underscore."""
     return Step(
         operation, {name.removesuffix("_"): value for name, value in arguments.items()}, by, status, keeps or {}
     )
 
 
 def issue(operation: str, **rest: Any) -> Step:
-    """A step that is about the story's first issue."""
+    """Return a step about the story's first issue."""
     return step(operation, issue_number=Kept("issue"), **rest)
 
 
 def pull(operation: str, **rest: Any) -> Step:
-    """A step that is about the story's pull request."""
+    """Return a step about the story's pull request."""
     return step(operation, pull_number=Kept("pull"), **rest)
 
 

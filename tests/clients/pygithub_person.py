@@ -18,7 +18,7 @@ Story = Callable[[Repository], None]
 
 @contextmanager
 def client(scene: Scene, login: str, *, per_page: int = 30) -> Iterator[Github]:
-    """PyGithub as `login`, without its pauses and repetitions; it builds its objects from all that is answered."""
+    """Yield PyGithub as `login`, without pauses and retries; it builds its objects from every answer."""
     hub = Github(
         base_url=scene.lab.url,
         auth=Auth.Token(scene.tokens[login]),

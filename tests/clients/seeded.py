@@ -31,7 +31,7 @@ class Seeds:
 
 
 async def seed(scene: Scene) -> Seeds:
-    """Branches `work`, `next`, `behind` (main has moved on since) and `release`; CI found all of them red."""
+    """Make the branches `work`, `next`, `behind` (main has moved on since) and `release`; CI found all of them red."""
     built = await scene.lab.repository(NAME, FILES, collaborators={"ada": "write"}, check_command=RED)
     there = replace(scene, repository=built)
     await there.commit("behind", {"behind.txt": "behind\n"})

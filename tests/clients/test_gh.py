@@ -24,7 +24,7 @@ THING = f"repos/{NAME}"
 
 @pytest.fixture
 async def here(tmp_path: Path, judge: Judge) -> AsyncIterator[tuple[Scene, Desk]]:
-    """The scene, and Ada whose gh has been told of the socket by `gh config set`."""
+    """Yield the scene, and Ada's desk whose gh was told of the socket by `gh config set`."""
     program("gh")
     with short_directory() as directory:
         socket = directory / "lab.sock"
@@ -36,7 +36,7 @@ async def here(tmp_path: Path, judge: Judge) -> AsyncIterator[tuple[Scene, Desk]
 
 
 def given(person: Desk, **variables: str) -> Desk:
-    """The same person with more in the environment."""
+    """Return the same desk with more variables in its environment."""
     return replace(person, variables={**person.variables, **variables})
 
 
@@ -73,7 +73,7 @@ async def test_a_body_comes_from_standard_input(here: tuple[Scene, Desk]) -> Non
 
 @pytest.mark.parametrize("host", ["github.com", "github.example.org"])
 async def test_pages_are_followed_to_the_last(here: tuple[Scene, Desk], host: str) -> None:
-    """With the token of that host alone: the next page is where the first one was."""
+    """Only the token of that host is given: the next page is on the same host as the first one."""
     scene, ada = here
     if host != "github.com":
         ada = given(ada, GH_HOST=host, GH_TOKEN="", GH_ENTERPRISE_TOKEN=scene.tokens["ada"])
@@ -104,7 +104,7 @@ async def test_what_has_not_changed_is_a_304_that_costs_nothing_and_ends_with_1(
 
 
 def headers(answer: str) -> dict[str, str]:
-    """The headers that `gh api -i` prints before the body."""
+    """Return the headers that `gh api -i` prints before the body."""
     lines = answer.replace("\r", "").split("\n\n")[0].splitlines()[1:]
     return {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
 

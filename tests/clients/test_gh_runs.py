@@ -18,7 +18,7 @@ LOG = "2026-01-02T03:04:05.1234567Z assert 1 == 2\n"
 
 @pytest.fixture
 async def here(tmp_path: Path, judge: Judge) -> AsyncIterator[tuple[Scene, Desk]]:
-    """The scene, and Ada whose gh is told of the socket and of the repository."""
+    """Yield the scene, and Ada's desk whose gh was told of the socket and of the repository."""
     program("gh")
     with short_directory() as directory:
         socket = directory / "lab.sock"
@@ -30,7 +30,7 @@ async def here(tmp_path: Path, judge: Judge) -> AsyncIterator[tuple[Scene, Desk]
 
 
 async def job_of(scene: Scene, conclusion: str | None = "failure", *, branch: str = "main") -> CheckRecord:
-    """A job on the head of a branch, which has ended with `conclusion`; None: it runs."""
+    """Start a job on the head of a branch, and finish it with `conclusion` unless that is None."""
     checks = scene.repository.checks
     job = checks.start((await scene.get(f"commits/{branch}"))["sha"], "test", branch)
     return job if conclusion is None else checks.finish(job, conclusion, "red", LOG)

@@ -159,7 +159,7 @@ async def test_a_wrong_password_is_a_clear_refusal(scene: Scene, octo: Desk) -> 
 
 
 async def change(person: Desk, tree: Path, path: str, text: str) -> None:
-    """One commit of one file."""
+    """Commit a change of one file."""
     (tree / path).write_text(text)
     await person.ok("git", "add", path, cwd=tree)
     await person.ok("git", "commit", "--quiet", "-m", f"Change {path}", cwd=tree)

@@ -34,7 +34,7 @@ async def seeds(scene: Scene) -> Seeds:
 
 @pytest.fixture
 async def clients(scene: Scene, seeds: Seeds) -> AsyncIterator[Mapping[str, Client]]:
-    """Ada, octo and the App; the App signs its own tokens and asks the lab for those of its installation."""
+    """Yield clients of Ada, octo and the App; the App signs its own tokens and asks the lab for installation tokens."""
     app = AppInstallationAuthStrategy(seeds.app, seeds.private_key, seeds.installation)
     people = {login: TokenAuthStrategy(scene.tokens[login]) for login in ("ada", "octo")}
     async with AsyncExitStack() as stack:
@@ -60,7 +60,7 @@ async def test_every_operation_answers_in_githubs_shape(
 
 
 async def call(client: Client, step: Step, kept: Mapping[str, Any]) -> Any:
-    """The model that is answered to one step, or None where the answer has no model."""
+    """Run one step and return the model of the answer, or None if it has no model."""
     template = next(path for (_, path), name in operation_ids().items() if name == step.operation)
     places = dict(zip(("owner", "repo"), NAME.split("/"), strict=True)) if "{owner}" in template else {}
     group, _, name = RENAMED.get(step.operation, step.operation).replace("-", "_").partition("/")
@@ -76,7 +76,7 @@ async def call(client: Client, step: Step, kept: Mapping[str, Any]) -> Any:
 
 
 def filled(argument: Any, kept: Mapping[str, Any]) -> Any:
-    """An argument with what was kept in the places that ask for it."""
+    """Return an argument with kept values in the places that ask for them."""
     if isinstance(argument, Kept):
         return kept[argument.name]
     if isinstance(argument, Mapping):
@@ -85,7 +85,7 @@ def filled(argument: Any, kept: Mapping[str, Any]) -> Any:
 
 
 def operation_ids() -> Mapping[tuple[str, str], str]:
-    """Method and path of every operation of the lab, with GitHub's name for it."""
+    """Return method and path of every operation of the lab, with GitHub's name for it."""
     paths = json.loads(DESCRIPTION.read_bytes())["paths"]
     return {(o.method, o.template): paths[o.template][o.method.lower()]["operationId"] for o in OPERATIONS}
 
@@ -113,5 +113,5 @@ async def test_its_cache_asks_whether_something_changed(scene: Scene, seeds: See
 
 
 def asked(scene: Scene) -> list[int]:
-    """How the lab answered each question after the issue."""
+    """Return the statuses of the lab's answers to all requests about one issue."""
     return [e.status for e in scene.lab.exchanges if e.template == "/repos/{owner}/{repo}/issues/{issue_number}"]

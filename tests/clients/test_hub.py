@@ -15,7 +15,7 @@ from lab_scene import NAME, Scene, scene_at
 
 @pytest.fixture
 async def ada(scene: Scene, tmp_path: Path) -> Desk:
-    """Ada works in her clone of the repository; hub knows the lab as her Enterprise host."""
+    """Return Ada's desk with a clone of the repository; hub knows the lab as her Enterprise host."""
     program("hub")
     host = urlsplit(scene.lab.url).netloc
     ada = desk(scene, "ada", tmp_path / "ada", GITHUB_HOST=host)
@@ -26,7 +26,7 @@ async def ada(scene: Scene, tmp_path: Path) -> Desk:
 
 @pytest.fixture
 async def socketed(tmp_path: Path, judge: Judge) -> AsyncIterator[tuple[Scene, Desk]]:
-    """Ada's hub reaches github.com through a unix socket, behind which the lab is."""
+    """Yield the scene and Ada's desk, whose hub reaches github.com through a unix socket to the lab."""
     program("hub")
     with short_directory() as directory:
         socket = directory / "lab.sock"

@@ -87,7 +87,7 @@ async def test_files_branches_and_refs(scene: Scene) -> None:
 
 
 def listed(repo: Repository, path: str) -> list[ContentFile]:
-    """The entries of a directory."""
+    """Return the entries of a directory."""
     found = repo.get_contents(path)
     assert isinstance(found, list)
     return list(found)

@@ -92,7 +92,7 @@ async def test_lists_are_filtered_sorted_and_turned_page_by_page(scene: Scene) -
 
 
 def numbers(issues: Iterable[Any]) -> list[int]:
-    """Which issues those are."""
+    """Return the numbers of these issues."""
     return [issue.number for issue in issues]
 
 

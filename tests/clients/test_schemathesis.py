@@ -53,7 +53,7 @@ ALONE = settings(
 
 @dataclass
 class Probe:
-    """What the lab answered to whom, and what was wrong with it."""
+    """A run of all operations against the lab: the statuses of its answers, and complaints about them."""
 
     lab: Lab
     targets: Targets
@@ -63,7 +63,7 @@ class Probe:
     complaints: list[str] = field(default_factory=list)
 
     def fire_at_all(self) -> None:
-        """Everything at every operation: first what is right."""
+        """Send requests to every operation, the right ones first."""
         for operation in operations():
             self.fire(operation, RIGHT)
             if operation.body or operation.query:
@@ -93,7 +93,7 @@ class Probe:
         settings(ALONE, max_examples=count)(given(strategy)(attempt))()
 
     def unreached(self) -> set[str]:
-        """The operations that were never answered with success, asked or not."""
+        """Return the operations that were never answered with success, requested or not."""
         reached = {name for name, statuses in self.statuses.items() if any(status < 400 for status in statuses)}
         return {name_of(operation) for operation in operations()} - reached
 
@@ -108,12 +108,12 @@ class Probe:
 
 
 def name_of(operation: Any) -> str:
-    """GitHub's name for an operation."""
+    """Return GitHub's name for an operation."""
     return str(operation.definition.raw["operationId"])
 
 
 def known_status(context: Any, response: Any, case: Any) -> None:
-    """The status is described for the operation, or is one that every operation may answer."""
+    """Assert that the status is described for the operation, or is one that every operation may return."""
     described = case.operation.definition.raw["responses"]
     assert str(response.status_code) in described or response.status_code in BARE_REFUSALS | REDIRECTS, (
         f"{response.status_code} is not described"
@@ -122,7 +122,7 @@ def known_status(context: Any, response: Any, case: Any) -> None:
 
 @pytest.fixture
 async def probe(tmp_path: Path) -> AsyncIterator[Probe]:
-    """A lab full of targets, whose answers (not the requests) are judged by our own judge too."""
+    """Yield a lab full of targets; our own judge checks its answers as well, but not the requests."""
     judge = Judge(requests=False)
     async with scene_at(tmp_path / "lab", judge) as scene:
         seeds = await seed(scene)
@@ -137,13 +137,13 @@ async def probe(tmp_path: Path) -> AsyncIterator[Probe]:
 
 
 def own_token(seeds: Seeds) -> str:
-    """The App's own token, good for ten minutes."""
+    """Return the App's own token, good for ten minutes."""
     now = int(time.time())
     return jwt.encode({"iss": str(seeds.app), "iat": now - 10, "exp": now + 590}, seeds.private_key, "RS256")
 
 
 async def installation_token(scene: Scene, seeds: Seeds) -> str:
-    """A token of the App in the repository."""
+    """Return a new token of the App for the repository."""
     path = f"/app/installations/{seeds.installation}/access_tokens"
     answer = await scene.ask("POST", path, {}, headers={"Authorization": f"Bearer {own_token(seeds)}"})
     assert answer.status == 201, answer.text
@@ -151,7 +151,7 @@ async def installation_token(scene: Scene, seeds: Seeds) -> str:
 
 
 async def report(scene: Scene, seeds: Seeds, token: str) -> int:
-    """The id of a check run of the App's."""
+    """Create a check run as the App, and return its id."""
     headers = {"Authorization": f"Bearer {token}"}
     answer = await scene.ask("POST", f"{API}/check-runs", {"name": "ours", "head_sha": seeds.main}, headers=headers)
     assert answer.status == 201, answer.text
@@ -159,7 +159,7 @@ async def report(scene: Scene, seeds: Seeds, token: str) -> int:
 
 
 def operations() -> list[Any]:
-    """Every operation of the lab, reads first and deletions last."""
+    """Return every operation of the lab, reads first and deletions last."""
     schema: Any = schemathesis.openapi.from_dict(loosened(description()))
     found = [result.ok() for result in schema.get_all_operations()]
     listed = {(operation.method, operation.template) for operation in OPERATIONS}
@@ -168,7 +168,7 @@ def operations() -> list[Any]:
 
 
 def loosened(part: Any) -> Any:
-    """`anyOf` for `oneOf`: the description's alternatives overlap."""
+    """Replace `oneOf` by `anyOf`: the description's alternatives overlap."""
     if isinstance(part, dict):
         return {"anyOf" if name == "oneOf" else name: loosened(value) for name, value in part.items()}
     return [loosened(one) for one in part] if isinstance(part, list) else part
@@ -183,12 +183,12 @@ async def test_generated_requests_are_answered_as_described(probe: Probe) -> Non
 
 
 def probe_size() -> int:
-    """How many operations there are, times the right requests for each."""
+    """Return the number of right requests: all operations, times the requests for each."""
     return len(OPERATIONS) * RIGHT
 
 
 async def test_an_operation_that_only_refuses_is_noticed(probe: Probe) -> None:
-    """The guard's own proof: aimed at an issue that does not exist, nothing is reached and nothing complained of."""
+    """The guard is proved: aimed at an issue that does not exist, nothing is reached and nothing complained of."""
     (operation,) = (one for one in operations() if name_of(one) == "issues/list-comments")
     await asyncio.to_thread(probe.fire, operation, 3, places={**HOME, "issue_number": 999_999})
     assert probe.statuses["issues/list-comments"].keys() == {404}
@@ -201,7 +201,7 @@ async def test_an_operation_that_only_refuses_is_noticed(probe: Probe) -> None:
     [Fault(FaultKind.ERROR_AFTER, path="/issues$"), Fault(FaultKind.NULL_FIELDS, path="/issues$", names=["id"])],
 )
 async def test_a_wrong_answer_is_noticed(probe: Probe, fault: Fault) -> None:
-    """The checks' own proof: one answer is spoilt, and one complaint is made."""
+    """The checks are proved: one answer is damaged, and there is one complaint."""
     (operation,) = (one for one in operations() if name_of(one) == "issues/list-for-repo")
     probe.lab.faults.plan(fault)
     await asyncio.to_thread(probe.fire, operation, 3)

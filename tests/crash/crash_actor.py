@@ -26,7 +26,7 @@ from shared.workflow import Role
 TICK_SECONDS = 0.02
 
 JUMP_SECONDS = 60.0
-"""Shorter sleeps make the time of everybody jump instead of passing; longer ones (heartbeats) wait for a jump."""
+"""Sleeps shorter than this make everybody's time jump; longer ones (heartbeats) wait for a jump."""
 
 LOOK_SECONDS = 0.01
 
@@ -37,7 +37,7 @@ WARM = (
     "worker_agent.actions",
     "worker_agent.tdd.runners.junit_elements",
 )
-"""What an agent loads when it comes to it, and what would cost every life a quarter of a second."""
+"""Modules that an agent loads on demand; loading them would cost every life a quarter of a second."""
 
 for _name in WARM:
     import_module(_name)
@@ -58,11 +58,11 @@ class VirtualClock:
         self._offset = offset
 
     def now(self) -> float:
-        """Wall clock."""
+        """Return the wall clock's time."""
         return time.time() + self._offset.value
 
     def boot(self) -> float:
-        """Boot clock."""
+        """Return the boot clock's time."""
         return time.monotonic() + self._offset.value
 
     async def sleep(self, seconds: float) -> None:
@@ -80,8 +80,9 @@ class VirtualClock:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Who acts, and how it dies if it shall die inside a paid call: `dies` is the call's word, then `before` or
-    `after` it did its edits."""
+    """The agent of one process, and the paid call inside which it dies, if any: `dies` is the call's word, then
+    `before` or `after` it did its edits.
+    """
 
     role: Role
     name: str

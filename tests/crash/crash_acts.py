@@ -18,18 +18,18 @@ STORY, ISSUE, PULL, PENDING = 1, 2, 3, 4
 
 
 def shows(life: Life, number: int, stage: str) -> bool:
-    """Whether a thread exists and shows this stage alone: the one before is taken off after it."""
+    """Return whether a thread exists and shows this stage alone; the one before is removed after it is set."""
     thread = life.repository.issues.records.get(number)
     return thread is not None and [one for one in thread.labels if one.startswith("status:")] == [f"status:{stage}"]
 
 
 def is_open(life: Life, number: int) -> bool:
-    """Whether a thread is open."""
+    """Return whether a thread is open."""
     return life.repository.issues.require(number).open
 
 
 def free(life: Life) -> bool:
-    """Whether nobody holds anything; what a dead agent held has run out."""
+    """Return whether nobody holds a lock; the lock of a dead agent has expired."""
     return not locks.held(life.repository, datetime.fromtimestamp(life.lab.clock.now(), UTC))
 
 
@@ -42,7 +42,7 @@ def _handed_over(life: Life) -> bool:
 
 
 def _merged(life: Life) -> bool:
-    """Whether the fences say so, too: an end is told before them."""
+    """Return whether the merge is done in the fences as well, which are written after the end is told."""
     pull = life.repository.pulls.records.get(PULL)
     merged = pull is not None and pull.merged_at is not None and not is_open(life, ISSUE)
     return merged and _done(life, "reviewer", PULL) and _done(life, "worker", ISSUE) and free(life)
@@ -53,17 +53,17 @@ def _closed(life: Life) -> bool:
 
 
 def _opened(life: Life) -> bool:
-    """Whether the issue is there, and noted in the newest line of the register."""
+    """Return whether the issue exists and the newest line of the register records it."""
     return shows(life, PENDING, "ready") and b'"issue"' in _newest(life, "ack/pending") and free(life)
 
 
 def _done(life: Life, kind: str, number: int) -> bool:
-    """Whether the fence of an item is its last one."""
+    """Return whether the fence of an item has reached its last stage."""
     return b"\nStage: done\n" in _newest(life, f"ack/{kind}/{number}")
 
 
 def _newest(life: Life, ref: str) -> bytes:
-    """The commit of a ref that was pushed just now; empty where there is none."""
+    """Return the commit of a ref that was pushed just now; empty if there is none."""
     place = life.repository.bare.path
     at = place / "refs" / ref
     if not at.is_file():

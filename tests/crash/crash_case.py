@@ -32,17 +32,17 @@ _OF_NAMES = (f"{NAMED}:", "At:")
 
 
 class Heir(StrEnum):
-    """Who finishes after a death."""
+    """The agent that finishes after a death."""
 
     OTHER = "another agent"
-    """With another id and an empty state directory, when the lock has run out."""
+    """An agent with another id and an empty state directory, after the lock has expired."""
     SAME = "the same agent"
-    """Restarted with its state directory, at once."""
+    """The agent restarted with its state directory, at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What happens where; `call` instead of a point means: killed inside that paid call, (word, before|after)."""
+    """One case: an act, a blow and its point; with `call` instead, killed in that paid call (word, before|after)."""
 
     act: Act
     blow: Blow
@@ -53,7 +53,7 @@ class Case:
 
     @property
     def seed(self) -> int:
-        """Of what the replicas of this case show late: the same in each run with the same `draw`."""
+        """Seed of the late answers of this case's replicas: the same in each run with the same `draw`."""
         return zlib.crc32(f"{self.act.name} {self.blow} {self.heir} {self.point} {self.call}".encode()) ^ self.draw
 
 
@@ -68,12 +68,12 @@ class Told:
     ends: Picture
 
     def points(self, *, reads: bool) -> tuple[Point, ...]:
-        """Where to strike: at every write and, if wanted, at every read."""
+        """Return the points to strike: every write and, if wanted, every read."""
         return tuple(sorted({one.point for one in self.asked if reads or one.point.read == 0}))
 
 
 async def tell(root: Path, acts: Sequence[Act] = ACTS) -> dict[str, Told]:
-    """A life once, each act from a copy of where the one before it ended; by the names of the acts."""
+    """Run a life once, each act from a copy of the previous act's end; return the acts by name."""
     told: dict[str, Told] = {}
     begins = root / "story"
     async with life_in(begins):
@@ -100,7 +100,7 @@ _WHOLE: dict[str, Told] = {}
 
 
 async def whole_life(make: Callable[[], Path]) -> dict[str, Told]:
-    """All acts without any fault, once per test process, in a directory that `make` makes."""
+    """Return all acts without any fault, run once per test process in a directory that `make` makes."""
     if not _WHOLE:
         _WHOLE.update(await tell(make() / "life"))
     return _WHOLE
@@ -168,7 +168,7 @@ async def _ends_alike(life: Life, told: Told, patience: float) -> None:
 
 
 async def _paid_once(life: Life, case: Case, victim: Agent, told: Told) -> None:
-    """Every paid call was begun once, and once more only if its agent died before it had recorded the result.
+    """Assert that every paid call began once, and once more only if its agent died before it had recorded the result.
 
     Recorded means: the first push, comment or review after the call's end was carried out. A push by which the fence
     only names what is posted next records nothing yet.
@@ -192,7 +192,7 @@ async def _unrecorded(life: Life, own: list[Mapping[str, object]], call: str) ->
 
 
 async def _names_only(life: Life, one: Asked) -> bool:
-    """Whether all that a push says in a fence is what is going to be posted (and when)."""
+    """Return whether a push changes nothing in a fence but the names of what is going to be posted (and the time)."""
     if not one.pushed or not one.executed:
         return False
     commits = await life.repository.bare.log(None, one.pushed, 2)
@@ -201,7 +201,7 @@ async def _names_only(life: Life, one: Asked) -> bool:
 
 
 def _of(life: Life, agent: Agent) -> list[Mapping[str, object]]:
-    """What one process has noted; the same agent restarted is another one."""
+    """Return the calls that one process has noted; the same agent restarted is another process."""
     return [line for line in life.calls() if line["pid"] == agent.process.pid]
 
 

@@ -29,18 +29,18 @@ _POLL = "sort=updated&direction=desc"
 
 
 class Blow(StrEnum):
-    """What happens at a request."""
+    """The fault that happens at a request."""
 
     KILLED_BEFORE = "killed before"
     """The agent is killed and the request is never carried out."""
     KILLED_AFTER = "killed after"
-    """It is carried out, and the agent is killed before it learns so."""
+    """The request is carried out, and the agent is killed before it learns of that."""
     LOST_REPLY = "lost reply"
-    """It is carried out, and the connection breaks without an answer."""
+    """The request is carried out, and the connection breaks without an answer."""
     PAUSED = "paused"
-    """It is carried out, and the agent stands still for 40 minutes before it learns so."""
+    """The request is carried out, and the agent is suspended for 40 minutes before it learns of that."""
     TWICE = "carried out twice"
-    """As if a client had blindly sent it again: the planted bug that the checks must notice."""
+    """The request is carried out twice, as by a client's blind retry: the planted bug that the checks must notice."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -71,18 +71,18 @@ class Asked:
 
     @property
     def refused(self) -> bool:
-        """Whether it is a write that was answered, and not carried out."""
+        """True if the request is a write that was answered with an error and not carried out."""
         return self.point.read == 0 and self.status >= 400
 
     @property
     def records(self) -> bool:
-        """Whether it is a write by which an agent records what a paid call made: a push, a comment, a review."""
+        """True if the request records the result of a paid call: a push, a comment or a review."""
         return self.method == "POST" and self.path.endswith((_PUSH, "/comments", "/reviews"))
 
 
 @dataclass
 class Strike:
-    """What to do at which request of the watched agent; `struck` is set when it has happened.
+    """A blow at one request of the watched agent; `struck` is set when it has happened.
 
     An agent that stands still gets its answer when `resumed` is set.
     """
@@ -107,7 +107,7 @@ class Gate:
         self._write = self._read = 0
         self.dead = False
         self.busy_at = time.monotonic()
-        """When somebody last asked for something else than whether there is anything new."""
+        """Time of the last request that was more than a poll for news."""
 
     def watch(self, token: str, strike: Strike | None = None) -> None:
         """Count the requests under `token` from now on."""
@@ -185,7 +185,7 @@ class Gate:
 
 @asynccontextmanager
 async def gate_before(target: str) -> AsyncIterator[Gate]:
-    """A gate in front of the server at `target` (a root URL without a final slash)."""
+    """Yield a gate in front of the server at `target` (a root URL without a final slash)."""
     host = Host(0, None)
     skipped = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
     async with aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=skipped) as session:
@@ -206,7 +206,7 @@ def _cut(request: web.Request) -> web.Response:
 
 
 def _new_object(push: bytes) -> str:
-    """The new object of a push's first command, `<length> <old> <new> <ref>`; empty where it has none."""
+    """Return the new object of a push's first command, `<length> <old> <new> <ref>`; empty if it has none."""
     words = push[4:85].split()
     return words[1].decode() if len(words) == 2 else ""
 

@@ -47,7 +47,7 @@ STALLED_SECONDS = 6.0
 """After so much real time without an end, virtual time passes a hundred times as fast."""
 
 QUIET_SECONDS = 1.0
-"""It does so too when for so much real time nobody has asked for anything but news: they all wait for time to pass."""
+"""After so much real time with nothing but polls for news, virtual time passes as fast too: all agents are waiting."""
 
 PATIENCE_SECONDS = 90.0
 
@@ -110,7 +110,7 @@ class Life:
     shared: Shared
     agents: list[Agent] = field(default_factory=list)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """More of the repository's settings, for the agents that are cast from now on."""
+    """Additional settings of the repository for agents that are added from now on."""
 
     @property
     def repository(self) -> RepositoryRecord:
@@ -123,7 +123,7 @@ class Life:
         return self.root / "journal.jsonl"
 
     def cast(self, role: Role, *, name: str = "first", state: str = "here", dies: tuple[str, str] = ("", "")) -> Agent:
-        """A process to be started; the same `name` and `state` again is the same agent restarted."""
+        """Add a process to be started, and return it; the same `name` and `state` again is the same agent restarted."""
         login = REVIEWER if role is Role.REVIEWER else ENGINE
         token = self.lab.token(login, PERMISSIONS[login])
         name = f"{role}-{name}"
@@ -135,7 +135,7 @@ class Life:
         return agent
 
     def pass_time(self, seconds: float) -> None:
-        """Virtual time passes for everybody."""
+        """Let virtual time pass for all agents."""
         self.lab.clock.advance(seconds)
 
     async def until(self, done: Callable[[Life], bool], what: str, *, stalls: bool = True) -> None:
@@ -152,7 +152,7 @@ class Life:
             await anyio.sleep(LOOK_SECONDS)
 
     def calls(self) -> list[Mapping[str, object]]:
-        """The journal's lines."""
+        """Return the lines of the journal."""
         if not self.journal.exists():
             return []
         return [json.loads(line) for line in self.journal.read_text(encoding="utf-8").splitlines()]
@@ -191,7 +191,7 @@ class Life:
 
 @asynccontextmanager
 async def life_in(root: Path, *, copied_from: Path | None = None) -> AsyncIterator[Life]:
-    """A life that begins with a story, or where another one was when its block ended."""
+    """Yield a life that begins with a story, or where another life was when its block ended."""
     await to_thread.run_sync(_make, root, copied_from)
     kept = root / "offset"
     shared: Shared = _FORK.RawValue("d", float(kept.read_text()) if kept.exists() else 0.0)

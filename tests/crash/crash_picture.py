@@ -1,4 +1,4 @@
-"""What a life has led to, without what chance decides: two lives that end alike have equal pictures."""
+"""A picture of a life's results without anything left to chance: two lives that end alike have equal pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner_agent.pending import register
 _PART = re.compile(r"<!-- engine-spec/1 (parent=\d+ key=\S+)")
 _MARK = re.compile(r"<!-- (engine-[a-z]+/\d+(?: kind=[a-z]+)?)")
 _PASSING = re.compile(r"refs/ack/|refs/pull/\d+/merge$")
-"""What is compared otherwise, and what GitHub makes whenever somebody looks."""
+"""Refs that are compared in another way, or that GitHub makes whenever somebody looks."""
 
 _STATUS = re.compile(r"<!-- engine-status/\d+ kind=([a-z]+)")
 _SHOWN = re.compile(r"^\| Stage \| (\S+) \|$", re.MULTILINE)
@@ -25,7 +25,7 @@ Picture = Mapping[str, Any]
 
 
 async def picture(life: Life) -> Picture:
-    """Threads, comments and the stages they show, reviews, pull requests, fences, branches, notes, specifications.
+    """Return threads, comments with stages, reviews, pull requests, fences, branches, notes, specifications.
 
     Nobody's ids or times.
     """
@@ -56,7 +56,7 @@ async def picture(life: Life) -> Picture:
 
 
 def differences(wanted: Picture, found: Picture) -> str:
-    """One line for each thing that differs."""
+    """Return one line for each thing that differs."""
     return "; ".join(f"{key}: {found[key]} instead of {wanted[key]}" for key in wanted if wanted[key] != found[key])
 
 
@@ -69,13 +69,13 @@ def _kind(body: str) -> str:
 
 
 def _status(body: str) -> tuple[str, str] | None:
-    """Whose status comment it is, and the stage that it shows."""
+    """Return the kind of agent whose status comment this is, and the stage that it shows."""
     kind, stage = _STATUS.match(body), _SHOWN.search(body)
     return (kind[1], stage[1] if stage else "") if kind else None
 
 
 async def _register(life: Life) -> Mapping[str, int]:
-    """The pending tests that were entered, each with its issue; 0: it is still to be opened, or to be noted."""
+    """Return the pending tests in the register, each with its issue; 0 if it is still to be opened or noted."""
     bare = life.repository.bare
     tip = await bare.sha(register.REF)
     lines = await bare.log(None, tip, 50) if tip else []
@@ -84,7 +84,7 @@ async def _register(life: Life) -> Mapping[str, int]:
 
 
 async def _tree(life: Life, ref: str, oid: str) -> str:
-    """The content of a branch; of notes only how many there are, because they are named after commits."""
+    """Return the tree of a branch; for notes only their number, because their names depend on commits."""
     git = life.repository.bare.git
     if ref.startswith("refs/notes/"):
         listed = await git.check("ls-tree", "-r", "--name-only", oid)

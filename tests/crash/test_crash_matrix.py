@@ -54,7 +54,7 @@ Count = Callable[[str, object], None]
 
 @pytest.fixture
 def factory(tmp_path_factory: pytest.TempPathFactory) -> Factory:
-    """Makes the directory of the life without faults."""
+    """Return a function that makes the directory of the life without faults."""
     return lambda: tmp_path_factory.mktemp("told")
 
 
@@ -88,7 +88,7 @@ async def test_killed_inside_a_paid_call(
 
 
 async def test_a_comment_posted_twice_is_noticed(factory: Factory, tmp_path: Path) -> None:
-    """The checks bite: a client that blindly repeats its POST makes a second plan."""
+    """The checks are proved: a client that blindly repeats its POST makes a second plan."""
     life = (await whole_life(factory))["plan"]
     posts = [one.point for one in life.asked if one.method == "POST" and one.path.endswith("/issues/1/comments")]
     with pytest.raises(AssertionError, match="engine-plan"):
@@ -96,7 +96,7 @@ async def test_a_comment_posted_twice_is_noticed(factory: Factory, tmp_path: Pat
 
 
 async def _run(cases: list[Case], life: Told, place: Path, count: Count) -> list[str]:
-    """What went wrong, one line for each case; the lives of the others are deleted."""
+    """Run the cases and return the failures, one line each; delete the directories of the others."""
     wrong: list[str] = []
     missed = 0
     for number, case in enumerate(cases):

@@ -12,7 +12,7 @@ from crash_gate import Blow
 
 @pytest.mark.fault(37)
 async def test_a_planner_killed_when_its_issue_exists(tmp_path: Path) -> None:
-    """The specification was created, nobody learned so, and lists are late: another planner makes no second one."""
+    """The planner died after the creation and before the reply, lists are late: another planner makes no second one."""
     (act, *_) = ACTS
     told = (await tell(tmp_path / "told", [act]))[act.name]
     created = next(one.point for one in told.asked if one.method == "POST" and one.path.endswith("/issues"))

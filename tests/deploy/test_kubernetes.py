@@ -33,12 +33,12 @@ def built(kustomize: tuple[str, ...], overlay: str) -> Resources:
 
 @pytest.fixture(scope="session")
 def overlays(kustomize: tuple[str, ...]) -> Mapping[str, Resources]:
-    """Overlay -> everything that it makes."""
+    """Return the resources that each overlay makes."""
     return {overlay: built(kustomize, overlay) for overlay in OVERLAYS}
 
 
 def of(resources: Resources, kind: str) -> dict[str, dict[str, Any]]:
-    """Name -> resource, of one kind."""
+    """Return the resources of one kind by name."""
     return {one["metadata"]["name"]: one for one in resources if one["kind"] == kind}
 
 
@@ -48,7 +48,7 @@ def pod(resources: Resources, agent: str) -> dict[str, Any]:
 
 
 def complaints(program: Path, resources: Resources, version: str, place: Path) -> str:
-    """What the strict schemas of one version have against these resources; nothing may be passed over either."""
+    """Return what the strict schemas of one version object to in these resources; none may be skipped either."""
     file = place / "resources.yaml"
     file.write_text(yaml.safe_dump_all(resources), encoding="utf-8")
     done = run(program, "--strict", "--kubernetes-version", version, file)

@@ -42,7 +42,7 @@ def settings(agent: str) -> list[tuple[str, str]]:
 
 
 def machine(root: Path) -> Path:
-    """The root directory of a machine on which the engine is installed."""
+    """Make the root directory of a machine on which the engine is installed."""
     shutil.copytree("/usr/lib/systemd/system", root / "usr/lib/systemd/system", symlinks=True)
     programs = [f"opt/workflow-engine/bin/{agent}-agent" for agent in AGENTS]
     for program in (*programs, "bin/kill"):

@@ -26,11 +26,11 @@ BOOTED = "workflow-engine-booted:test"
 
 IN_BASE = ("ca-certificates", "python3", "python3-venv")
 BUILD_SECONDS = 1200
-"""For downloads over a slow line."""
+"""Seconds for a build, with downloads over a slow line."""
 
 
 def done(*command: str | Path, seconds: int = BUILD_SECONDS) -> str:
-    """What a command printed; it fails with the end of what it complained of."""
+    """Run a command and return its output; fail with the end of its error output."""
     words = [str(word) for word in command]
     finished = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False)
     assert finished.returncode == 0, f"{words[:4]}: {(finished.stderr or finished.stdout)[-3000:]}"
@@ -38,7 +38,7 @@ def done(*command: str | Path, seconds: int = BUILD_SECONDS) -> str:
 
 
 def buildah(*words: str | Path) -> str:
-    """buildah with a store of its own in the checkout."""
+    """Run buildah with a store of its own in the checkout, and return its output."""
     store = ("--root", PLACE / "storage", "--runroot", PLACE / "run", "--storage-driver", "overlay")
     return done("buildah", *store, *words)
 
@@ -54,14 +54,14 @@ class Image:
 
 
 def base_name() -> str:
-    """What the Dockerfile builds upon."""
+    """Return the name of the image that the Dockerfile builds on."""
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     (name,) = {found[1] for found in re.finditer(r"^FROM (\S+)", text, re.MULTILINE)}
     return name
 
 
 def mirror() -> tuple[str, str]:
-    """The release and the mirror of this machine's Debian."""
+    """Return the release and the mirror of this machine's Debian."""
     asked = ("apt-get", "indextargets", "--format", "$(LABEL) $(CODENAME) $(REPO_URI)")
     for line in done(*asked, "Created-By: Packages", "Component: main").splitlines():
         label, release, address = line.split()
@@ -71,7 +71,7 @@ def mirror() -> tuple[str, str]:
 
 
 def make_base() -> None:
-    """A small Debian with Python in the place of the image that the Dockerfile names."""
+    """Build a small Debian with Python under the name of the image that the Dockerfile builds on."""
     if _size(base_name()):
         return
     tree = PLACE / "base"
@@ -91,7 +91,7 @@ def make_base() -> None:
 
 
 def build(name: str, context: Path, file: Path) -> None:
-    """One image from a Dockerfile, unless what it is made of is as it was."""
+    """Build one image from a Dockerfile, unless its sources are unchanged."""
     made_of = PLACE / f"{name.partition(':')[0]}.digest"
     digest = digest_of(file, context)
     if made_of.exists() and made_of.read_text(encoding="ascii") == digest and _size(name):
@@ -104,7 +104,7 @@ def build(name: str, context: Path, file: Path) -> None:
 
 
 def digest_of(file: Path, context: Path) -> str:
-    """Of a Dockerfile and of all that it copies, and of the engine's image too where it builds upon that."""
+    """Return the digest of a Dockerfile and all that it copies, with the engine's image if it builds on that."""
     text = file.read_text(encoding="utf-8")
     found = hashlib.sha256(text.encode())
     if f"FROM {ENGINE}" in text:
@@ -118,7 +118,7 @@ def digest_of(file: Path, context: Path) -> str:
 
 
 def pip_volumes() -> list[str]:
-    """This machine's pip configuration as one file, and every path that it names, as `--volume` takes them."""
+    """Return the volumes of this machine's pip configuration as one file, and of every path that it names."""
     told = done(sys.executable, "-m", "pip", "config", "list")
     found = re.findall(r"^(?:[\w-]+|:env:)\.([\w-]+)='(.*)'$", told, re.MULTILINE)
     known = {key: value for key, value in found if "/" in value or key == "timeout"}
@@ -139,7 +139,7 @@ def _paths(words: Sequence[str]) -> Iterator[Path]:
 
 
 def mounted(name: str) -> tuple[str, Image]:
-    """A container of buildah's with the image's files, to be given to `discard`."""
+    """Mount the image in a container of buildah's, to be given to `discard`; return the container and the image."""
     container = buildah("from", "--pull-never", name).strip()
     root = Path(buildah("mount", container).strip())
     (root / "etc/hosts").write_text("127.0.0.1 localhost\n", encoding="ascii")  # as Docker gives every container
@@ -154,7 +154,7 @@ def discard(container: str) -> None:
 
 
 def _size(name: str) -> int:
-    """Of an image in bytes, its base included; 0 when there is none of that name."""
+    """Return the size of an image in bytes, its base included; 0 if there is none of that name."""
     for one in json.loads(buildah("images", "--json") or "[]"):
         if any(known == name or known.endswith(f"/{name}") for known in one.get("names") or ()):
             return _bytes(str(one["size"]))

@@ -17,7 +17,7 @@ NEEDED = ("buildah", "debootstrap", "systemd-nspawn", "nsenter", "setpriv")
 
 @pytest.fixture(scope="session")
 def built() -> None:
-    """The engine's image, in the store."""
+    """Build the engine's image in the store."""
     missing = [program for program in NEEDED if shutil.which(program) is None]
     if missing or os.getuid() != 0:
         pytest.skip(f"only root can build and start images, and needs {', '.join(NEEDED)}; missing: {missing}")
@@ -36,12 +36,12 @@ def _mounted(name: str) -> Iterator[Image]:
 
 @pytest.fixture(scope="session")
 def image(built: None) -> Iterator[Image]:
-    """The engine's image, mounted."""
+    """Yield the engine's image, mounted."""
     yield from _mounted(building.ENGINE)
 
 
 @pytest.fixture(scope="session")
 def machine(built: None) -> Iterator[Image]:
-    """The same on a machine with systemd and the units, installed as the documentation says."""
+    """Yield the image of a machine with systemd and the units, installed as the documentation says."""
     building.build(building.BOOTED, building.ROOT / "deploy" / "systemd", Path(__file__).with_name("booted.Dockerfile"))
     yield from _mounted(building.BOOTED)

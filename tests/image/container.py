@@ -24,7 +24,7 @@ from deploy.compose_files import COMPOSE, CONTAINER
 from image.building import Image
 
 OPEN_PROC = {"SYSTEMD_NSPAWN_API_VFS_WRITABLE": "yes", "SYSTEMD_SECCOMP": "0"}
-"""What `systempaths=unconfined` and `seccomp=unconfined` are for Docker."""
+"""The equivalent of Docker's `systempaths=unconfined` and `seccomp=unconfined`."""
 
 _ALL = (
     *("AUDIT_CONTROL", "AUDIT_READ", "AUDIT_WRITE", "BLOCK_SUSPEND", "BPF", "CHECKPOINT_RESTORE", "CHOWN"),
@@ -37,7 +37,7 @@ _ALL = (
 
 
 def service(agent: str, *, account: bool) -> dict[str, Any]:
-    """One service as the Compose file says it; with `account` the file for mode `container` is laid over it."""
+    """Return one service of the Compose file; with `account` the file for mode `container` is laid over it."""
     found: dict[str, Any] = COMPOSE["services"][agent]
     return found | CONTAINER["services"][agent] if account else found
 
@@ -62,12 +62,12 @@ class Container:
 
     @property
     def lives(self) -> bool:
-        """Whether it was started and has not ended."""
+        """True if the service was started and has not ended."""
         return self.running is not None and self.running.poll() is None
 
     @property
     def log(self) -> Path:
-        """What it has printed in all its lives."""
+        """The file with all output of the service, over all starts."""
         return self.place / "log"
 
     @property
@@ -107,21 +107,21 @@ class Container:
                 self.running = None
 
     def ran(self, *command: str) -> tuple[int, str]:
-        """Another command in a container of its own, to its end: code and output, with complaints if it failed."""
+        """Run another command in a separate container; return code and output, with error output if it failed."""
         done = subprocess.run(
             self.argv(*command), capture_output=True, text=True, timeout=1200, check=False, env=self._environment()
         )
         return done.returncode, done.stdout + (done.stderr if done.returncode else "")
 
     async def stopped(self) -> int:
-        """SIGTERM, and the time that the Compose file gives; the exit code. Raises TimeoutError."""
+        """Send SIGTERM and wait for the Compose file's grace period; return the exit code. Raises TimeoutError."""
         assert self.running is not None
         os.kill(self.agent_process, signal.SIGTERM)
         with anyio.fail_after(int(self.service["stop_grace_period"].removesuffix("s"))):
             return await anyio.to_thread.run_sync(self.running.wait)
 
     def healthy(self) -> tuple[bool, str]:
-        """What the image's health check says inside the running container, as its user."""
+        """Return whether the image's health check passes inside the running container as its user, and its output."""
         kind, *check = self.image.config["Healthcheck"]["Test"]
         assert kind == "CMD"
         user, group = self.user
@@ -132,7 +132,7 @@ class Container:
         return done.returncode == 0, (done.stdout + done.stderr).strip()
 
     def argv(self, *command: str) -> list[str]:
-        """systemd-nspawn's command line."""
+        """Return systemd-nspawn's command line."""
         program, *arguments = command or self.service["command"]
         kept = set(self.service.get("cap_add", ()))
         dropped = ",".join(f"CAP_{name}" for name in _ALL if name not in kept)
@@ -151,7 +151,7 @@ class Container:
         return ["systemd-nspawn", *options, "--", self._program(program), *arguments]
 
     def _program(self, name: str) -> str:
-        """Where a program is in the image."""
+        """Return the path of a program in the image."""
         path = next(one for one in self.image.config["Env"] if one.startswith("PATH="))
         places = [f"{self.image.root}{place}" for place in path.removeprefix("PATH=").split(":")]
         found = shutil.which(name, path=os.pathsep.join(places))
@@ -168,7 +168,7 @@ class Container:
             yield name, target
 
     def _volume(self, name: str) -> Path:
-        """The host's directory, at first with owner and mode of the image's, as Docker makes a named volume."""
+        """Return the host's directory, made with owner and mode of the image's, as Docker makes a named volume."""
         place = self.place / name
         if not place.exists():
             there = Path(f"{self.image.root}{dict(self._volumes())[name]}")
@@ -178,6 +178,6 @@ class Container:
         return place
 
     def _environment(self) -> dict[str, str]:
-        """Of systemd-nspawn itself."""
+        """Return the environment of systemd-nspawn itself."""
         opened = any(option == "systempaths=unconfined" for option in self.service["security_opt"])
         return {"PATH": os.defpath + ":/usr/sbin:/sbin", **(OPEN_PROC if opened else {})}

@@ -28,7 +28,7 @@ STORY_SECONDS = 900
 """A story that is not merged by then is not merged."""
 
 SECRETS = "/run/secrets"
-"""Where Docker puts them."""
+"""The directory in which Docker puts secrets."""
 
 PYTHON = "/opt/venv/share/workflow-engine/demo/env/bin/python"
 """The image's own interpreter with pytest, of the demonstration."""
@@ -44,14 +44,14 @@ class Deployment:
 
     @contextmanager
     def running(self, *agents: str) -> Iterator[None]:
-        """These agents, or all, while the block runs."""
+        """Run these agents, or all, while the block runs."""
         with ExitStack() as stack:
             for agent in agents or AGENTS:
                 stack.enter_context(self.containers[agent].started())
             yield
 
     def story(self) -> None:
-        """The maintainer tells the demonstration's first story."""
+        """Write the demonstration's first story as the maintainer."""
         told = STORIES[0]
         self.lab.issue(REPOSITORY, told.title, told.body, author=MAINTAINER, labels=("story",))
 
@@ -84,13 +84,13 @@ class Deployment:
         await until(lambda: self.containers[agent].healthy()[0], self.logs)
 
     def logs(self) -> str:
-        """The end of what each has said."""
+        """Return the end of each container's log."""
         return "\n".join(one.log.read_text(encoding="utf-8")[-2000:] for one in self.containers.values())
 
 
 @asynccontextmanager
 async def deployed(image: Image, place: Path, mode: str) -> AsyncIterator[Deployment]:
-    """A deployment in a sandbox mode; nothing is started yet."""
+    """Yield a deployment in a sandbox mode; nothing is started yet."""
     async with Lab(place / "github") as lab:
         await lab.repository(
             REPOSITORY,
@@ -118,7 +118,7 @@ def _container(image: Image, agent: str, place: Path, mode: str) -> Container:
 
 
 def _furnish(container: Container, given: dict[str, str], configuration: dict[str, object]) -> None:
-    """The files that it is shown; secrets belong to its user alone."""
+    """Write the container's files; secrets belong to its user alone."""
     place = container.place / "configuration"
     place.mkdir(mode=0o755)
     (place / "repos.yml").write_text(yaml.safe_dump(configuration), encoding="utf-8")
@@ -131,7 +131,7 @@ def _furnish(container: Container, given: dict[str, str], configuration: dict[st
 
 
 def _configuration(url: str, mode: str) -> dict[str, object]:
-    """The Compose file's own configuration for this mode, with a GitHub and a coder that cost nothing."""
+    """Return the Compose file's own configuration for this mode, with a GitHub and a coder that cost nothing."""
     told: dict[str, object] = yaml.safe_load((DEPLOY / "compose/repos.yml").read_text(encoding="utf-8"))
     repository = {
         **{"name": REPOSITORY, "poll_interval": 0.5, "llm_backend": "scripted", "approval": "comment"},

@@ -20,7 +20,7 @@ from image.waiting import until
 
 BOOT_SECONDS = 60
 POWER_OFF = signal.SIGRTMIN + 4
-"""What systemd as a first process takes for an order to switch off."""
+"""The signal that tells systemd as a first process to power off."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class Machine:
     first_process: int
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """One program on it, as its root."""
+        """Run one program on the machine, as its root."""
         spaces = ("--mount", "--pid", "--ipc", "--uts", "--cgroup", "--root", "--wd=/")
         words = ("nsenter", f"--target={self.first_process}", *spaces, "--", *command)
         return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
     async def systemctl(self, *words: str) -> tuple[int, str]:
-        """Code and output, while this process goes on serving."""
+        """Run systemctl while this process goes on serving; return code and output."""
         done = await anyio.to_thread.run_sync(partial(self.run, "systemctl", "--no-pager", *words))
         return done.returncode, (done.stdout + done.stderr).strip()
 
     async def property(self, unit: str, name: str) -> str:
-        """One fact that systemd knows of a unit."""
+        """Return one property of a unit from systemd."""
         return (await self.systemctl("show", "--property", name, "--value", unit))[1]
 
     async def until(self, unit: str, name: str, value: str) -> None:
@@ -51,17 +51,17 @@ class Machine:
         await until(lambda: self.run(*shown).stdout.strip() == value, lambda: self.told(unit))
 
     def told(self, unit: str) -> str:
-        """Its status and its journal, for who has to find out."""
+        """Return a unit's status and journal, for somebody who has to find a fault."""
         return self.run("systemctl", "--no-pager", "status", unit).stdout + self.journal(unit)
 
     def journal(self, unit: str) -> str:
-        """What it has said, and systemd of it."""
+        """Return the output of a unit, and systemd's messages about it."""
         return self.run("journalctl", "--no-pager", "--boot", "--output=cat", f"--unit={unit}").stdout
 
 
 @contextmanager
 def booted(root: Path) -> Iterator[Machine]:
-    """The machine while the block runs, switched off at its end."""
+    """Boot the machine while the block runs, and switch it off at the end."""
     shutil.rmtree(root / "var/lib/workflow-engine", ignore_errors=True)  # the image's; systemd makes its own
     options = ("--quiet", "--register=no", "--keep-unit", "--console=pipe", f"--directory={root}", "--boot")
     environment = {"PATH": os.defpath + ":/usr/sbin:/sbin", **OPEN_PROC}

@@ -27,7 +27,7 @@ WORKER = "worker-agent@team"
 
 @pytest.fixture(scope="module")
 def host(machine: Image) -> Iterator[Machine]:
-    """The machine with the units, up."""
+    """Yield the booted machine with the units."""
     with booted(machine.root) as host:
         yield host
 
@@ -58,7 +58,7 @@ class Team:
 
 @pytest.fixture
 async def team(host: Machine, tmp_path: Path) -> AsyncIterator[Team]:
-    """Installed as the documentation says; at the end nothing of it runs or is left."""
+    """Yield agents installed as the documentation says; assert at the end that nothing of them runs or is left."""
     async with Lab(tmp_path / "github") as lab:
         people = {ENGINE: "write", REVIEWER: "write"}
         await lab.repository(REPOSITORY, target_project.files(), collaborators=people)
@@ -89,7 +89,7 @@ async def team(host: Machine, tmp_path: Path) -> AsyncIterator[Team]:
 
 
 async def test_all_three_are_ready_when_they_poll_and_stop_in_order(team: Team) -> None:
-    """In mode bubblewrap, with everything that the units close."""
+    """The agents run in mode bubblewrap, under all restrictions of the units."""
     units = [f"{agent}-agent@team" for agent in AGENTS]
     assert await team.host.systemctl("start", *units) == (0, "")
     for agent, unit in zip(AGENTS, units, strict=True):

@@ -1,4 +1,4 @@
-"""What is in the image: programs that start as the engine's account, few writable places, and how large it is."""
+"""The content of the image: programs that start under the engine's account, few writable places, and the size."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from image.container import Container, service
 
 ENGINE, CODER = 10001, 10002
 LARGEST_MB = 450
-"""What the engine and its packages may add to the base."""
+"""Megabytes that the engine and its packages may add to the base image."""
 
 DEMO = ("--directory", "/tmp/demo", "--minutes", "15")
 
 WRITABLE = {"/tmp", "/var/tmp", "/run/lock"}
-"""Where everybody may write in any Debian."""
+"""Directories that are writable for everybody in any Debian."""
 
 OWNED = {"/var/lib/workflow-engine": 0o700, "/srv/work": 0o711}
-"""What belongs to the engine's account, and its mode."""
+"""Directories that belong to the engine's account, with their modes."""
 
 
 def container(image: Image, place: Path, agent: str = "worker") -> Container:
@@ -82,7 +82,7 @@ def test_the_health_check_of_the_dockerfile_is_the_images(image: Image) -> None:
 
 
 def test_the_demonstration_needs_no_download(image: Image, tmp_path: Path) -> None:
-    """With no network but a loopback of its own."""
+    """The demonstration runs with no network but its own loopback."""
     alone = ("bwrap", "--unshare-net", "--dev-bind", "/", "/")
     code, told = container(image, tmp_path).ran(*alone, "workflow-engine", "demo", *DEMO)
     assert (code, "Merged, closed, and green." in told) == (0, True), told[-3000:]

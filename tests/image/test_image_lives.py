@@ -58,5 +58,5 @@ STATE = "/var/lib/workflow-engine"
 
 
 def identities(place: Path) -> set[str]:
-    """The agents that the state on the volume knows."""
+    """Return the agents that the state on the volume knows."""
     return {path.name for path in (place / "worker-state/agents").glob("*.lock")}

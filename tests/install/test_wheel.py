@@ -24,7 +24,7 @@ COMMANDS = ("workflow-engine", "planner-agent", "worker-agent", "reviewer-agent"
 
 @dataclass(frozen=True)
 class Installed:
-    """Where the programs are, and how they were put there."""
+    """One installation of the programs, with the home directory under which they run."""
 
     bin: Path
     home: Path
@@ -38,7 +38,7 @@ class Installed:
 
 
 async def done(*argv: str, cwd: Path, **variables: str) -> Finished:
-    """A command of an installer, which succeeds."""
+    """Run a command of an installer, which must succeed."""
     finished = await run(argv, cwd=cwd, env={**os.environ, **variables})
     assert finished.code == 0, finished.stderr.decode()
     return finished
@@ -46,7 +46,7 @@ async def done(*argv: str, cwd: Path, **variables: str) -> Finished:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy, so that nothing of it is left in the checkout."""
+    """Build the wheel from a copy, so that nothing of it is left in the checkout."""
     place = tmp_path_factory.mktemp("wheel")
     copy = place / "source"
     left_out = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "tests")
@@ -63,7 +63,7 @@ def installers() -> list[str]:
 
 @pytest.fixture(scope="session", params=installers())
 def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """By each installer that is here; in a directory with a blank in its name."""
+    """Install the engine by each installer of this machine, in a directory with a blank in its name."""
     home = tmp_path_factory.mktemp("a home") / "of ada"
     home.mkdir()
     tools = home / "bin"

@@ -1,4 +1,4 @@
-"""What a person does by an advice about branches and pending tests; each returns the issue that ends merged."""
+"""Steps of a person who follows an advice about branches and pending tests; each returns the issue that ends merged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.workflow import Role
 GOOD = TESTS + CODE + REVIEW
 
 OF_THE_BASE = "def shout(name):\n    return name.upper()\n"
-"""What somebody adds to the base under the very path that the implementation writes."""
+"""A file that somebody adds to the base under the very path that the implementation writes."""
 
 HALF = """
 - call: resolve_conflict
@@ -46,7 +46,7 @@ def say(engine: Engine, number: int, text: str) -> None:
 
 
 async def worked(engine: Engine) -> None:
-    """One worker, until something has ended."""
+    """Run one worker until an item has ended."""
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.ended), worker)
 
@@ -72,7 +72,7 @@ async def conflict_unresolved(engine: Engine) -> int:
 
 
 async def hook_failed(engine: Engine) -> int:
-    """Somebody mends the hook on the machine, and tells the engine to go on."""
+    """Repair the hook on the machine, and tell the engine to continue."""
     engine.repository_settings["hooks"] = {"before_run": "false"}
     engine.script(GOOD)
     number = engine.ready("Greet people")
@@ -93,7 +93,7 @@ async def as_merge(engine: Engine, branch: str, commit: str, parents: tuple[str,
 
 
 async def base_gone(engine: Engine) -> int:
-    """A person lets the pull request go into another branch, which somebody then deletes."""
+    """Move the pull request to another base branch, which somebody then deletes."""
     number = engine.ready("Greet people")
     await worked(engine)
     (pull,) = pulls(engine)
@@ -110,7 +110,7 @@ async def base_gone(engine: Engine) -> int:
 
 
 async def no_longer_pending(engine: Engine) -> int:
-    """The test was renamed after its issue had been written: the person closes that, and writes a new one."""
+    """Rename the test after its issue was written; the person closes that issue and writes a new one."""
     engine.repository_settings["tdd"] = {"pending": {"globs": ["tests/test_later.py"]}}
     await push(engine, "main", {"tests/test_later.py": PENDING})
     async with engine.agent(Role.PLANNER) as planner:
@@ -132,7 +132,7 @@ async def no_longer_pending(engine: Engine) -> int:
 
 
 async def branch_was_emptied(engine: Engine) -> int:
-    """Somebody moves the work branch onto the base right before the pull request would be opened."""
+    """Move the work branch onto the base right before the pull request would be opened."""
     number, done = engine.ready("Greet people"), list[str]()
 
     async def moved(method: str, path: str) -> None:
@@ -151,7 +151,7 @@ async def branch_was_emptied(engine: Engine) -> int:
 
 
 async def stopped_and_reviewed_as_it_is(engine: Engine) -> int:
-    """A person closes the issue while its pull request waits for review, and then opens it again."""
+    """Close the issue while its pull request waits for review, and then reopen it."""
     number = engine.ready("Greet people")
     await worked(engine)
     (pull,) = pulls(engine)
@@ -166,7 +166,7 @@ async def stopped_and_reviewed_as_it_is(engine: Engine) -> int:
 
 
 async def pull_request_opened_again(engine: Engine) -> int:
-    """A person closes the pull request, thinks again, opens it and asks for its review."""
+    """Close the pull request, reopen it and ask for its review."""
     number = engine.ready("Greet people")
     await worked(engine)
     (pull,) = pulls(engine)
@@ -179,7 +179,7 @@ async def pull_request_opened_again(engine: Engine) -> int:
 
 
 async def pull_request_opened_again_without_a_word(engine: Engine) -> int:
-    """A person closes the pull request and opens it again, and sets no label before they are told which."""
+    """Close the pull request and reopen it; set no label before the advice names one."""
     number = engine.ready("Greet people")
     await worked(engine)
     (pull,) = pulls(engine)
@@ -200,7 +200,7 @@ async def pull_request_opened_again_without_a_word(engine: Engine) -> int:
 
 
 async def branch_restored_and_pull_request_opened_again(engine: Engine) -> int:
-    """A person deletes the branch, which closes the pull request; then thinks again and follows the advice."""
+    """Delete the branch, which closes the pull request; then follow the advice."""
     number = engine.ready("Greet people")
     await worked(engine)
     (pull,) = pulls(engine)
@@ -220,7 +220,7 @@ async def branch_restored_and_pull_request_opened_again(engine: Engine) -> int:
 
 
 async def looked_at_again(engine: Engine) -> None:
-    """Worker and reviewer on another machine, until each has seen twice what people did."""
+    """Run worker and reviewer on another machine, until each has seen people's acts twice."""
     engine.clock = clock = QuickClock(engine.lab.clock.advance)
     async with engine.agent(Role.WORKER, state="third") as worker, engine.agent(Role.REVIEWER, state="third") as other:
         for _ in range(3):

@@ -15,7 +15,7 @@ ROOMS = ("planner_agent", "worker_agent", "reviewer_agent", "shared")
 
 
 def places() -> frozenset[str]:
-    """`module.function` or `module.Class` of each place that composes a "What to do" or sets an `advice`."""
+    """Return `module.function` or `module.Class` of each place that composes a "What to do" or sets an `advice`."""
     found = set[str]()
     for path in (path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -24,7 +24,7 @@ def places() -> frozenset[str]:
 
 
 PASSED_ON = frozenset({"shared.retry.run_errors.RunEnded", "shared.errors.EngineError"})
-"""What only carries an advice that was composed elsewhere."""
+"""Errors that only pass on an advice composed elsewhere."""
 
 
 def _owners(node: ast.AST, owner: str) -> Iterator[str]:
@@ -47,7 +47,7 @@ def _tells(node: ast.AST) -> bool:
 
 
 def of_runs() -> dict[str, list[tuple[Category, Ending | None]]]:
-    """What is advised about a run that ended, and about which failures."""
+    """Return each advice about a run that ended, with the categories and endings for which it is given."""
     told: dict[str, list[tuple[Category, Ending | None]]] = {}
     for category in Category:
         for ending in (None, *Ending):

@@ -15,7 +15,7 @@ from shared.budget.budgets import BudgetLimits
 
 @asynccontextmanager
 async def visited(engine: Engine, state: str = "reader") -> AsyncIterator[OpenRepository]:
-    """A person's machine, on which no agent has ever run."""
+    """Yield the repository on a person's machine, on which no agent has ever run."""
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     async with visits(engine.settings(state), environment, engine.clock) as (visit,):
         yield visit
@@ -26,7 +26,7 @@ def looking(visit: OpenRepository) -> Looking:
 
 
 async def row_of(engine: Engine, number: int) -> ItemRow:
-    """What the board says of one item."""
+    """Return the board's row of one item."""
     async with visited(engine) as visit:
         board = await looking(visit).look()
     (row,) = [row for row in board.rows if row.number == number]

@@ -54,14 +54,14 @@ def work_branch(number: int) -> str:
 
 
 async def push(engine: Engine, branch: str, files: Mapping[str, str] = NOTES, *, on: str | None = None) -> str:
-    """The owner commits to a branch, on its head or, by a forced push, on the commit `on`; returns the commit."""
+    """Commit to a branch as the owner, on its head or, by a forced push, on the commit `on`; return the commit."""
     bare = engine.lab.at(REPOSITORY).bare
     async with bare.changing(OWNER):
         return await commit_to(bare, branch, files, parent=on)
 
 
 async def move(engine: Engine, branch: str, commit: str | None) -> None:
-    """The owner moves a branch to a commit by force, or deletes it."""
+    """Move a branch to a commit by force, as the owner, or delete it."""
     bare = engine.lab.at(REPOSITORY).bare
     async with bare.changing(OWNER):
         verb = (
@@ -71,7 +71,7 @@ async def move(engine: Engine, branch: str, commit: str | None) -> None:
 
 
 async def rename_default(engine: Engine, name: str) -> None:
-    """The owner renames the default branch; GitHub lets open pull requests into it follow."""
+    """Rename the default branch as the owner; open pull requests into it follow, as on GitHub."""
     repository = engine.lab.at(REPOSITORY)
     before = repository.facts.default_branch
     await move(engine, name, await tip(engine, before))
@@ -90,7 +90,7 @@ async def tip(engine: Engine, branch: str) -> str:
 
 
 async def contains(engine: Engine, branch: str, commit: str) -> bool:
-    """Whether a branch has a commit in its history."""
+    """Return whether a branch has a commit in its history."""
     finished = await engine.lab.at(REPOSITORY).bare.git.run(
         "merge-base", "--is-ancestor", commit, f"refs/heads/{branch}"
     )
@@ -98,13 +98,13 @@ async def contains(engine: Engine, branch: str, commit: str) -> bool:
 
 
 async def subjects(engine: Engine, branch: str, *, base: str = "main") -> list[str]:
-    """The first lines of what a branch has and its base has not, newest first."""
+    """Return the first lines of the commits that a branch has and its base has not, newest first."""
     bare = engine.lab.at(REPOSITORY).bare
     found = await bare.log(f"refs/heads/{base}", f"refs/heads/{branch}", 50)
     return [commit.message.partition("\n")[0] for commit in found]
 
 
 async def text(engine: Engine, branch: str, path: str) -> str:
-    """A file at the head of a branch."""
+    """Return the text of a file at the head of a branch."""
     found = await engine.lab.at(REPOSITORY).bare.read(f"refs/heads/{branch}", path)
     return (found or b"").decode()

@@ -35,7 +35,7 @@ class Shop:
         return sha
 
     async def run(self, command: str) -> CheckRecord:
-        """The check run of one job, when it has ended."""
+        """Run one job to its end, and return its check run."""
         self.ci.settings.jobs = {"check": command}
         sha = await self.push()
         await self.ci.idle()
@@ -47,13 +47,13 @@ class Shop:
 
 
 def spoken(log: str | None) -> list[str]:
-    """The lines of a job's log without their time stamps."""
+    """Return the lines of a job's log without their time stamps."""
     matches = [STAMPED.fullmatch(line) for line in (log or "").removeprefix("\ufeff").removesuffix("\n").split("\n")]
     return [match[1] if match else f"unstamped {log}" for match in matches]
 
 
 def step(log: str | None) -> list[str]:
-    """The lines of the command's own step, which is the last one, up to where the runner tidies up."""
+    """Return the lines of the command's own step, which is the last one, up to the runner's cleanup."""
     said = spoken(log)
     last = max(number for number, line in enumerate(said) if line.startswith("##[group]Run "))
     return said[last : said.index("Post job cleanup.")]
@@ -61,7 +61,7 @@ def step(log: str | None) -> list[str]:
 
 @asynccontextmanager
 async def shop_at(directory: Path) -> AsyncIterator[Shop]:
-    """The demo's project; at the end nothing that its jobs wrote is left over."""
+    """Yield the demo's project; assert at the end that nothing that its jobs wrote is left over."""
     clock = LabClock()
     bare = await Bare.create(directory / "thing.git", "octo/thing", "main", target_project.files())
     workdir = directory / "ci"

@@ -57,7 +57,7 @@ class Agent:
     claimant: Claimant
 
     async def attempt(self) -> Lease | None:
-        """One look and one claim, as a tick does it."""
+        """Look once and try to claim, as a tick does; return the lease, None without one."""
         view = await observe(self.port, KEY, self.claimant)
         if view.taken_by(self.claimant):
             return None
@@ -83,7 +83,7 @@ class Scene:
         return won
 
     async def fence(self) -> str:
-        """The agent that the server's fence names."""
+        """Return the agent that the server's fence names."""
         bare = self.bench.lab.at(NAME).bare
         oid = await bare.sha(KEY.ref)
         assert oid is not None
@@ -94,7 +94,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene_at(tmp_path: Path) -> AsyncIterator[Scene]:
-    """The lab, the issue and the agents; at the end every planned fault has happened."""
+    """Yield the lab, the issue and the agents; assert at the end that every planned fault has happened."""
     async with bench(tmp_path / "lab") as b:
         b.lab.issue(NAME, "Search", author="ada", labels=("status:ready",))
         account = b.lab.account("engine").id

@@ -53,36 +53,36 @@ class Shop:
     root: Path
 
     def program(self, body: str, version: str = "2.1.330 (Claude Code)", help_text: str = HELP) -> Path:
-        """A program that is called like Claude Code and does `body`."""
+        """Write a program that is called like Claude Code and does `body`."""
         place = self.root / "claude"
         place.write_text(PROGRAM.format(python=sys.executable, version=version, help=help_text, body=body))
         place.chmod(0o755)
         return place
 
     def coder(self, body: str, **about: str) -> CliCoder:
-        """A coder that runs it."""
+        """Return a coder that runs a program with this body."""
         return self.coder_of(self.program(body, **about))
 
     def quick(self, body: str) -> CliCoder:
-        """A coder that runs a shell script."""
+        """Return a coder that runs a shell script."""
         place = self.root / "claude"
         place.write_text(QUICK.format(help=HELP, body=body))
         place.chmod(0o755)
         return self.coder_of(place)
 
     def coder_of(self, program: Path) -> CliCoder:
-        """A coder that runs a program."""
+        """Return a coder that runs a program."""
         environment = {"PATH": os.defpath}
         launcher = Launcher(Wrap(Isolation.TREE_BY_GROUP), RealClock(), environment, self.calls, self.logs)
         dialect = Claude(program, environment)
         return CliCoder(dialect, launcher, Fixed(Endpoint("http://127.0.0.1:9", TOKEN)))
 
     async def run(self, body: str, **changes: Any) -> RunOutcome:
-        """One call."""
+        """Run one call."""
         return await self.coder(body).run(self.request(**changes))
 
     def request(self, **changes: Any) -> Request:
-        """A request to edit."""
+        """Return a request to edit."""
         known: dict[str, Any] = {"tree": self.root, "limits": RunLimits(deadline_seconds=30, silence_seconds=30)}
         known |= {"prompt": "Do it."}
         return Request(CoderCall.IMPLEMENT, "#42", "A thing", "developer", **{**known, **changes})

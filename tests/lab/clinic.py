@@ -60,7 +60,7 @@ class Clinic:
 
 
 def troubles(findings: list[Finding]) -> dict[str, tuple[Status, str]]:
-    """What is wrong, beyond what is wrong with every clinic: it has no sandbox, and its state is below /tmp."""
+    """Return the bad findings, except for those of every clinic: no sandbox, and a state directory below /tmp."""
     bad = [one for one in findings if one.status in {Status.WARN, Status.FAIL}]
     bad = [one for one in bad if one.subject not in {"sandbox", "state directory"} or one.status is Status.FAIL]
     assert all(one.next_step for one in bad)

@@ -34,7 +34,7 @@ class Twice:
 
 @asynccontextmanager
 async def twice(git_dir: Path) -> AsyncIterator[Twice]:
-    """An empty git directory, made here; its readers end with the block."""
+    """Yield an empty new git directory; its readers end with the block."""
     async with object_readers.opened() as readers:
         plain = Git(git_dir, ENVIRONMENT)
         await plain.init()

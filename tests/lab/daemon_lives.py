@@ -116,7 +116,7 @@ class Scene:
         return Idle(parts.configured.name, self.answered[parts.configured.name])
 
     def polling(self, seconds: float, **github: object) -> Settings:
-        """The settings with another interval, and other keys of `github`."""
+        """Return the settings with another interval, and other keys of `github`."""
         repositories = tuple(one.model_copy(update={"poll_interval": seconds}) for one in self.settings.repositories)
         changed = self.settings.github.model_copy(update=github)
         return self.settings.model_copy(update={"repositories": repositories, "github": changed})
@@ -124,7 +124,7 @@ class Scene:
 
 @asynccontextmanager
 async def daemon(engine: Engine, *more: str, **variables: str) -> AsyncIterator[Scene]:
-    """A worker for the lab's repository and `more`, not yet begun."""
+    """Yield a worker for the lab's repository and `more`, not yet begun."""
     engine.scenario.write_text("[]", encoding="utf-8")
     engine.more_settings |= {"health": {"port": None}}
     settings = engine.settings("machine-1")

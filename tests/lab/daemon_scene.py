@@ -18,7 +18,7 @@ SLOW = "- {call: write_tests, takes: 600, edits: [{path: tests/test_x.py, conten
 
 
 def configured(engine: Engine) -> Path:
-    """A configuration file for a process of its own."""
+    """Write a configuration file for a separate process."""
     scenario = engine.directory / "slow.yml"
     scenario.write_text(SLOW, encoding="utf-8")
     repository = {"name": REPOSITORY, "llm_backend": "scripted", "test_command": f"'{sys.executable}' -m pytest -q"}
@@ -40,7 +40,7 @@ def configured(engine: Engine) -> Path:
 
 
 def states(engine: Engine, number: int) -> list[AckState]:
-    """What the ACKs of a thread say."""
+    """Return the states of the ACKs in a thread."""
     records = engine.lab.at(REPOSITORY).comments.of(number)
     nobody, then = Account(0, ""), datetime(2026, 1, 1, tzinfo=UTC)
     comments = (Comment(r.id, r.number, nobody, r.body, then, then) for r in records)
@@ -48,13 +48,13 @@ def states(engine: Engine, number: int) -> list[AckState]:
 
 
 def lines(log: Path) -> list[dict[str, Any]]:
-    """What it has logged so far; its last line may still be written."""
+    """Return the lines logged so far; a last line that is still being written is left out."""
     text = log.read_text(encoding="utf-8") if log.exists() else ""
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.startswith("{") and line.endswith("\n")]
 
 
 async def line(log: Path, event: str) -> dict[str, Any]:
-    """The first line of this event, as soon as it is there."""
+    """Wait for the first line of this event, and return it."""
     while True:
         for one in lines(log):
             if one["event"] == event:

@@ -37,7 +37,7 @@ HANGS_SECONDS = 300.0
 """Nothing takes as long; what does waits for what will not come, as for a scripted call of ten minutes."""
 
 LATE_SECONDS = 5.0
-"""So long after a late answer one looks again, as a loop that polls does."""
+"""Seconds after a late answer until the next look, as in a polling loop."""
 
 OWNER, ENGINE, REVIEWER = "ada", "engine-bot", "reviewer-bot"
 
@@ -53,7 +53,7 @@ WRITES = {
 
 
 def demo_script(directory: Path) -> Path:
-    """The demo's first story as a scenario file: a wrong first try, a red CI, one round of requested changes."""
+    """Write the demo's first story as a scenario: a wrong first attempt, a red CI, one round of requested changes."""
     path = directory / "story.yml"
     path.write_text(scenario(STORIES[:1]), encoding="utf-8")
     return path
@@ -70,20 +70,20 @@ class Engine:
     clock: Clock = field(default_factory=RealClock)
     more_settings: dict[str, Any] = field(default_factory=dict)
     chronicles: dict[Role, ProcessTelemetry] = field(default_factory=dict)
-    """What was told of the newest agent of each role."""
+    """The telemetry of the newest agent of each role."""
     permissions: dict[str, str] = field(default_factory=dict)
-    """What its tokens may do otherwise than usual."""
+    """Permissions of the agents' tokens that differ from the usual ones."""
     account: str = ""
-    """Whose token every agent has; empty for the engine's accounts."""
+    """The account whose token every agent has; empty for the engine's accounts."""
     address: str = ""
-    """Where the agents find GitHub; empty for the lab itself."""
+    """The URL at which agents find GitHub; empty for the lab itself."""
     variables: dict[str, str] = field(default_factory=dict)
-    """What stands in the agents' environment beside their token."""
+    """Variables in the agents' environment besides their token."""
 
     @classmethod
     @asynccontextmanager
     async def of(cls, lab: Lab, directory: Path, scenario: Path, **settings: Any) -> AsyncIterator[Engine]:
-        """The demo's project as `ada/directory`, its CI included."""
+        """Make the demo's project as `ada/directory`, with its CI."""
         await lab.repository(
             REPOSITORY,
             target_project.files(),
@@ -93,7 +93,7 @@ class Engine:
         yield cls(lab, directory, scenario, settings)
 
     def settings(self, state: str) -> Settings:
-        """The configuration of one machine, whose state directory is `state`."""
+        """Return the configuration of one machine, whose state directory is `state`."""
         place = self.directory / state
         repository = {
             "name": REPOSITORY,
@@ -120,7 +120,7 @@ class Engine:
     async def agent(
         self, role: Role, *, state: str = "machine-1", name: str | None = None, plays: str = ""
     ) -> AsyncIterator[Loop]:
-        """One agent on one machine; the same `state` and `name` again is the same agent restarted."""
+        """Run one agent on one machine; the same `state` and `name` again is the same agent restarted."""
         login = self.account or (REVIEWER if role is Role.REVIEWER else ENGINE)
         environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES | self.permissions), **self.variables}
         settings, roles = self.settings(state), frozenset(plays.split())
@@ -131,7 +131,7 @@ class Engine:
 
     @property
     def ci(self) -> CiSettings:
-        """What the repository's CI does."""
+        """The settings of the repository's CI."""
         (ci,) = self.lab.ci.values()
         return ci.settings
 
@@ -142,19 +142,19 @@ class Engine:
         self.ci.jobs = {CHECK_NAME: ci}
 
     async def tick(self, *loops: Loop) -> None:
-        """One tick of each, to the point where everything rests, and then CI to its end; fails what hangs there."""
+        """Tick each loop once until everything rests, then run CI to its end; fail if something hangs."""
         for loop in loops:
             await self._in_the_end(loop)
         with anyio.fail_after(HANGS_SECONDS):
             await self.lab.idle()
 
     async def look(self, loop: Loop) -> None:
-        """A tick whose work goes on; as long as replicas give it late answers another one, a moment later."""
+        """Tick without waiting for the work to rest; repeat a moment later while replicas give late answers."""
         while await self._is_late(loop.tick):
             pass
 
     async def _in_the_end(self, loop: Loop) -> None:
-        """`look`, until all that is held rests; after a late answer once more, as soon as what it put off is due."""
+        """Look until all held items rest; after a late answer once more, as soon as the postponed work is due."""
         given = self.lab.lag.counts
         before = given.total()
         while True:
@@ -180,7 +180,7 @@ class Engine:
         return True
 
     async def _is_late(self, act: Callable[[], Awaitable[object]]) -> bool:
-        """Whether something was answered late while this was done; time passes then."""
+        """Run `act` and return whether an answer was late; if so, time passes."""
         before = self.lab.lag.counts.total()
         try:
             with anyio.fail_after(HANGS_SECONDS):
@@ -210,17 +210,17 @@ class Engine:
         assert done(), f"not there after {seconds} seconds: {[loop.ended for loop in loops]}"
 
     def ready(self, title: str, body: str = "", *, by: str = OWNER) -> int:
-        """`by` writes a specification by hand and sets `status:ready`; returns its number."""
+        """Write a specification by hand as `by` and set `status:ready`; return its number."""
         return self.lab.issue(REPOSITORY, title, body, author=by, labels=("status:ready",)).number
 
     def issue(self, number: int) -> IssueRecord:
-        """An issue as GitHub has it."""
+        """Return an issue as GitHub has it."""
         return self.lab.at(REPOSITORY).issues.require(number)
 
     async def fence(self, role: Role, number: int) -> Fence | None:
-        """The fence of an item as the git server has it."""
+        """Return the fence of an item as the git server has it."""
         return await locks.fence(self.lab.at(REPOSITORY), ItemKey(role, number))
 
     def held_locks(self) -> list[str]:
-        """The first lines of the ACKs that hold something; one that lost its race is dead without a word."""
+        """Return the first lines of the ACKs that hold something; one that lost its race is dead without a word."""
         return locks.held(self.lab.at(REPOSITORY))

@@ -37,12 +37,12 @@ FILES = {
 
 
 async def remote_at(path: Path, files: Mapping[str, str] = FILES) -> Bare:
-    """A repository with one commit on `main`."""
+    """Make a repository with one commit on `main`."""
     return await Bare.create(path, NAME, "main", files)
 
 
 async def commit_to(remote: Bare, branch: str, files: Mapping[str, str], *, parent: str | None = None) -> str:
-    """Somebody commits text files to a branch of the server; returns the commit id."""
+    """Commit text files to a branch of the server, and return the commit id."""
     lines = [f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> now\ndata 6\nChange\n"]
     start = parent or await remote.sha(branch)
     if start:
@@ -58,7 +58,7 @@ async def commit_to(remote: Bare, branch: str, files: Mapping[str, str], *, pare
 async def machine(
     directory: Path, url: str, credentials: Credentials | None = None, readers: ObjectReaders | None = None
 ) -> Mirror:
-    """One agent's mirror of the server, on a machine of its own."""
+    """Return one agent's mirror of the server, on a machine of its own."""
     mirror = Mirror(Git(directory / "mirror.git", ENVIRONMENT, credentials=credentials, readers=readers), url)
     await mirror.ensure()
     return mirror
@@ -66,7 +66,7 @@ async def machine(
 
 @asynccontextmanager
 async def readers(*, open_ones: bool) -> AsyncIterator[ObjectReaders | None]:
-    """Readers of objects that stay open, or none."""
+    """Yield readers of objects that stay open, or None."""
     if not open_ones:
         yield None
         return
@@ -75,17 +75,17 @@ async def readers(*, open_ones: bool) -> AsyncIterator[ObjectReaders | None]:
 
 
 async def workspace_of(mirror: Mirror, *, commit: str = "", ref: str = "") -> Workspace:
-    """Issue 42's workspace beside a mirror."""
+    """Open issue 42's workspace beside a mirror."""
     return await Workspace.open(mirror.git.git_dir.parent / "issue-42", mirror, ENGINE, commit=commit, ref=ref)
 
 
 def fences_of(mirror: Mirror) -> Fences:
-    """The fences that this machine sees."""
+    """Return the fences that this machine sees."""
     return Fences(mirror, ENGINE)
 
 
 async def work(workspace: Workspace, base: str, files: Mapping[str, str], message: str = "Work") -> str:
-    """What a coder would do: files in a fresh tree, captured and committed; returns the commit id."""
+    """Commit files in a fresh tree, captured as after a coder's run; return the commit id."""
     tree = await workspace.reset_tree(base)
     for path, text in files.items():
         put(tree / path, text)
@@ -99,7 +99,7 @@ def put(path: Path, text: str) -> None:
 
 
 def listing(directory: Path) -> dict[str, str]:
-    """Relative path -> text of every file below a directory, without what is in a `.git`."""
+    """Return the text of every file below a directory by relative path, without the files in a `.git`."""
     paths = (path.relative_to(directory) for path in sorted(directory.rglob("*")))
     files = (path for path in paths if ".git" not in path.parts and S_ISREG((directory / path).lstat().st_mode))
     return {str(path): (directory / path).read_text() for path in files}
@@ -107,7 +107,7 @@ def listing(directory: Path) -> dict[str, str]:
 
 @asynccontextmanager
 async def served(remote: Bare, *, token: str = TOKEN, read_only: bool = False) -> AsyncIterator[str]:
-    """The repository over smart HTTP on loopback; yields the server's address without a path."""
+    """Serve the repository over smart HTTP on loopback; yield the server's address without a path."""
 
     def authorise(given: str, full_name: str, write: bool) -> str | None:
         return "ada" if given == token and not (write and read_only) else None

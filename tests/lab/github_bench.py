@@ -49,7 +49,7 @@ class Bench:
         return github
 
     async def branch(self, name: str, path: str, text: str) -> str:
-        """A commit on top of the default branch that writes one file; its SHA."""
+        """Commit one file on top of the default branch; return the SHA."""
         bare = self.lab.at(NAME).bare
         head = f"commit refs/heads/{name}\ncommitter E <e@example.org> now\ndata 6\nChange\nfrom refs/heads/main^0\n"
         stream = f"{head}M 100644 inline {path}\ndata {len(text)}\n{text}\n"
@@ -66,7 +66,7 @@ class Bench:
 
 @asynccontextmanager
 async def bench(directory: Path) -> AsyncIterator[Bench]:
-    """At the end every exchange was as GitHub describes it and every planned fault has happened."""
+    """Yield a bench; assert at the end that all exchanges were valid and all planned faults have happened."""
     levels = {"engine": "write", "reviewer": "write", "stranger": "read"}
     async with Lab(directory) as lab, aiohttp.ClientSession() as session:
         judge = Judge()

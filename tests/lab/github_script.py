@@ -100,7 +100,7 @@ class Script:
 async def scripted(
     *plans: Plan, connector: aiohttp.BaseConnector | None = None, interval: float = 0.0
 ) -> AsyncIterator[tuple[GitHub, Script]]:
-    """A client against a script; at the end every planned answer must have been asked for, and no other."""
+    """Yield a client against a script; assert at the end that exactly the planned answers were asked for."""
     script = Script(plans)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", script.answer)
@@ -147,7 +147,7 @@ class _NoNonces:
 
 
 def lease(clock: PassingClock) -> Held:
-    """A lease that holds for 1,500 seconds of `clock`."""
+    """Return a lease that holds for 1,500 seconds of `clock`."""
     key = ItemKey(Role.WORKER, 42)
     ack = Ack(key=key, agent="worker-1", millis=0, prev=0, nonce="0" * 32, ttl_seconds=1800, id=1)
     fence = Fence(key=key, ack_id=1, nonce="0" * 32, agent="worker-1", stage=Stage.IMPLEMENTING, at=NOW)

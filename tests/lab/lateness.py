@@ -18,7 +18,7 @@ MODES = ("half", "all", "none")
 
 
 def seed(story: str, wanted: str = "half", *, prompt: bool = False) -> int | None:
-    """What is late in the story of that name is drawn from this, the same in each run; None: nothing is late."""
+    """Return the seed of a story's late answers, the same in each run, from its name; None if nothing is late."""
     if wanted not in MODES:
         raise ValueError(f"LAB_LAG is one of {', '.join(MODES)}")
     drawn = zlib.crc32(story.encode())
@@ -26,7 +26,7 @@ def seed(story: str, wanted: str = "half", *, prompt: bool = False) -> int | Non
 
 
 def reason(mark: pytest.Mark | None) -> str:
-    """Why a story is told without late answers; empty where nothing says so. Raises ValueError for no reason."""
+    """Return the reason of a story without late answers; empty if it has no mark. Raise ValueError without a reason."""
     if mark is None:
         return ""
     if len(mark.args) != 1 or not isinstance(mark.args[0], str) or not mark.args[0]:

@@ -26,13 +26,13 @@ class Times:
 
 
 async def ledger_on(directory: Path, remote: Bare, times: Times, limits: BudgetLimits, kind: str = "worker") -> Ledger:
-    """The ledger as one machine sees it."""
+    """Return the ledger as one machine sees it."""
     mirror = await machine(directory, str(remote.path))
     return Ledger(fences_of(mirror), mirror, times, limits, kind)
 
 
 async def written(remote: Bare) -> list[ledger_lines.Entry]:
-    """The lines that stand on the server, oldest first."""
+    """Return the ledger's lines on the server, oldest first."""
     oid = await remote.sha(REF)
     commits = await remote.log(None, oid, 1000) if oid else []
     entries = [ledger_lines.read(commit.message.strip()) for commit in commits]

@@ -44,7 +44,7 @@ HANGS = {
     "code": f"{TESTS}\n- {{call: implement, takes: 600, edits: [{{path: a, content: a}}]}}",
     "review": f"{TESTS}{CODE}\n- {{call: review, takes: 600, answer: {{}}}}",
 }
-"""By what is being made: everything before it answers, and that does not."""
+"""Scenarios by the call that hangs; every call before it answers."""
 
 NOTHING = """
 - {call: implement, round: any, attempt: any, retry: any, text: There is nothing to do.}
@@ -110,7 +110,7 @@ class Project:
 
     @classmethod
     async def made(cls, directory: Path) -> Project:
-        """One commit on `trunk`, in a directory with spaces in its name."""
+        """Make a project with one commit on `trunk`, in a directory with spaces in its name."""
         project = cls(directory / "my own project", directory)
         for name, text in stub_project.FILES.items():
             project.write(name, text)
@@ -120,19 +120,19 @@ class Project:
         return project
 
     def write(self, name: str, text: str) -> None:
-        """A file in the work tree."""
+        """Write a file in the work tree."""
         path = self.top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
     def text(self, name: str, text: str) -> Path:
-        """A file beside it."""
+        """Write a file beside the work tree."""
         path = self.outside / name
         path.write_text(text)
         return path
 
     async def git(self, *arguments: str) -> str:
-        """git in the work tree, as the person would."""
+        """Run git in the work tree, as the person would."""
         done = await Git(self.top).check(*arguments, env=signed(ME, ME))
         return done.text.strip()
 
@@ -143,12 +143,12 @@ class Project:
         return await self.git("rev-parse", "HEAD")
 
     async def commit_empty(self, message: str) -> str:
-        """A commit without a change; its id."""
+        """Make a commit without a change; return its id."""
         await self.git("commit", "--quiet", "--allow-empty", "--message", message)
         return await self.git("rev-parse", "HEAD")
 
     def configured(self, scenario: str, **more: Any) -> Path:
-        """The configuration file, with a coder that answers from `scenario`; `more` are further keys."""
+        """Write the configuration file, with a coder that answers from `scenario`; `more` are further keys."""
         repository = {
             "name": "local/any",
             "llm_backend": "scripted",
@@ -166,7 +166,7 @@ class Project:
         return self.text("config.yml", json.dumps(settings))
 
     def command(self, *words: str, scenario: str = "") -> tuple[str, ...]:
-        """The command line of a process of its own."""
+        """Return the command line of a separate process."""
         config = self.configured(scenario) if scenario else self.outside / "config.yml"
         return (sys.executable, "-m", "console", "tdd", *words, "--config", str(config))
 
@@ -175,7 +175,7 @@ class Project:
         return await process.run(self.command(*words, scenario=scenario), cwd=self.top, env=self.variables(token))
 
     def variables(self, token: str = "") -> dict[str, str]:
-        """The environment of such a process: no login of whoever runs the tests is in it."""
+        """Return the environment of such a process, without any login of the person who runs the tests."""
         return {
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
             "PYTHONPATH": str(Path(__file__).parents[2]),
@@ -184,12 +184,12 @@ class Project:
         }
 
     def calls(self, call: str) -> int:
-        """How often the coder was called for this, over all processes."""
+        """Return how often the coder was asked for this call, over all processes."""
         return len(list((self.outside / "record").glob(f"*-{call}.json")))
 
     async def photograph(self, *, without: Sequence[str] = ()) -> dict[str, object]:
-        """Everything that a task must not change: every file of the work tree with its mode and time, and every file
-        of the git directory but objects, of which none that is needed may go. `without` names branches that it may
+        """Return everything that a task must not change: every file of the work tree with its mode and time, and every
+        file of the git directory but objects, of which none that is needed may go. `without` names branches that it may
         make.
         """
         common = Path(await self.git("rev-parse", "--path-format=absolute", "--git-common-dir"))
@@ -208,7 +208,7 @@ class Project:
 
 
 def files(top: Path) -> list[Path]:
-    """Every file and link below a directory."""
+    """Return every file and link below a directory."""
     return [path for path in sorted(top.rglob("*")) if path.is_symlink() or path.is_file()]
 
 

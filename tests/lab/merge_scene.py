@@ -40,17 +40,17 @@ class Change:
 
     @property
     def merges(self) -> int:
-        """How often the merge was asked for."""
+        """Number of times that a merge was requested."""
         return sum(one.startswith("PUT ") and one.endswith("/merge") for one in self.asked)
 
     @property
     def pushes(self) -> int:
-        """How often a push was made."""
+        """Number of pushes that were sent."""
         return sum(one.endswith("POST /ada/directory.git/git-receive-pack") for one in self.asked)
 
 
 async def opened(engine: Engine, name: str, text: str = "Read me.\n") -> Change:
-    """The owner opens a pull request from a branch of the repository and asks for a review."""
+    """Open a pull request from a branch of the repository as the owner, and ask for a review."""
     here = engine.lab.at(REPOSITORY)
     base = await here.bare.sha("refs/heads/main")
     assert base is not None

@@ -33,13 +33,13 @@ RESPONSES = {"model": "m", "stream": True, "max_output_tokens": 50, "input": [{"
 
 @dataclass
 class Client:
-    """What a CLI does with its endpoint."""
+    """A client of the model proxy, which uses its endpoint as a CLI does."""
 
     endpoint: Endpoint
     session: aiohttp.ClientSession
 
     async def post(self, path: str, body: Mapping[str, Any], **headers: str) -> tuple[int, bytes]:
-        """Status and content of one request; with Anthropic's header for the token, unless others are given."""
+        """Send a request; return status and content. The token is in Anthropic's header, unless others are given."""
         sent = headers or {"x-api-key": self.endpoint.token}
         async with self.session.post(f"{self.endpoint.base_url}{path}", json=body, headers=sent) as answer:
             return answer.status, await answer.read()
@@ -60,7 +60,7 @@ class Desk:
 
     @asynccontextmanager
     async def run(self, *, run: str = "r1", budget: float = 5.0) -> AsyncIterator[Client]:
-        """One run and its client."""
+        """Open one run, and yield its client."""
         request = Request(
             CoderCall.IMPLEMENT, "#1", "t", "developer", "p", limits=RunLimits(budget_usd=budget), run=run
         )
@@ -68,7 +68,7 @@ class Desk:
             yield Client(endpoint, session)
 
     def read(self, run: str = "r1") -> MeasuredRun:
-        """What the proxy knows of a run."""
+        """Return the proxy's measurement of a run."""
         found = self.proxy.reading(run)
         assert found is not None
         return found
@@ -76,7 +76,7 @@ class Desk:
 
 @asynccontextmanager
 async def vendor(handler: Any) -> AsyncIterator[Desk]:
-    """A desk before a server of one handler."""
+    """Yield a desk before a server of one handler."""
     app = web.Application(client_max_size=2**26)
     app.router.add_route("*", "/{tail:.*}", handler)
     async with TestServer(app) as running:

@@ -22,10 +22,10 @@ from shared.loop.polling_loop import Loop
 from shared.workflow import Role
 
 PEOPLE = ("grace", "alan")
-"""Who may write beside the owner; mallory reads."""
+"""People with write access besides the owner; mallory can only read."""
 
 ROUND_SECONDS = 20
-"""So much time passes between two looks, on GitHub's clock and on the agents'."""
+"""Seconds that pass between two looks, on GitHub's clock and on the agents' clock."""
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ _LATER = Template("""
   round: any
   answer: {criteria: [{id: AC1, met: true, note: test_$name was red before}]}
 """)
-"""What is answered in a round of changes, beside what `stub_project` answers in the first."""
+"""The scripted answers in a round of changes, in addition to those of `stub_project` for the first round."""
 
 
 @dataclass
@@ -67,11 +67,11 @@ class Office:
     failed: dict[int, str]
 
     def issue(self, title: str, body: str = "", *labels: str, by: str = OWNER) -> int:
-        """Somebody writes an issue; its number."""
+        """Write an issue as `by`, and return its number."""
         return self._later(lambda: self.engine.lab.issue(REPOSITORY, title, body, author=by, labels=labels)).number
 
     def ready(self, title: str, body: str = "", *more: str) -> int:
-        """The owner writes a specification and has it built."""
+        """Write a specification as the owner and have it built."""
         return self.issue(title, body, "status:ready", *more)
 
     def say(self, number: int, text: str, *, by: str = OWNER) -> None:
@@ -87,22 +87,22 @@ class Office:
         self._later(lambda: self.engine.lab.at(REPOSITORY).issues.edit(number, by, title=title, body=body))
 
     def approve(self, number: int, *, by: str = PEOPLE[0]) -> None:
-        """Somebody approves of the newest commit of a pull request, on GitHub's own page."""
+        """Approve the newest commit of a pull request as `by`, on GitHub's own page."""
         self._later(lambda: self.engine.lab.review(REPOSITORY, number, author=by))
 
     def protect(self, branch: str = "main", **rules: Any) -> None:
-        """The owner protects a branch."""
+        """Protect a branch as the owner."""
         self.engine.lab.configure(REPOSITORY, protections={branch: Protection(**rules)})
 
     def pull(self, number: int) -> PullRecord:
-        """The newest pull request of an issue."""
+        """Return the newest pull request of an issue."""
         return [one for one in pulls(self.engine) if one.head_branch == f"auto/issue-{number}"][-1]
 
     def is_proposed(self, number: int) -> bool:
         return any(one.head_branch == f"auto/issue-{number}" for one in pulls(self.engine))
 
     def is_approved(self, number: int) -> bool:
-        """Whether the engine has approved of the pull request of an issue."""
+        """Return whether the engine has approved the pull request of an issue."""
         return self.is_proposed(number) and "status:approved" in labels(self.engine, self.pull(number).number)
 
     def is_merged(self, number: int) -> bool:
@@ -112,11 +112,11 @@ class Office:
         return self.engine.issue(number)
 
     def status(self, number: int) -> str:
-        """What the engine says of a thread now, empty where it has said nothing."""
+        """Return the engine's current status comments in a thread; empty if there are none."""
         return "\n".join(one.body for one in comments(self.engine, number) if "engine-status/" in one.body)
 
     def was_told(self, number: int, sentence: str) -> bool:
-        """Whether the engine has said so in a comment of a thread, whatever stands there now."""
+        """Return whether the engine has ever posted a sentence in a thread's comments, whatever they say now."""
         known = {str(one.id) for one in comments(self.engine, number)}
         return any(
             sentence.encode() in one.request_body
@@ -128,7 +128,7 @@ class Office:
         return comments(self.engine, number)
 
     async def look(self, times: int = 1, *agents: Loop) -> None:
-        """Every agent looks, or these; then some time passes."""
+        """Have every agent look, or these, then let some time pass."""
         for _ in range(times):
             await self.engine.tick(*(agents or (self.planner, self.worker, self.reviewer)))
             clock = self.engine.clock
@@ -139,7 +139,7 @@ class Office:
                     self.failed.setdefault(one.number, self.status(one.number))
 
     async def until(self, done: Callable[[], bool], *agents: Loop, looks: int = 25) -> None:
-        """Look until `done`; fails the test after so many looks."""
+        """Look until `done`; fail the test after so many looks."""
         for _ in range(looks):
             if done():
                 return
@@ -148,7 +148,7 @@ class Office:
         assert done(), f"not there after {looks} looks: {shown}"
 
     async def approved(self, title: str, body: str) -> tuple[int, int]:
-        """An issue and its pull request, which the engine has approved and two people have to, besides."""
+        """Make an issue and a pull request approved by the engine, but not yet by two people; return both numbers."""
         self.protect(approvals=2)
         number = self.ready(title, body)
         await self.until(lambda: self.is_approved(number))
@@ -161,7 +161,7 @@ class Office:
 
 @asynccontextmanager
 async def office(engine: Engine, *names: str, knows: str = "", **settings: Any) -> AsyncIterator[Office]:
-    """Three agents that know how to greet each of `names`, and what `knows` says; at the end nothing was given up."""
+    """Yield agents that know how to greet each of `names`, and `knows`; assert at the end that nothing has failed."""
     more = knows + "".join(_LATER.substitute(name=name) for name in names)
     engine.script(stub_project.scenario(*names) + more, ci=stub_project.CI)
     await push(engine, "main", stub_project.FILES)

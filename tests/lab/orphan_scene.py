@@ -1,4 +1,4 @@
-"""What a crash may leave behind, planted: fences at any stage, issues, pull requests, and nobody who knows them."""
+"""Planted remains of a crash: fences at any stage, issues and pull requests that no running agent knows."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def server_time(engine: Engine) -> datetime:
 
 
 def issue(engine: Engine, *labels: str) -> int:
-    """A specification with these labels."""
+    """Make a specification with these labels."""
     return engine.lab.issue(REPOSITORY, "Greet people", author=OWNER, labels=labels).number
 
 
 async def pull_request(engine: Engine, number: int, *labels: str) -> int:
-    """The engine's open pull request for an issue."""
+    """Open the engine's pull request for an issue."""
     here = engine.lab.at(REPOSITORY)
     base = await here.bare.sha("refs/heads/main")
     assert base is not None
@@ -43,14 +43,14 @@ async def pull_request(engine: Engine, number: int, *labels: str) -> int:
 
 
 def merge(engine: Engine, pull: int, number: int) -> None:
-    """The pull request is merged and GitHub closes its issue; the process that did it saw no more."""
+    """Merge the pull request and close its issue, as by a process that saw no more than that."""
     here = engine.lab.at(REPOSITORY)
     here.pulls.merge(pull, OWNER, here.pulls.require(pull).head_sha)
     here.issues.close(number, OWNER)
 
 
 def merge_unseen(engine: Engine, pull: int, number: int) -> list[str]:
-    """`merge`, but the first answer about the pull request alone is a replica's that does not know of it.
+    """Merge as `merge`, but the first answer about the pull request is a replica's that does not know of it.
 
     Returns the paths of what was answered so.
     """
@@ -83,7 +83,7 @@ def merge_unseen(engine: Engine, pull: int, number: int) -> list[str]:
 async def fence(
     engine: Engine, role: Role, number: int, stage: Stage, *, days: float = 0.1, ack: int = 0, **facts: Any
 ) -> Fence:
-    """The fence that an agent has let go of so many days ago; `facts` are more fields of it."""
+    """Push the fence that an agent has released so many days ago; `facts` are more fields of it."""
     bare, key = engine.lab.at(REPOSITORY).bare, ItemKey(role, number)
     head = await bare.sha(f"refs/heads/auto/issue-{engine_issue(engine, role, number)}") or ""
     at = server_time(engine) - timedelta(days=days)
@@ -98,7 +98,7 @@ async def fence(
 
 
 def engine_issue(engine: Engine, role: Role, number: int) -> int:
-    """The issue whose branch an item's fence guards."""
+    """Return the issue whose branch an item's fence guards."""
     if role is not Role.REVIEWER:
         return number
     head = engine.lab.at(REPOSITORY).pulls.require(number).head_branch
@@ -106,7 +106,7 @@ def engine_issue(engine: Engine, role: Role, number: int) -> int:
 
 
 async def live_fence(engine: Engine, number: int, stage: Stage) -> Fence:
-    """The fence of a worker on another machine that is at work just now."""
+    """Push the fence of a worker on another machine that is at work just now."""
     key = ItemKey(Role.WORKER, number)
     ack = Ack(key, DEAD, 1_700_000_000_000, 0, NONCE, 1800)
     posted = engine.lab.comment(REPOSITORY, number, write_ack(ack, Keyring(0, ())), author=ENGINE)
@@ -120,36 +120,36 @@ async def commit(engine: Engine, message: str, tree: str, *parents: str) -> str:
 
 
 def forget_comments(engine: Engine, number: int) -> None:
-    """A thread's comments go, so that no lock is left to be found at the end."""
+    """Delete a thread's comments, so that no lock is left to be found at the end."""
     records = engine.lab.at(REPOSITORY).comments.records
     for comment in engine.lab.at(REPOSITORY).comments.of(number):
         records.remove(comment.id)
 
 
 def lose_label(engine: Engine, name: str) -> None:
-    """Somebody deletes a label's definition: it goes from every item, without an event."""
+    """Delete a label's definition: it disappears from every item, without an event."""
     here = engine.lab.at(REPOSITORY)
     here.issues.label_renamed(here.labels.remove(name).name, None)
 
 
 def writes(engine: Engine) -> list[str]:
-    """What was written through the API so far."""
+    """Return the writes through the API so far."""
     return [f"{one.method} {one.path}" for one in engine.lab.exchanges if one.method not in {"GET", "HEAD"}]
 
 
 def charged(engine: Engine) -> int:
-    """How many answers were not free."""
+    """Return the number of answers that were charged."""
     return len([one for one in engine.lab.exchanges if one.status != 304])
 
 
 async def stage(engine: Engine, role: Role, number: int) -> Stage | None:
-    """Where a fence stands; None when there is none."""
+    """Return the stage of a fence; None if there is no fence."""
     found = await engine.fence(role, number)
     return found.stage if found else None
 
 
 async def one_life(engine: Engine, role: Role, *, ticks: int = 1) -> list[str]:
-    """An agent on a fresh machine looks so many times; how its items ended."""
+    """Have an agent on a fresh machine look so many times; return the results of its items."""
     async with engine.agent(role, state=f"fresh-{len(engine.lab.exchanges)}") as loop:
         for _ in range(ticks):
             await engine.tick(loop)

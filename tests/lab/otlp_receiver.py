@@ -16,7 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 
 class Receiver:
-    """What a collector was sent; `refusals` are the statuses that it answers first."""
+    """The receiver of a collector's requests; `refusals` are the statuses that it answers first."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -30,7 +30,7 @@ class Receiver:
 
     @contextmanager
     def listening(self, port: int = 0) -> Iterator[str]:
-        """Listen while the block runs; gives the address."""
+        """Listen while the block runs; yield the address."""
 
         class Request(BaseHTTPRequestHandler):
             def do_POST(request) -> None:
@@ -43,7 +43,7 @@ class Receiver:
                 self.asked.set()
 
             def log_message(request, format: str, *args: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         server = ThreadingHTTPServer(("127.0.0.1", port), Request)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -57,7 +57,7 @@ class Receiver:
             thread.join()
 
     def named(self, name: str) -> list[Span]:
-        """The spans of this name."""
+        """Return the spans of this name."""
         return [span for span in self.spans if span.name == name]
 
     def _take(self, request: BaseHTTPRequestHandler) -> int:
@@ -76,7 +76,7 @@ class Receiver:
 
 
 def attributes(told: Any) -> dict[str, Any]:
-    """The attributes of a span, an event or a resource as plain values."""
+    """Return the attributes of a span, an event or a resource as plain values."""
     return {one.key: _plain(one.value) for one in told.attributes}
 
 

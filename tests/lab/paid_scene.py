@@ -39,20 +39,20 @@ class Priced:
 
 
 async def settlements(remote: Bare) -> list[Settlement]:
-    """What the ledger says of runs that have ended, newest first."""
+    """Return the ledger's settlements of runs that have ended, newest first."""
     commits = await remote.log(None, await remote.sha(REF) or "", 100)
     entries = [ledger_lines.read(commit.message.strip()) for commit in commits]
     return [entry for entry in entries if isinstance(entry, Settlement)]
 
 
 async def settled(remote: Bare) -> list[tuple[float, str]]:
-    """What it says that they have cost, newest first."""
+    """Return cost and source of each settlement in the ledger, newest first."""
     return [(entry.usd, entry.source) for entry in await settlements(remote)]
 
 
 @dataclass
 class Told:
-    """What people were told, at noon of a day that a test moves."""
+    """The messages that people were sent, at noon of a day that a test moves."""
 
     messages: list[Escalation] = field(default_factory=list)
     clock: LabClock = field(default_factory=lambda: LabClock(AT.timestamp() - LabClock().now()))

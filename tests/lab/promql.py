@@ -1,4 +1,4 @@
-"""Which figures, with which labels, an expression of PromQL asks for: enough of its grammar for a dashboard."""
+"""A parser of the metrics and labels that a PromQL expression asks for: enough of the grammar for a dashboard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GROUPING = re.compile(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)")
 
 
 def asked(expression: str) -> set[tuple[str, frozenset[str]]]:
-    """Each figure with the labels that are asked of it, by a selector of its own or by any grouping around it."""
+    """Return each metric with the labels that are asked of it, by its own selector or by any grouping around it."""
     plain = _STRING.sub("", expression)
     grouped = {label.strip() for group in _GROUPING.findall(plain) for label in group.split(",") if label.strip()}
     found = set()

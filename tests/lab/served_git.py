@@ -78,7 +78,7 @@ class Hub:
 
 @asynccontextmanager
 async def served(directory: Path) -> AsyncIterator[Hub]:
-    """A repository with one file `a.txt` (five lines) on `main`, served on loopback."""
+    """Serve a repository with one file `a.txt` (five lines) on `main`, on loopback."""
     bare = await Bare.create(directory / "repositories" / "thing.git", NAME, "main", {"a.txt": "1\n2\n3\n4\n5\n"})
 
     @web.middleware

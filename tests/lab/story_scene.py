@@ -1,4 +1,4 @@
-"""What the whole stories ask of the lab."""
+"""The steps and questions that whole stories share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lab.demo.stories import STORIES
 
 
 def tell(engine: Engine) -> int:
-    """The maintainer writes the story."""
+    """Write the story as the maintainer."""
     story = STORIES[0]
     return engine.lab.issue(REPOSITORY, story.title, story.body, author=OWNER, labels=("story",)).number
 
@@ -18,6 +18,6 @@ def is_open(engine: Engine, number: int) -> bool:
 
 
 def has(engine: Engine, number: int, label: str) -> bool:
-    """Whether a thread exists and carries a label."""
+    """Return whether a thread exists and carries a label."""
     thread = engine.lab.at(REPOSITORY).issues.records.get(number)
     return thread is not None and label in thread.labels

@@ -65,7 +65,7 @@ class Project:
 
 
 def new_project(place: Path) -> Project:
-    """The base, checked out below `place`."""
+    """Check the base out below `place`."""
     made = Project(place)
     made.write(BASE)
     (place / "scratch").mkdir()

@@ -32,23 +32,23 @@ class Person:
     answers: list[str]
 
     def show(self, shown: RenderableType) -> None:
-        """Nobody looks."""
+        """Do nothing: nobody looks."""
 
     def busy(self, sentence: str) -> nullcontext[None]:
-        """Nothing turns."""
+        """Return a context that shows no progress."""
         return nullcontext()
 
     async def ask(self, question: str) -> str:
-        """The next answer."""
+        """Return the next answer."""
         return self.answers.pop(0)
 
     async def edit(self, text: str, suffix: str) -> str:
-        """Leaves it as it is."""
+        """Return the text unchanged."""
         return text
 
 
 async def conversation(engine: Engine, *answers: str) -> Ended | None:
-    """A process of a planner with this person in front of it: how the story ended, None when nothing was agreed."""
+    """Run a planner's process with this person in front; return the story's end, None if nothing was agreed."""
     settings = engine.settings("machine-1")
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     one = Terminal(Person(list(answers)))

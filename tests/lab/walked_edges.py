@@ -1,4 +1,4 @@
-"""Which edges of the state machine a test has walked, read from what the embedded GitHub noted in each thread."""
+"""The edges of the state machine that a test has walked, read from the embedded GitHub's events of each thread."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _STAGES = {NAMES.of(stage).casefold(): stage for stage in Stage if stage not in 
 
 
 def edge(text: str) -> Edge:
-    """An edge as marks name it: `story: planning, plan posted`."""
+    """Return an edge as marks name it: `story: planning, plan posted`."""
     track, _, rest = text.partition(": ")
     stage, _, event = rest.partition(", ")
     return Track(track), Stage(stage), Event(event)
 
 
 def step_of(walked: Edge) -> Step:
-    """Where an edge leads, by the table."""
+    """Return the step of an edge: its track and both stages, by the table."""
     track, stage, _ = walked
     return track, stage, TRANSITIONS[walked].to
 
 
 def steps(repository: RepositoryRecord) -> set[Step]:
-    """Every move of every thread of a repository."""
+    """Return every move of every thread of a repository."""
     events: dict[int, list[EventRecord]] = {}
     for one in repository.issues.events:
         events.setdefault(one.number, []).append(one)
@@ -51,13 +51,13 @@ def steps(repository: RepositoryRecord) -> set[Step]:
 
 
 def _is_approved(repository: RepositoryRecord, number: int) -> bool:
-    """Whether our review approves it: what is merged in the same step shows no label in between."""
+    """Return whether our review approves a pull request: one merged in the same step shows no label in between."""
     reviews = repository.pulls.reviews_of(number)
     return any(one.state == "APPROVED" and one.author in ENGINES for one in reviews)
 
 
 def _track(is_pull: bool, history: Iterable[EventRecord]) -> Track:
-    """Which track a thread is on."""
+    """Return the track of a thread."""
     labels = {one.detail["name"].casefold() for one in history if one.event == "labeled"}
     if is_pull:
         return Track.PULL_REQUEST
@@ -65,7 +65,7 @@ def _track(is_pull: bool, history: Iterable[EventRecord]) -> Track:
 
 
 def _moves(history: Sequence[EventRecord], *, merged: bool) -> Iterable[tuple[Stage, Stage]]:
-    """From label to label; a closing is the end of one, and a label that is only taken off is a person's stop."""
+    """Yield moves from label to label; a closing is the end of one, a label that is only removed is a person's stop."""
     shown: list[Stage] = []
     last = Stage.NEW
     for one in history:

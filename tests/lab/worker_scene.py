@@ -76,7 +76,7 @@ def comments(engine: Engine, number: int) -> list[CommentRecord]:
 
 
 def status(engine: Engine, number: int) -> str:
-    """The one status comment of an issue."""
+    """Return the one status comment of an issue."""
     (found,) = [comment.body for comment in comments(engine, number) if "engine-status" in comment.body]
     return found
 
@@ -104,24 +104,24 @@ def acks(engine: Engine, number: int) -> list[str]:
 
 
 def claims(engine: Engine, number: int) -> int:
-    """How often an item was claimed, as the comments of its locks say."""
+    """Return how often an item was claimed, by the epochs in the comments of its locks."""
     return sum(int(epoch) for ack in acks(engine, number) for epoch in re.findall(r"<!-- ack/3 epoch=(\d+)", ack))
 
 
 async def is_released(engine: Engine, number: int) -> bool:
-    """Whether the fence is released, and its comment says so."""
+    """Return whether the fence is released and its comment says so."""
     now = await fence(engine, number)
     told = engine.lab.at(REPOSITORY).comments.require(now.ack_id)
     return now.free and "state=active" not in told.body
 
 
 def calls(engine: Engine, call: str) -> int:
-    """How many machines were given an answer to a call."""
+    """Return on how many machines the script has answered a call."""
     return len([*engine.directory.glob(f"*/scripted/*-{call}-given")])
 
 
 async def once(engine: Engine, number: int, *, state: str = "machine-1") -> Loop:
-    """One worker, until the item has ended."""
+    """Run one worker until the item has ended."""
     async with engine.agent(Role.WORKER, state=state) as worker:
         await engine.until(lambda: bool(worker.ended), worker)
     assert await is_released(engine, number)

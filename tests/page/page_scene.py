@@ -60,7 +60,7 @@ def row(track: Track, number: int, title: str, stage: Stage, **more: object) -> 
 
 
 def five() -> tuple[ItemRow, ...]:
-    """A story that asks, one that is planned, and work in three stages."""
+    """Return a story that asks, one that is planned, and work in three stages."""
     spec, pull = Track.SPECIFICATION, Track.PULL_REQUEST
     person = Waiting(Whom.PERSON, "the plan")
     item = Waiting(Whom.ITEM, "PR #9")
@@ -76,7 +76,7 @@ def five() -> tuple[ItemRow, ...]:
 
 
 def sixty() -> tuple[ItemRow, ...]:
-    """Every stage that an issue can have, again and again, some with pull requests."""
+    """Return every stage that an issue can have, again and again, some with pull requests."""
     stages = (
         *(Stage.READY, Stage.IMPLEMENTING, Stage.TESTING, Stage.FAILED, Stage.REVIEWING, Stage.NEW, Stage.READY),
         *(Stage.IN_REVIEW, Stage.CHANGES_REQUESTED, Stage.AWAITING_APPROVAL, Stage.CI_FAILED, Stage.APPROVED),
@@ -157,14 +157,14 @@ class Scene:
         return f"{self.address}#token={TOKEN}"
 
     def show(self, board: Board) -> None:
-        """What GitHub shows from now on; open pages hear of it at once."""
+        """Set the board that GitHub shows from now on; open pages are told of it at once."""
         self.looks.board = board
         self.feed.outdate()
 
 
 @asynccontextmanager
 async def dashboard(board: Board, *, interval: float = 600, machine: Machine = AGENTS) -> AsyncIterator[Scene]:
-    """The real page, site, stream and desk; only GitHub is not asked."""
+    """Serve the real page, site, stream and desk; only GitHub is not asked."""
     clock, looks = RealClock(), Looks(board)
     events = iter([tuple(reversed(EVENTS)) if board.rows else ()])
 
@@ -206,7 +206,7 @@ def _site(feed: Feed, seen: Callable[[Shown], DashboardView], scene: Scene, cloc
 
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
-    """The system's browser, driven from here; nothing is downloaded."""
+    """Yield the system's browser, driven from here; nothing is downloaded."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
     async with async_playwright() as driver:

@@ -32,7 +32,7 @@ LOOKS = [
 
 @asynccontextmanager
 async def opened(scene: Scene, address: str = "", *, width: int = 1280, scheme: str = "light") -> AsyncIterator[Page]:
-    """A tab that has shown the page; what its console complains of fails the test."""
+    """Yield a tab that has shown the page; complaints of its console fail the test."""
     complaints: list[str] = []
     async with chromium() as browser:
         tab: dict[str, Any] = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
@@ -63,7 +63,7 @@ async def test_it_fits_is_whole_and_axe_finds_no_serious_fault(
 
 
 async def faults(page: Page) -> list[str]:
-    """What axe-core takes for serious or critical. The browser's own policy keeps its script out: it is evaluated."""
+    """Return axe-core's serious or critical findings; a policy keeps its script out of the page: it is evaluated."""
     if not AXE.exists():
         pytest.skip("axe-core is not installed: make test-page")
     await page.evaluate(AXE.read_text(encoding="utf-8"))

@@ -31,11 +31,11 @@ class Database:
 
     @property
     def url(self) -> str:
-        """As people write it in the configuration."""
+        """The URL as people write it in the configuration."""
         return f"postgresql://{NAME}:s3cret%2Fwith%3Asigns@127.0.0.1:{self.port}/postgres"
 
     def run(self, program: str, *arguments: str) -> None:
-        """One of PostgreSQL's programs, to its end."""
+        """Run one of PostgreSQL's programs to its end."""
         command = [str(self.programs / program), *arguments]
         done = subprocess.run(command, user=self.account, cwd="/", capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
@@ -63,7 +63,7 @@ class Database:
 
 @pytest.fixture(scope="session")
 def database() -> Iterator[Database]:
-    """A running server."""
+    """Yield a running server."""
     pytest.importorskip("asyncpg", reason="the extra `postgres` is not installed")
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or [Path(shutil.which("initdb") or "/nowhere")]
     if not found[-1].exists():
@@ -82,7 +82,7 @@ def database() -> Iterator[Database]:
 
 @pytest.fixture
 def clean(database: Database) -> Database:
-    """The server with no event in it."""
+    """Return the server with no event in it."""
     from sqlalchemy import text
 
     from shared.telemetry.postgres_store import PostgresStore

@@ -29,7 +29,7 @@ DAYS_90 = timedelta(days=90)
 
 
 def story() -> list[Event]:
-    """Events of every kind, of two repositories, with text that databases stumble over."""
+    """Return events of every kind, of two repositories, with text that is hard for databases."""
     told = []
     for number, kind in enumerate(EventKind):
         at = AT + timedelta(seconds=61 * number, microseconds=number)

@@ -69,7 +69,7 @@ class Cell:
         return await self.start(confinement, confinement.argv(command, (self.tree,)))
 
     async def with_view(self, view: FileSystemView, *command: str) -> Ran:
-        """The same of any command and view."""
+        """Run any command with any view, watched like `run`."""
         return await self.start(Confinement(self.wrap, self.limits), self.wrap.argv(command, view))
 
     async def start(self, confinement: Confinement, argv: Sequence[str]) -> Ran:
@@ -86,7 +86,7 @@ class Cell:
 
 
 def alive(mark: str) -> list[int]:
-    """The processes of this machine that carry `mark` in their command line."""
+    """Return the processes of this machine that carry `mark` in their command line."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -98,7 +98,7 @@ def alive(mark: str) -> list[int]:
 
 
 async def gone(mark: str) -> bool:
-    """Whether no such process is left, once the kernel is done with those that were killed."""
+    """Wait until no process with this mark is left, and return whether that was so in time."""
     for _ in range(LOOKS):
         if not alive(mark):
             return True
@@ -107,7 +107,7 @@ async def gone(mark: str) -> bool:
 
 
 async def appeared(path: Path) -> bool:
-    """Whether a file came into being."""
+    """Wait until a file exists, and return whether that was so in time."""
     for _ in range(LOOKS):
         if _there(path):
             return True

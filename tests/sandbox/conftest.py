@@ -19,7 +19,7 @@ NOBODY = 65534
 
 @pytest.fixture
 async def sealed(tmp_path: Path) -> Cell:
-    """Mode `bubblewrap`."""
+    """Return a cell in mode `bubblewrap`; skip the test if it does not work here."""
     if why := diagnosis(await tried(SEALED, {"PATH": os.environ["PATH"]})):
         pytest.skip(why[0])
     return Cell(tmp_path, SEALED)
@@ -27,13 +27,13 @@ async def sealed(tmp_path: Path) -> Cell:
 
 @pytest.fixture
 def open_cell(tmp_path: Path) -> Cell:
-    """Mode `none`: the control, in which the same programs do their harm."""
+    """Return a cell in mode `none`: the control, in which the same programs do their harm."""
     return Cell(tmp_path, NONE)
 
 
 @pytest.fixture
 def shared_cell() -> Iterator[Cell]:
-    """Mode `container`, with another account of this machine; it needs a root that may change its account."""
+    """Yield a cell in mode `container`, with another account of this machine; needs root rights to change accounts."""
     if os.getuid() != 0:
         pytest.skip("only root may run a command as another account")
     root = Path(tempfile.mkdtemp())

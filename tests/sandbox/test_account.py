@@ -36,7 +36,7 @@ pathlib.Path("own").write_text("written")
 
 @pytest.fixture
 async def neighbour(tmp_path: Path) -> AsyncIterator[int]:
-    """A process of the daemon's account."""
+    """Run a process of the daemon's account."""
     async with process.piped(("cat",), cwd=tmp_path, env={"KEY": CANARY}, log=tmp_path / "log") as child:
         yield child.pid
 

@@ -40,7 +40,7 @@ print(json.dumps({"proxy": tried(lambda: ask("127.0.0.1", int(sys.argv[1]))),
 
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[Endpoint]:
-    """An endpoint as the model proxy gives one: an address, and a socket that answers for it."""
+    """Yield an endpoint as the model proxy gives one: an address, and a socket that answers for it."""
     path = tmp_path / "p.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))

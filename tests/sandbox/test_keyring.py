@@ -54,7 +54,7 @@ KEYRINGS = pytest.mark.parametrize("keyring", [-3, -4], ids=["session", "account
 
 
 async def with_a_key(cell: Cell, keyring: int) -> Ran:
-    """A command that looks for the key that its daemon's session, or its account, holds."""
+    """Run a command that looks for the key that its daemon's session, or its account, holds."""
     confinement = Confinement(cell.wrap, cell.limits)
     wrapped: Sequence[str] = confinement.argv((cell.python, "-c", LOOK), (cell.tree,))
     return await cell.start(confinement, (sys.executable, "-c", PLANT, CANARY, str(keyring), *wrapped))

@@ -34,7 +34,7 @@ sys.exit(7)
 
 @pytest.fixture
 def shouting(tmp_path: Path) -> Iterator[Path]:
-    """A unix socket that answers in capitals."""
+    """Yield a unix socket that answers in capitals."""
     path = tmp_path / "proxy.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))

@@ -82,7 +82,7 @@ time.sleep(600)
 
 
 def mounted(kind: str, *, covered: bool = False) -> str:
-    """A file system of one's own, below another one where it is `covered`."""
+    """Return a program that mounts its own file system, below another one if `covered`."""
     cover = "pass"
     if covered:
         cover = 'file = os.open("own/f", os.O_RDWR | os.O_CREAT)\n'

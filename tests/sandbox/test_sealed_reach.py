@@ -1,4 +1,4 @@
-"""What a command in bubblewrap can reach: nothing of this machine but what is named. Each has its control."""
+"""The reach of a command in bubblewrap: nothing of this machine but what is named. Each test has its control."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ except OSError as error:
 
 @pytest.fixture
 def listener() -> Iterator[int]:
-    """A port of this machine that answers."""
+    """Yield a port of this machine that answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield listening.getsockname()[1]
 
@@ -77,7 +77,7 @@ async def test_without_a_sandbox_it_is_read(open_cell: Cell, neighbour: str) -> 
 
 @pytest.fixture
 async def neighbour(tmp_path: Path) -> AsyncIterator[str]:
-    """A process of this account with a secret in its environment."""
+    """Run a process of this account with a secret in its environment; yield the secret."""
     secret = f"k3y-{secrets.token_hex(8)}"
     argv, log = (sys.executable, "-c", "input()"), tmp_path / "log"
     async with process.piped(argv, cwd=tmp_path, env={"MODEL_KEY": secret}, log=log):

@@ -31,7 +31,7 @@ pathlib.Path("node_modules/environment").write_text("\\n".join(said))
 
 
 def made(events: Sequence[Mapping[str, object]]) -> int:
-    """How often something was installed."""
+    """Return how often the set-up was run."""
     return sum(event["event"] == "set_up_completed" for event in events)
 
 

@@ -1,4 +1,4 @@
-"""What Debian installs for a language works in bubblewrap: a toolchain finds its own settings there."""
+"""Toolchains from Debian's packages in bubblewrap: each finds its own settings there."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def _made(kind: str) -> str:
 
 @dataclass(frozen=True)
 class Canaries:
-    """What nobody may find anywhere but in `place`, which is a directory of its own."""
+    """The secrets of one machine, which may be found only in `place`, a directory that holds nothing else."""
 
     place: Path
     app_key: RSAPrivateKey = field(default_factory=lambda: generate_private_key(public_exponent=65537, key_size=2048))
@@ -46,12 +46,12 @@ class Canaries:
 
     @property
     def public_pem(self) -> str:
-        """What GitHub knows of it."""
+        """The App's public key, which GitHub knows."""
         shape = serialization.PublicFormat.SubjectPublicKeyInfo
         return self.app_key.public_key().public_bytes(serialization.Encoding.PEM, shape).decode()
 
     def file(self, name: str, text: str) -> Path:
-        """A file of the engine's owner alone."""
+        """Write a file that only its owner may read."""
         path = self.place / name
         path.touch(mode=0o600)
         path.write_text(text, encoding="ascii")
@@ -59,7 +59,7 @@ class Canaries:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What stands in the agents' environment, wanted or not."""
+        """The agents' environment, with variables that they do not want as well."""
         return {
             "ANTHROPIC_API_KEY": self.model_key,
             "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
@@ -69,7 +69,7 @@ class Canaries:
         }
 
     def named(self, tokens: Mapping[str, str]) -> Mapping[str, str]:
-        """Every secret by name, with `tokens`, which GitHub has made."""
+        """Return every secret by name, with `tokens`, which GitHub has made."""
         lines = [line for line in self.pem.splitlines() if FRAME not in line and len(line) >= 20]
         return {
             "model key": self.model_key,

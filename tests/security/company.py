@@ -49,7 +49,7 @@ SETTINGS: Mapping[str, object] = {
     "phases": {"diagnose": "generalist"},
     "cooldown": 0,
 }
-"""What holds no secret: the coder that edits files is the thief, everything else is scripted."""
+"""Settings without any secret: the coder that edits files is the thief, everything else is scripted."""
 
 
 @dataclass
@@ -64,18 +64,18 @@ class Company:
     watch: Watch = field(default_factory=Watch)
     asked: list[Exchange] = field(default_factory=list)
     told: list[bytes] = field(default_factory=list)
-    """What the webhook's receiver was sent."""
+    """The bodies that the webhook's receiver was sent."""
     traced: list[bytes] = field(default_factory=list)
-    """What the collector of traces was sent."""
+    """The requests that the collector of traces was sent."""
     scraped: dict[str, bytes] = field(default_factory=dict)
     answered: dict[str, bytes] = field(default_factory=dict)
-    """What the commands said."""
+    """The output of each command."""
     port: int = 0
 
     @classmethod
     @asynccontextmanager
     async def at_work(cls, root: Path, *, sandbox: str, scenario: str) -> AsyncIterator[Company]:
-        """A repository, a receiver of messages, a watch over processes; no agent yet."""
+        """Yield a repository, a receiver of messages and a watch over processes; no agent runs yet."""
         (root / "secrets").mkdir(mode=0o700)
         canaries = Canaries(root / "secrets")
         async with Lab(root / "github") as lab, anyio.create_task_group() as group:
@@ -102,7 +102,7 @@ class Company:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Of whoever works on this machine: agents, and the person at the console."""
+        """Environment of the agents on this machine and of the person at the console."""
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.root), **self.canaries.environment}
 
     def hire(self, *, waits: bool = False) -> Path:
@@ -111,16 +111,16 @@ class Company:
         return thief.hire(self.root / "claude", places, waits=waits)
 
     def ready(self, title: str, body: str) -> int:
-        """The owner writes a specification and sets `status:ready`."""
+        """Write a specification as the owner and set `status:ready`."""
         return self.lab.issue(REPOSITORY, title, body, author=OWNER, labels=("status:ready",)).number
 
     def label(self, number: int) -> frozenset[str]:
-        """The labels of a thread."""
+        """Return the labels of a thread."""
         return frozenset(self.lab.at(REPOSITORY).issues.require(number).labels)
 
     @asynccontextmanager
     async def agent(self, role: str) -> AsyncIterator[Process]:
-        """One agent as its own command starts it; told to stop at the end, unless it was killed."""
+        """Run one agent by its own command; stop it at the end, unless it was killed."""
         config = self.root / ("database.yml" if role == "reviewer" else "config.yml")
         argv = (sys.executable, "-m", f"{role}_agent", "--config", str(config), "--verbose")
         env = self.environment
@@ -145,20 +145,20 @@ class Company:
         raise AssertionError(f"{what} did not happen:\n{ends}")
 
     async def published(self) -> dict[str, bytes]:
-        """Everything that has left this machine."""
+        """Return everything that has left this machine."""
         repository = self.lab.at(REPOSITORY)
         found = {**places.of_threads(repository), **await places.of_git(repository), **places.of_requests(self.asked)}
         found |= {f"trace {number}": body for number, body in enumerate(self.traced)}
         return found | {f"message {number}": body for number, body in enumerate(self.told)}
 
     async def everywhere(self) -> dict[str, bytes]:
-        """That, and everything that was left on this machine or could be seen of it."""
+        """Return everything published, and everything that was left on this machine or could be seen of it."""
         local = {**places.of_files(self.state), **places.of_files(self.root / "logs"), **self.watch.seen}
         recorded = places.of_files(self.root / "recorded", "recording")
         return {**await self.published(), **local, **recorded, **self.scraped, **self.answered}
 
     async def ask(self) -> None:
-        """Everything that a person can be told in JSON."""
+        """Run every command that prints JSON for a person, and keep its output."""
         asked: tuple[tuple[str, ...], ...] = (("events", REPOSITORY), ("status",), ("report", REPOSITORY), ("doctor",))
         for words in asked:
             argv = (sys.executable, "-m", "console", *words, "--json", "--config", str(self.root / "config.yml"))
@@ -220,7 +220,7 @@ class Company:
         self.hire()
 
     def _identities(self) -> Mapping[str, object]:
-        """An App that writes, and an account with a token that reviews."""
+        """Make an App that writes, and an account with a token that reviews; return their settings."""
         lab, made = self.lab, self.canaries
         app = lab.app("engine", owner=OWNER, public_key=made.public_pem, permissions=WRITES)
         lab.install(app, REPOSITORY)

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 CUT = 7
-"""So many characters cut off at either end still give a secret away."""
+"""Characters: a secret without so many at one end still counts as leaked."""
 
 DEPTH = 3
-"""How often packed bytes are unpacked again."""
+"""Layers of packed bytes that are unpacked."""
 
 
 def _base64(raw: bytes, offset: int) -> bytes:
-    """The characters that `raw` alone decides when `offset` bytes stand before it."""
+    """Return the characters that depend only on `raw` when `offset` bytes are before it."""
     encoded = base64.b64encode(bytes(offset) + raw)
     return encoded[-(-offset * 8 // 6) : (offset + len(raw)) * 8 // 6]
 
@@ -37,7 +37,7 @@ FORMS: Mapping[str, Callable[[bytes], bytes]] = {
     "JSON": lambda raw: "".join(f"\\u{byte:04x}" for byte in raw).encode(),
     "UTF-16": lambda raw: raw.decode("ascii").encode("utf-16-le"),
 }
-"""How a secret may be written down, with the name of each way."""
+"""Encodings of a secret, by name."""
 
 _GZIP, _ZLIB = b"\x1f\x8b\x08", (b"x\x01", b"x\x9c", b"x\xda")
 _CODED = re.compile(rb"[A-Za-z0-9+/_-]{40,}={0,2}")
@@ -52,7 +52,7 @@ class Detector:
 
     @cached_property
     def needles(self) -> tuple[tuple[str, bytes], ...]:
-        """What is looked for, each with what it is called."""
+        """The byte strings to look for, each with its secret's name and its form."""
         made = {}
         for name, value in self.secrets.items():
             for form, write in FORMS.items():
@@ -60,12 +60,12 @@ class Detector:
         return tuple((name, needle) for needle, name in made.items())
 
     def found(self, data: bytes) -> frozenset[str]:
-        """What is in `data`, also packed, or with its lines broken; empty when there is nothing."""
+        """Return the secrets found in `data`, also packed or with broken lines; empty if there are none."""
         return frozenset(name for text in _readings(data, DEPTH) for name, needle in self.needles if needle in text)
 
 
 def _readings(data: bytes, depth: int) -> Iterator[bytes]:
-    """The bytes as they are, without white space, and what is packed in them."""
+    """Yield the bytes as they are, without white space, and everything that is packed in them."""
     yield data
     yield b"".join(data.split())
     if depth:
@@ -83,7 +83,7 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
 
 
 def _decoded(data: bytes) -> Iterator[bytes]:
-    """What was packed before it was written as text; the three alignments of a secret itself are forms."""
+    """Yield packed bytes that were encoded in base64; the three alignments of a secret itself are forms."""
     for match in _CODED.finditer(data):
         text = match[0].rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
         raw = base64.b64decode(text + b"A" * (-len(text) % 4), validate=False)
@@ -99,4 +99,4 @@ PACKED: Mapping[str, Callable[[bytes], bytes]] = {
     "broken over lines": lambda raw: b"\n  ".join(raw[at : at + 9] for at in range(0, len(raw), 9)),
     "a JSON file": lambda raw: json.dumps({"text": raw.decode("latin-1")}).encode(),
 }
-"""How what holds a secret may be packed besides."""
+"""Packings of data that holds a secret, by name."""

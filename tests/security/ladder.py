@@ -14,13 +14,13 @@ from typing import Any
 from .detector import Detector
 
 WORLD = "world.json"
-"""What a lab keeps of its GitHub, its tokens too."""
+"""The file in which a lab keeps its GitHub, with its tokens."""
 
 PLANTED = "PLANTED"
 """A test that lets secrets lie about on purpose leaves a file of this name in its directory."""
 
 FEW = 8
-"""So many tests are searched in this very process."""
+"""Number of tests up to which the search runs in this very process."""
 
 _PRIVATE = frozenset({".token", ".key", ".secret", ".pem"})
 _SHORTEST = 20
@@ -29,7 +29,7 @@ _FRAME = "-----"
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search of one test's directory has found; `leaks` are sentences without any secret."""
+    """The findings in one test's directory; `leaks` are sentences without any secret."""
 
     place: Path
     secrets: int = 0
@@ -57,7 +57,7 @@ def _all_searched(places: Sequence[Path]) -> list[Searched]:
 
 
 def searched(place: Path) -> Searched:
-    """Every file of one test's directory, searched for the secrets that the test made."""
+    """Search every file of one test's directory for the secrets that the test made."""
     secrets = dict(_secrets(place))
     if not secrets:
         return Searched(place)
@@ -72,7 +72,7 @@ def searched(place: Path) -> Searched:
 
 
 def _places(root: Path) -> Iterator[Path]:
-    """The directories of tests: pytest's, or whatever holds a lab."""
+    """Yield the directories of tests: pytest's, or whatever holds a lab."""
     for world in root.rglob(WORLD):
         inside = [parent for parent in world.parents if parent.name.startswith("test_")]
         place = inside[0] if inside else world.parent
@@ -92,13 +92,13 @@ def _secrets(place: Path) -> Iterator[tuple[str, str]]:
 
 
 def _tokens(world: Any) -> Iterator[str]:
-    """The values of the tokens that a lab's GitHub made."""
+    """Yield the values of the tokens that a lab's GitHub made."""
     for one in world.get("tokens", ()):
         yield one if isinstance(one, str) else one["value"]
 
 
 def _content(path: Path) -> bytes:
-    """What is in a file; of a lab's memory what is not the list of its tokens."""
+    """Return the content of a file; of a lab's saved world, without the list of its tokens."""
     if path.is_symlink():
         return bytes(path.readlink())
     data = path.read_bytes()
@@ -109,7 +109,7 @@ def _content(path: Path) -> bytes:
 
 
 def _is_place(path: Path, data: bytes, secrets: Mapping[str, str]) -> bool:
-    """Whether the file holds nothing but one of these secrets, or a key, for its owner alone: there it belongs."""
+    """Return whether a file is a secret's place: it holds only one of these secrets, or a key, for its owner alone."""
     if path.is_symlink() or not _is_private(path):
         return False
     return path.suffix in _PRIVATE or data.strip() in {value.encode() for value in secrets.values()}

@@ -13,7 +13,7 @@ Places = Mapping[str, bytes]
 
 
 def of_threads(repository: RepositoryRecord) -> Places:
-    """What people read on GitHub: issues, comments, reviews, labels, and what happened to them."""
+    """Return the texts that people read on GitHub: issues, comments, reviews, labels, and events."""
     issues, pulls = repository.issues, repository.pulls
     found: dict[str, object] = {f"issue {one.number}": one for one in issues.records.values()}
     found |= {f"comment {one.id}": one for one in repository.comments.records.values()}
@@ -26,7 +26,7 @@ def of_threads(repository: RepositoryRecord) -> Places:
 
 
 async def of_git(repository: RepositoryRecord) -> Places:
-    """What git has: names of refs, and every object: commits, trees, files, notes."""
+    """Return the content of git: the names of refs, and every object: commits, trees, files, notes."""
     git = repository.bare.git
     refs = await git.run("for-each-ref", "--format=%(refname) %(objectname)")
     objects = await git.run("cat-file", "--batch-all-objects", "--batch", "--unordered")
@@ -34,7 +34,7 @@ async def of_git(repository: RepositoryRecord) -> Places:
 
 
 def of_requests(exchanges: Iterable[Exchange]) -> Places:
-    """What was asked of GitHub: address and body. A token signs in by a header, which is its place."""
+    """Return address and body of the requests to GitHub, without the header whose place is to carry the token."""
     return {
         f"request {number}": f"{one.method} {one.path}?{one.query}\n".encode() + one.request_body
         for number, one in enumerate(exchanges)
@@ -42,7 +42,7 @@ def of_requests(exchanges: Iterable[Exchange]) -> Places:
 
 
 def of_files(root: Path, kind: str = "file") -> Places:
-    """Every file below a directory, with its name; none where there is no such directory."""
+    """Return every file below a directory, with its name; none if there is no such directory."""
     return {f"{kind} {path.relative_to(root)}": path.name.encode() + b"\n" + _content(path) for path in _files(root)}
 
 

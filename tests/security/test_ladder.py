@@ -23,7 +23,7 @@ def token() -> str:
 
 @pytest.fixture
 def place(tmp_path: Path, token: str) -> Iterator[Path]:
-    """What a test leaves: GitHub's memory, the token's file, a key, a log. Afterwards a search leaves it out."""
+    """Yield a directory of a test's remains: GitHub's saved world, the token's file, a key, a log; later left out."""
     place = tmp_path / "run" / "test_a_story0"
     for name in ("github", "state/agents/worker.askpass", "logs"):
         (place / name).mkdir(parents=True)

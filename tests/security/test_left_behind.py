@@ -29,7 +29,7 @@ from worker_agent.tdd.runners.report_runner import ReportRunner
 
 
 def ruin(place: Path, levels: int = STACK) -> None:
-    """Everything at once, in a directory that is there."""
+    """Fill an existing directory with everything hostile at once."""
     outside = place / "elsewhere"
     outside.mkdir(exist_ok=True)
     (outside / "file").write_text("not yours")
@@ -38,7 +38,7 @@ def ruin(place: Path, levels: int = STACK) -> None:
 
 
 def names(place: Path) -> list[str]:
-    """What is in it."""
+    """Return the names in a directory."""
     return sorted(path.name for path in place.iterdir())
 
 

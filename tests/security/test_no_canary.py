@@ -53,7 +53,7 @@ STOLEN = "Wait for the end. Then: Bring the loot home."
 
 
 async def lived(company: Company) -> None:
-    """A worker that is killed in a call and a patch that is refused; a story with a wrong try and a red CI, merged."""
+    """Run a worker that is killed in a call, a refused patch, and a story with a wrong attempt and a red CI, merged."""
     company.hire(waits=True)
     loot = company.ready("Be a thief", STOLEN)
     async with company.agent("worker") as worker:
@@ -76,7 +76,7 @@ async def sealed() -> None:
 
 
 def leaks(company: Company, found: Mapping[str, bytes]) -> dict[str, frozenset[str]]:
-    """Which places have which secrets."""
+    """Return the secrets of each place that has any."""
     detector = Detector(company.secrets)
     searched = {place: detector.found(data) for place, data in found.items()}
     return {place: names for place, names in searched.items() if names}
@@ -95,7 +95,7 @@ async def test_no_secret_is_anywhere_after_a_story_with_every_failure(tmp_path: 
 
 
 def was_looked_at(found: Mapping[str, bytes]) -> None:
-    """What has to be among what was searched, by a word that stands there: a search of nothing finds nothing."""
+    """Assert, by a word from each, that everything was among the searched places: an empty search finds nothing."""
     everything = b"".join(found.values())
     for word in (b"loot:[]", b"loot.yml", b"refs/notes/workflow", b"no docstring", b"workflow_started_total"):
         assert word in everything, word
@@ -116,7 +116,7 @@ def was_looked_at(found: Mapping[str, bytes]) -> None:
 
 
 async def every_place_is_searched(company: Company) -> None:
-    """A leak in each place is seen."""
+    """Assert that a leak in each place is seen."""
     secret, lab = company.canaries.model_key, company.lab
     bare = lab.at(REPOSITORY).bare
     lab.comment(REPOSITORY, 1, f"Look: {secret[::-1]}", author=OWNER)

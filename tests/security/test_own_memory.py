@@ -1,4 +1,4 @@
-"""What an agent knows stays its own, even among processes of its account."""
+"""The memory of an agent: not even processes of its own account can read it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BARE = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if os.getuid() == 0
 
 
 def agent(place: Path) -> Sequence[str]:
-    """A worker whose GitHub is away: it waits."""
+    """Return the command of a worker whose GitHub is away: it waits."""
     config = place / "config.yml"
     repository = {"name": "ada/directory", "llm_backend": "scripted", "test_command": "true"}
     settings = {
@@ -38,13 +38,13 @@ def agent(place: Path) -> Sequence[str]:
 
 
 def anybody(place: Path) -> Sequence[str]:
-    """The control: a program that keeps nothing to itself."""
+    """Return the command of the control: a program that does not protect its memory."""
     return sys.executable, "-c", "import time; print('start_delayed', flush=True); time.sleep(600)"
 
 
 @asynccontextmanager
 async def running(argv: Sequence[str], place: Path) -> AsyncIterator[int]:
-    """A process with a secret in its environment, once it has said that it waits."""
+    """Run a process with a secret in its environment, up to its message that it waits."""
     log, env = place / "log", {"PATH": os.defpath, "HOME": str(place), "GITHUB_TOKEN": CANARY}
     async with process.started((*BARE, *argv), cwd=ROOT, env=env, log=log) as child:
         with anyio.fail_after(60):

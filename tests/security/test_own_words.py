@@ -1,4 +1,4 @@
-"""What an agent says of itself when something breaks: tracebacks, and its own objects as text, have no secret."""
+"""An agent's own reports of a failure: tracebacks, and its objects as text, contain no secret."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def canaries(tmp_path: Path) -> Canaries:
 
 
 def settings_of(canaries: Canaries, **github: object) -> Settings:
-    """A configuration that names every kind of secret."""
+    """Return a configuration that names every kind of secret."""
     settings = {
         "repositories": [{"name": REPOSITORY}],
         "state_dir": str(canaries.place / "state"),
@@ -59,7 +59,7 @@ def settings_of(canaries: Canaries, **github: object) -> Settings:
 
 @pytest.fixture
 def processes(canaries: Canaries) -> tuple[Process, ...]:
-    """A worker that signs in by a token, and one that is an App."""
+    """Return the processes of a worker that signs in by a token, and of one that is an App."""
     app = {"app": {"id": 1, "private_key_file": str(canaries.file("app.pem", canaries.pem))}}
     made = []
     for name, github in (("by-token", {}), ("by-app", app)):
@@ -70,7 +70,7 @@ def processes(canaries: Canaries) -> tuple[Process, ...]:
 
 
 def named(canaries: Canaries) -> Mapping[str, str]:
-    """Those that an agent knows, one line of the App's key for all: a cloud key beside them is nothing to it."""
+    """Return the secrets that an agent knows, one line of the App's key for all; a cloud key is not among them."""
     left_out = re.compile(r"cloud key|App key, line (?!7$)\d+")
     return {name: value for name, value in canaries.named({}).items() if not left_out.fullmatch(name)}
 

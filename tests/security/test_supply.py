@@ -1,4 +1,4 @@
-"""What the engine itself is made of is said exactly."""
+"""The engine's dependencies: each is pinned to an exact version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def asked_for(project: Any) -> Iterator[str]:
-    """The names of all packages in every list of `pyproject.toml`."""
+    """Yield the names of all packages in every list of `pyproject.toml`."""
     lists = [project["project"]["dependencies"]]
     lists += [*project["project"]["optional-dependencies"].values(), *project["dependency-groups"].values()]
     for wish in (one for wishes in lists for one in wishes if isinstance(one, str)):
@@ -20,12 +20,12 @@ def asked_for(project: Any) -> Iterator[str]:
 
 
 def plain(name: str) -> str:
-    """A name as package indexes compare it."""
+    """Return a name as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def pinned(text: str) -> dict[str, str]:
-    """Name -> the one version that is allowed."""
+    """Return the one allowed version of each name."""
     found = (re.fullmatch(r"([A-Za-z0-9._-]+)==([^;\s]+)(?:\s*;.*)?", line) for line in text.splitlines())
     return {plain(one[1]): one[2] for one in found if one}
 

@@ -20,7 +20,7 @@ _PROOF = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 
 
 def rows(name: str) -> dict[int, str]:
-    """The numbered rows of a page's tables; a number that stands there twice is a fault."""
+    """Return the numbered rows of a page's tables; a number that is there twice is a fault."""
     found = _ROW.findall((ROOT / "docs" / name).read_text(encoding="utf-8"))
     assert not [number for number, count in Counter(number for number, _ in found).items() if count > 1]
     return {int(number): text for number, text in found}
@@ -32,14 +32,14 @@ def tree(path: Path) -> ast.Module:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The tests of a file."""
+    """Yield the tests of a file."""
     for node in tree(path).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             yield node
 
 
 def marked(path: Path) -> Iterator[int]:
-    """The faults whose mark is on a test of a file, on one of its cases, or on the whole file."""
+    """Yield the faults whose mark is on a test of a file, on one of its cases, or on the whole file."""
     if not any(functions(path)):
         return
     for node in ast.walk(tree(path)):

@@ -1,4 +1,4 @@
-"""What the kernel shows of processes while the engine runs: command lines and environments of all it starts."""
+"""The kernel's view of processes while the engine runs: command lines and environments of all that it starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Watch:
             await anyio.sleep(INTERVAL_SECONDS)
 
     def saw(self, word: bytes) -> bool:
-        """Whether a process ran with this in its command line."""
+        """Return whether a process has run with this word in its command line."""
         return any(word in data for what, data in self.seen.items() if what.startswith("cmdline"))
 
     def _look(self) -> None:

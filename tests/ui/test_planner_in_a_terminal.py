@@ -53,7 +53,7 @@ FRAMES = {"╭": "╮", "╰": "╯", "│": "│", "┃": "┃", "┏": "┓", 
 
 
 def assert_unbroken(shown: str) -> None:
-    """No frame on the screen is cut or wrapped."""
+    """Assert that no frame on the screen is cut or wrapped."""
     lines = [line.rstrip() for line in shown.splitlines()]
     framed = [line for line in lines if line[:1] in FRAMES]
     assert framed
@@ -62,7 +62,7 @@ def assert_unbroken(shown: str) -> None:
 
 
 def is_framed(shown: str, *, columns: int) -> bool:
-    """Whether every frame is as wide as the window, and the question stands below."""
+    """Return whether every frame is as wide as the window, with the question below."""
     tops = [line.rstrip() for line in shown.splitlines() if line[:1] in {"╭", "┏"}]
     whole = bool(tops) and all(len(line) == columns and line[-1] == FRAMES[line[0]] for line in tops)
     return whole and "[Y/n/edit]" in shown
@@ -70,7 +70,7 @@ def is_framed(shown: str, *, columns: int) -> bool:
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that has one question about every story."""
+    """Return an engine with a coder that has one question about every story."""
     engine.scenario = engine.directory / "plans.yml"
     engine.scenario.write_text(SCRIPT, encoding="utf-8")
     return engine
@@ -136,7 +136,7 @@ async def test_a_pasted_story_in_a_narrow_window_without_colours(engine: Engine)
 
 
 PROMPTS = [(STORY, "Find people"), ("...", ""), ("[Enter: They are the same letter.]:", ""), (APPROVE, "")]
-"""What is asked, and an answer that leads to the next question."""
+"""The prompts, each with an answer that leads to the next one."""
 
 
 @pytest.mark.parametrize("place", range(len(PROMPTS)), ids=["the story", "its details", "a question", "the decision"])

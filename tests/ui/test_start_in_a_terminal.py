@@ -15,7 +15,7 @@ from shared.workflow.labels import Labels
 
 
 def words(engine: Engine) -> tuple[str, ...]:
-    """The command, for a project whose tests need no sandbox here."""
+    """Return the command for a project whose tests need no sandbox here."""
     engine.scenario.write_text("- call: write_tests\n  for: Search\n  attempt: any\n  takes: 600\n  edits: []\n")
     options = {
         "--api-url": engine.lab.url,
@@ -28,7 +28,7 @@ def words(engine: Engine) -> tuple[str, ...]:
 
 
 def defined(engine: Engine) -> None:
-    """All labels: making them takes a second each."""
+    """Create all labels, which would take the program a second each."""
     looks = {Labels().of(what): look for what, look in LOOKS.items()} | {"story": STORY_LOOK}
     for name, (colour, description) in looks.items():
         engine.lab.at(REPOSITORY).labels.create(name, colour, description)

@@ -1,4 +1,4 @@
-"""What people leave open in a window and end with Ctrl-C: the board, the events, the demonstration, a local task."""
+"""Programs that people leave running in a window and end with Ctrl-C: board, events, demonstration, a local task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLOUR = re.compile("\x1b\\[[0-9;]*[34][0-7]")
 
 
 def is_narrow(shown: str) -> bool:
-    """Whether the figures stand under the title."""
+    """Return whether the board is shown in its narrow form, with the figures under the title."""
     return "held by, or" in shown and "/spec-review" in shown
 
 

@@ -14,15 +14,15 @@ import anyio
 PROMPT = "ready>"
 LOOK_SECONDS = 0.05
 PATIENCE_SECONDS = 45.0
-"""How long anything is waited for; on a busy machine a program takes seconds to start."""
+"""Seconds to wait for anything; on a busy machine a program takes seconds to start."""
 
 NAME = "person"
 
 _ENDED = re.compile(rf"exit code \d+\n{PROMPT}\s*\Z", re.MULTILINE)
-"""How the screen ends when the command has: nothing else will be shown."""
+"""The end of the screen after the command has ended: nothing else will be shown."""
 
 _SANE = re.compile(rf"^isig icanon echo\n{PROMPT}\s*\Z", re.MULTILINE)
-"""How it ends when the line discipline has been looked at."""
+"""The end of the screen after the line discipline was printed."""
 
 
 @dataclass
@@ -32,21 +32,21 @@ class Terminal:
     socket: Path
 
     async def tmux(self, *words: str, text: str = "") -> str:
-        """One command of tmux; what it printed."""
+        """Run one command of tmux, and return its output."""
         argv = ("tmux", "-u", "-f", "/dev/null", "-S", str(self.socket), *words)
         done = await anyio.run_process(argv, input=text.encode())
         return done.stdout.decode()
 
     async def screen(self, *, colours: bool = False) -> str:
-        """What stands on the screen now; with `colours`, the sequences that paint it too."""
+        """Return the screen as it is now; with `colours`, the sequences that paint it too."""
         return await self.tmux("capture-pane", "-p", *(["-e"] if colours else []), "-t", NAME)
 
     async def seen(self) -> str:
-        """The screen and what has scrolled out of it, wrapped lines joined."""
+        """Return the screen with the lines that have scrolled out of it, wrapped lines joined."""
         return await self.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", NAME)
 
     async def until(self, holds: Callable[[str], bool], what: str) -> str:
-        """Look until the screen shows it."""
+        """Look until the screen shows it, and return the screen."""
         shown = ""
         with anyio.move_on_after(PATIENCE_SECONDS):
             while True:
@@ -85,11 +85,11 @@ class Terminal:
         await self.tmux("paste-buffer", "-p", "-r", "-t", NAME)
 
     async def resizes(self, columns: int, rows: int) -> None:
-        """Drag the window's corner."""
+        """Resize the window."""
         await self.tmux("resize-window", "-t", NAME, "-x", str(columns), "-y", str(rows))
 
     async def runs(self, *command: str) -> None:
-        """Clear what was there and start a command; `ended` tells how it ended."""
+        """Clear the screen and start a command; `ended` tells how it ended."""
         await self.types("clear", "Enter")
         await self.until(lambda shown: shown.strip() == PROMPT, "an empty screen")
         await self.tmux("clear-history", "-t", NAME)
@@ -102,7 +102,7 @@ class Terminal:
         return int(shown.rpartition("exit code ")[2].split()[0])
 
     async def is_sane(self) -> None:
-        """What is typed is shown, line by line; the cursor is visible; the ordinary screen is back."""
+        """Assert a sane terminal: input is echoed line by line, the cursor is visible, the ordinary screen is back."""
         await self.types("stty -a | grep -o -w -e '-*echo' -e '-*icanon' -e '-*isig' | xargs", "Enter")
         await self.until(lambda shown: bool(_SANE.search(shown)), "a sane terminal")
         flags = await self.tmux("display-message", "-p", "-t", NAME, "#{cursor_flag} #{alternate_on}")
@@ -113,7 +113,7 @@ class Terminal:
 async def terminal(
     directory: Path, environment: Mapping[str, str], *, columns: int = 100, rows: int = 50
 ) -> AsyncIterator[Terminal]:
-    """A terminal of so many columns and rows, whose shell stands in `directory` and knows only `environment`."""
+    """Open a terminal of this size, whose shell starts in `directory` and knows only `environment`."""
     one = Terminal(directory / "tmux")
     variables = [f"{name}={value}" for name, value in {**environment, "PS1": f"{PROMPT} "}.items()]
     shell = shlex.join(["env", "-i", "TERM=screen-256color", *variables, "bash", "--norc", "--noprofile", "-i"])

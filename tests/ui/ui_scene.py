@@ -17,7 +17,7 @@ PROGRAMS = {"planner-agent": "planner_agent", "worker-agent": "worker_agent", "w
 
 
 def programs(directory: Path) -> Path:
-    """A directory with the programs as they are installed."""
+    """Make a directory with the programs as they are installed."""
     place = directory / "bin"
     place.mkdir()
     for name, module in PROGRAMS.items():
@@ -26,14 +26,14 @@ def programs(directory: Path) -> Path:
 
 
 def script(file: Path, text: str) -> Path:
-    """A shell script that can be run."""
+    """Write an executable shell script."""
     file.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     file.chmod(0o755)
     return file
 
 
 def configured(engine: Engine) -> Path:
-    """The configuration of the person's machine."""
+    """Write the configuration of the person's machine."""
     path = engine.directory / "config.yml"
     repository = {"name": REPOSITORY, "llm_backend": "scripted", "poll_interval": 0.2, "approval": "terminal"}
     settings = {
@@ -49,7 +49,7 @@ def configured(engine: Engine) -> Path:
 
 
 def variables(directory: Path, **more: str) -> dict[str, str]:
-    """The person's environment."""
+    """Return the person's environment."""
     return {
         "PATH": f"{programs(directory)}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
@@ -61,7 +61,7 @@ def variables(directory: Path, **more: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def person(engine: Engine, *, columns: int = 100, rows: int = 50, **more: str) -> AsyncIterator[Terminal]:
-    """Somebody in front of a terminal, with the engine's token and a configuration."""
+    """Open a terminal with the engine's token and a configuration."""
     environment = variables(
         engine.directory,
         GITHUB_TOKEN=engine.lab.token(ENGINE, WRITES),
@@ -73,5 +73,5 @@ async def person(engine: Engine, *, columns: int = 100, rows: int = 50, **more: 
 
 
 def writes(engine: Engine) -> list[str]:
-    """What was written through the API so far."""
+    """Return the writes through the API so far."""
     return [f"{one.method} {one.path}" for one in engine.lab.exchanges if one.method not in {"GET", "HEAD"}]

@@ -37,7 +37,7 @@ class Branches(UnaskedMirror):
 
 @dataclass
 class Ci:
-    """What GitHub knows; `asked` is what was read, in order."""
+    """GitHub as far as CI needs it; `asked` holds the reads, in order."""
 
     checks: dict[str, tuple[Check, ...]] = field(default_factory=dict)
     log_text: str = ""

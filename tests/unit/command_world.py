@@ -1,4 +1,4 @@
-"""Where commands are taken: a thread, a fence, and what was done."""
+"""The world in which commands are tested: a thread, a fence, and the reactions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class World(UnaskedStatus):
             raise Transient("GitHub answered 502")
 
     async def request(self, asked: Any) -> Reply[Any]:
-        """The server of fences."""
+        """Answer as the server of fences."""
         at = AT + timedelta(hours=1)
         if isinstance(asked, ReadFence):
             return Reply(self.fence, at)
@@ -75,7 +75,7 @@ class World(UnaskedStatus):
         self.thread.recorded += [one["id"] for one in commands]
 
     async def revise(self, number: int, status: Status, permit: WritePermit) -> None:
-        """What the status comment says instead."""
+        """Record the new text of the status comment."""
         self.reactions.append(f"tell {status.sentence}")
 
     async def data(self, number: int) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class World(UnaskedStatus):
         return True
 
     async def doubt(self, *asked: Any) -> str:
-        """Nothing was edited."""
+        """Return no doubt, as nothing was edited."""
         return ""
 
     async def is_free(self) -> bool:

@@ -26,12 +26,12 @@ class Work:
         self.item = ItemTask(4, self.agent, self.clock, INTERVAL, lambda: None)
 
     async def run(self) -> None:
-        """To its end."""
+        """Run the item to its end."""
         self.ended = await self.item.run(lease(4))
 
     @property
     def stage(self) -> Stage | None:
-        """What the fence records."""
+        """The stage that the fence records."""
         fence = self.agent.server.fence(ItemKey(Role.WORKER, 4))
         return fence.stage if fence else None
 
@@ -44,10 +44,10 @@ class Work:
 
     @property
     def steps(self) -> int:
-        """How many steps were taken."""
+        """The number of steps taken."""
         return self.agent.count("step 4")
 
 
 async def ended(agent: FakeAgent) -> Ended:
-    """The end of an item that never rests."""
+    """Run an item that never rests, and return its end."""
     return await ItemTask(4, agent, HandClock(), INTERVAL, lambda: None).run(lease(4))

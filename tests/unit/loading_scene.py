@@ -20,7 +20,7 @@ def read(directory: Path, text: str | bytes, repository: str | None = None) -> S
 
 
 def complaints(directory: Path, text: str | bytes) -> list[str]:
-    """The lines of the message, without the directory."""
+    """Return the lines of the message, without the directory."""
     with pytest.raises(Misconfigured) as caught:
         read(directory, text)
     return [line.removeprefix(f"{directory}/") for line in str(caught.value).splitlines()]

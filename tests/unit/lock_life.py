@@ -39,15 +39,15 @@ class Office:
     paid: list[tuple[str, str]] = field(default_factory=list)
 
     def agent(self, name: str) -> FakeAgent:
-        """Somebody who works here."""
+        """Return an agent of this name."""
         return FakeAgent(self.server, name)
 
     def begin(self, agent: FakeAgent) -> Run[None]:
-        """One life, to be driven by the test."""
+        """Begin one life, to be driven by the test."""
         return Run(agent.port, self._life(agent))
 
     def finish(self, *agents: FakeAgent, ticks: int = 60) -> None:
-        """A tick of each every minute until the issue is handed over; fails when it never is."""
+        """Tick each agent every minute until the issue is handed over; fail if that never happens."""
         for _ in range(ticks):
             if self.finished:
                 return
@@ -58,12 +58,12 @@ class Office:
 
     @property
     def finished(self) -> bool:
-        """Whether it has been handed over."""
+        """True if the issue has been handed over."""
         fence = self.server.fence(KEY)
         return fence is not None and fence.phase == LAST
 
     def expect_in_order(self, repeats: int = 1) -> None:
-        """Nothing is lost, done twice, or locked; at most `repeats` phases were paid for in vain."""
+        """Assert that nothing is lost, done twice, or locked; at most `repeats` phases were paid for in vain."""
         fences = self.server.lineage(KEY)[::-1]
         assert all(newer.epoch >= older.epoch for older, newer in pairwise(fences)), "epochs only grow"
         recorded = [newer.phase for older, newer in pairwise(fences) if newer.phase != older.phase]
@@ -103,7 +103,7 @@ class Office:
 
 
 def drain(attempt: Run[None]) -> None:
-    """To its end, however it ends; a failure is for the next tick, anything but these families is a bug."""
+    """Run an attempt to its end; raise its error unless it is one that the next tick handles."""
     while not attempt.finished:
         attempt.step()
     if attempt.error is not None and not isinstance(attempt.error, Transient | Lost):

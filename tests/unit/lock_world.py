@@ -1,4 +1,4 @@
-"""What every test of the lock asks: the protocol's times, and what the thread says of its ACKs.
+"""Times and questions that every test of the lock shares: the protocol's times, and the ACKs of the thread.
 
 The fixtures `server`, `alice`, `bob` and `held` that these tests share are in `tests/conftest.py`.
 """
@@ -19,23 +19,23 @@ from shared.text.comment_signatures import Keyring
 
 TERMS = LockTimes()
 AN_ATTEMPT = (ReadFence, ReadComments, AdvanceFence, AdvanceFence, PostComment, AdvanceFence)
-"""What the first won claim of a fresh issue asks, in order: its fence is moved once more before the first comment."""
+"""Requests of the first won claim of a fresh issue, in order: its fence moves once more before the first comment."""
 
 
 def states(server: Server) -> list[AckState]:
-    """What the ACKs of the thread say of themselves, whoever wrote them, by id."""
+    """Return the states of the thread's ACKs as they claim them, whoever wrote them, by id."""
     found = (read_ack(comment) for comment in server.comments().values())
     return [ack.state for ack in found if ack is not None]
 
 
 def on_the_thread(server: Server, held: Held) -> AckState | None:
-    """What a lease's comment says to those who trust it; None when it is not believed."""
+    """Return the state in a lease's comment as it is trusted; None if the comment is not believed."""
     ack = trusted(server.comments()[held.ack.id], {BOT.id}, KEYS)
     return ack.state if ack else None
 
 
 def older_ack(ack: Ack, keys: Keyring = KEYS) -> str:
-    """The comment of an ACK as engines of fence format 1 write it."""
+    """Return the comment of an ACK as engines of fence format 1 write it."""
     text = (
         f"ACK:{ack.key.kind}:{ack.agent}:{ack.millis:013d}\n"
         f"<!-- ack/2 prev={ack.prev} nonce={ack.nonce} state={ack.state} hb={ack.heartbeat} ttl={ack.ttl_seconds} "
@@ -45,7 +45,7 @@ def older_ack(ack: Ack, keys: Keyring = KEYS) -> str:
 
 
 def of_format_1(server: Server, fence: Fence, ack: Ack) -> tuple[Fence, int]:
-    """An epoch of such an engine on the server: its ACK, then its fence; the fence and the id of the ACK."""
+    """Push an epoch of such an engine: its ACK, then its fence; return the fence and the id of the ACK."""
     id = server.post(KEY.number, older_ack(ack)).id
     old = replace(fence, format=1, ack_id=id, nonce=ack.nonce, agent=ack.agent, epoch=0, oid="")
     oid = server.push(old, server.refs.get(KEY.ref), "", ())

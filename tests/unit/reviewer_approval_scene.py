@@ -9,7 +9,7 @@ from shared.workflow import Stage
 
 
 async def approved() -> World:
-    """The review is over, the lease released, some time has passed."""
+    """Run the review to its end and release the lease, then let some time pass."""
     world = World(answers=[answer()])
     await tick(world)
     assert world.stage is Stage.APPROVED

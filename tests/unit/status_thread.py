@@ -57,7 +57,7 @@ class FakeThread:
         del self.comments[id]
 
     def add(self, number: int, body: str, author: Account) -> Comment:
-        """Somebody comments."""
+        """Add a comment of a person."""
         comment = Comment(len(self.comments) + 1, number, author, body, AT, AT)
         self.comments[comment.id] = comment
         return comment

@@ -18,7 +18,7 @@ def result(test: str, outcome: CaseOutcome, kind: FailureKind | None = None) -> 
 
 
 def ran(*tests: str | tuple[str, CaseOutcome | FailureKind], broken: dict[str, FailureKind] | None = None) -> TestRun:
-    """A finished run: a bare id passed, a `FailureKind` says why it failed, an `CaseOutcome` says all."""
+    """Return a finished run: a bare id passed, a `FailureKind` says why it failed, a `CaseOutcome` says all."""
     results = {}
     for test in tests:
         name, how = test if isinstance(test, tuple) else (test, PASSED)

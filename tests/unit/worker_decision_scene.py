@@ -1,4 +1,4 @@
-"""What the worker decides upon."""
+"""Issue, pull request and fence on which the worker decides."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ OLD = Reservation("r9", "worker", "#9", 5.0, START + timedelta(hours=1), START)
 
 
 def newer(**said: object) -> str:
-    """A reservation as a version writes it that changes or adds these fields."""
+    """Return a reservation as a newer version would write it, which changes or adds these fields."""
     return json.dumps({**json.loads(ledger_lines.write(OLD)), "v": 2, **said})
 
 
 async def add(remote: Bare, directory: Path, text: str) -> None:
-    """A newer engine on another machine writes a line."""
+    """Write a line from another machine with a newer engine."""
     fences = fences_of(await machine(directory, str(remote.path)))
     found = await fences.read(REF)
     tip = found[0] if found else None
@@ -127,7 +127,7 @@ async def test_a_ledger_that_a_person_has_deleted_is_read_anew(tmp_path: Path) -
 
 
 async def test_the_item_is_let_go_for_a_newer_agent_and_counts_no_failure(tmp_path: Path) -> None:
-    """The wait is one for money: it only informs, so whoever can read the ledger goes on at once."""
+    """The wait, one for budget, only informs: an agent that can read the ledger goes on at once."""
     remote, times, coder = await remote_at(tmp_path / "remote"), Times(), Priced(1.0)
     await add(remote, tmp_path / "new", UNREADABLE["money in another unit"])
     ledger = await ledger_on(tmp_path / "a", remote, times, BudgetLimits())

@@ -57,7 +57,7 @@ class Borrowing:
 
 
 def nothing(run: str) -> None:
-    """There is no proxy."""
+    """Return nothing, as there is no proxy."""
 
 
 async def paid(
@@ -67,7 +67,7 @@ async def paid(
     reading: Callable[[str], MeasuredRun | None] = nothing,
     told: Told | None = None,
 ) -> tuple[BudgetedCoder, Bare]:
-    """A gate before `coder`, and the server with the ledger."""
+    """Return a budget check before `coder`, and the server with the ledger."""
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path / "a", str(remote.path))
     ledger = Ledger(fences_of(mirror), mirror, lambda: AT, budgets, "worker")
@@ -123,7 +123,7 @@ async def test_the_ledger_says_who_made_a_run_as_which_role_and_how_it_ended(tmp
 
 
 async def test_a_run_that_is_stopped_while_it_waits_for_a_login_has_cost_nothing(tmp_path: Path) -> None:
-    """One that was given the login and is cut off counts as unknown, because nothing is known of it."""
+    """A run that got the login and is cut off has an unknown cost, because nothing is known of it."""
     (tmp_path / "auth.json").write_text(Issuer().login())
     lent = LoginLease(Endpoint(None, "", login=True, file=tmp_path / "auth.json"), tmp_path / "auth.json")
     coder = Borrowing(lent)

@@ -43,7 +43,7 @@ result()
 
 
 def contents(directory: Path) -> list[bytes]:
-    """Every file below."""
+    """Return the content of every file below a directory."""
     return [file.read_bytes() for file in directory.rglob("*") if file.is_file()]
 
 

@@ -26,7 +26,7 @@ from shared.workflow import Role
 
 @asynccontextmanager
 async def worker(engine: Engine, state: str, budgets: Budgets) -> AsyncIterator[Loop]:
-    """A worker whose scripted runs cost $3 each, of a ledger with these budgets."""
+    """Yield a worker whose scripted runs cost $3 each, with these budgets."""
     settings = engine.settings(state)
     with ExitStack() as stack:
         identity = stack.enter_context(StateDirectory(settings.state_dir).open().claim_identity(Role.WORKER))
@@ -71,7 +71,7 @@ async def test_an_item_without_money_waits_where_all_can_see_it_and_another_mach
 
 
 async def parked(engine: Engine) -> int:
-    """An issue whose tests are written and for whose code the day's money does not suffice."""
+    """Make an issue whose tests are written and for whose code the day's budget does not suffice."""
     engine.clock = LabClock()
     engine.script(TESTS + CODE)
     number = engine.ready("Greet people")

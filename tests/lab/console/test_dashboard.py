@@ -264,7 +264,7 @@ async def test_an_order_is_answered_in_a_sentence(
 
 @asynccontextmanager
 async def running(engine: Engine, *words: str, config: Path) -> AsyncIterator[str]:
-    """The command as a person starts it: gives the address that it prints, and ends it with Ctrl-C."""
+    """Run the command as a person starts it; yield the printed address, and end it with Ctrl-C."""
     env = {"PATH": "/usr/bin:/bin", "HOME": str(engine.directory), "GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     argv = (sys.executable, "-m", "console", "dashboard", "--port", "0", *words, "--config", str(config))
     log = engine.directory / "dashboard.log"

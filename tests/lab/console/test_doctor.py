@@ -115,7 +115,7 @@ async def test_the_suites_of_a_repository_are_told(clinic: Clinic) -> None:
 
 
 async def tried(clinic: Clinic, test_command: str | None, **files: str) -> list[Finding]:
-    """What the doctor says of a repository with these files, its tests run for once."""
+    """Return the doctor's findings on a repository with these files after one real run of its tests."""
     name = "ada/tried"
     await clinic.lab.repository(name, {path.replace("__", "/"): text for path, text in files.items()})
     clinic.lab.configure(name, collaborators={ENGINE: "write"})

@@ -36,7 +36,7 @@ class Desk:
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "GITHUB_TOKEN": token}
 
     async def init(self, options: InitOptions, ask: Ask | None = None) -> int:
-        """`workflow-engine init`, by default where nobody can be asked; its exit code."""
+        """Run `workflow-engine init`, by default where nobody can be asked, and return its exit code."""
         options = replace(options, config=self.config)
         return await anyio.to_thread.run_sync(initialise, options, ask, self.environment)
 

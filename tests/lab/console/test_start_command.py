@@ -33,7 +33,7 @@ MOST_ANSWERS = 5
 
 @dataclass
 class Typed:
-    """Somebody who answers in this order; each answer stands behind a part of its question."""
+    """A person who gives these answers in order, each listed with a part of its question."""
 
     answers: list[tuple[str, str]]
     asked: list[str] = field(default_factory=list)
@@ -78,12 +78,12 @@ class Newcomer:
         return StartOptions(replace(choices, **more), backend="scripted")
 
     async def start(self, person: Person, options: StartOptions, **variables: str) -> int:
-        """In this process, without the worker, whose code is 0."""
+        """Run `start` in this process, without the worker, whose code is 0."""
         known = {**self.environment, **variables}
         return await anyio.to_thread.run_sync(started, options, person, known, lambda draft, environment: 0)
 
     async def process(self, *words: str, **variables: str) -> Finished:
-        """`workflow-engine start` as it is installed, to its end."""
+        """Run `workflow-engine start` as it is installed, to its end."""
         env = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[3]), **variables}
         usual = ("--api-url", self.lab.url, "--sandbox", "none", "--backend", "scripted", "--scenario", "scenario.yml")
         argv = (sys.executable, "-m", "console", "start", REPOSITORY, *usual, "--test-report", "report.xml", *words)

@@ -141,7 +141,7 @@ async def merged(engine: Engine, count: int) -> None:
 
 
 async def mend(engine: Engine) -> None:
-    """The owner puts right on the base what the first item changed, and says so."""
+    """Correct, as the owner, a change of the first item on the base, and mention it in the commit."""
     text, subject = "def greet(name):\n    return 'Hi'\n", "fix: greet with a word"
     lines = ("commit refs/heads/main", "committer Ada <ada@example.org> now", f"data {len(subject)}", subject)
     change = ("from refs/heads/main^0", "M 100644 inline directory/greeting.py", f"data {len(text)}", text)
@@ -152,7 +152,7 @@ async def mend(engine: Engine) -> None:
 
 
 async def in_the_ledger(engine: Engine, number: int) -> None:
-    """What paid runs of two backends leave there."""
+    """Write the settlements of paid runs of two backends to the ledger."""
     async with visited(engine, "machine-1") as visit:
         fences = Fences(visit.mirror, Identity("engine", "engine@example.org"))
         ledger = Ledger(fences, visit.mirror, visit.server_time, BudgetLimits(), "worker")
@@ -166,7 +166,7 @@ async def in_the_ledger(engine: Engine, number: int) -> None:
 
 
 async def turned_red(engine: Engine) -> None:
-    """What a reviewer leaves that has found the base red since each of the merges."""
+    """Write the records of a reviewer that has found the base red after each merge."""
     async with visited(engine, "machine-1") as visit:
         records = Records(Fences(visit.mirror, Identity("engine", "engine@example.org")))
         for pull in engine.lab.at(REPOSITORY).pulls.records.values():

@@ -20,7 +20,7 @@ OTHER = "eve/other"
 async def looked_at(
     engine: Engine, *names: str
 ) -> AsyncIterator[tuple[tuple[OpenRepository, ...], Mapping[str, EngineError]]]:
-    """Both repositories, with a file where the mirror of `eve/other` is to be."""
+    """Yield both repositories; the mirror of `eve/other` cannot be made because a file is in its place."""
     await engine.lab.repository(OTHER, {"README.md": "# Other\n"}, collaborators={ENGINE: "write"})
     settings = engine.settings("reader")
     mirror = mirror_path(settings.state_dir / "mirrors", urlsplit(engine.lab.url).netloc, OTHER)

@@ -1,4 +1,4 @@
-"""Where the commits of a claim stand: a base made for the occasion, and a head that others went on from."""
+"""Places of a claim's commits: a base that was made for the claim, and a head on which others have built."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADA = Signature(Identity("Ada", "ada@example.org"))
 
 
 async def branched(place: Path) -> tuple[Git, dict[str, str]]:
-    """`main` goes on after `base`; `sabotage` stands beside it; `red` and `green` are built on `base`."""
+    """Make commits: `main` goes on after `base`, `sabotage` is beside it, `red` and `green` are built on `base`."""
     base, red, green = await repository(place, BASE, TEST, CODE)
     git = Git(place, {"PATH": "/usr/bin:/bin"})
     tree = (await git.run("rev-parse", f"{base}^{{tree}}")).text

@@ -34,11 +34,11 @@ LIES: tuple[tuple[dict[str, Any], dict[str, str]], ...] = (
     ),
     ({"head": "f" * 40}, {"history": f"The commit {'f' * 12} does not exist in {REPOSITORY}."}),
 )
-"""What somebody writes into the claim, and what is false then."""
+"""Changes that somebody makes to the claim, and the sentences that `verify` then reports as false."""
 
 
 class Checker:
-    """Somebody with read access and a configuration of their own."""
+    """A person with read access and a configuration of their own."""
 
     def __init__(self, engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
         self.engine = engine
@@ -56,7 +56,7 @@ github: {{api_url: "{engine.lab.url}"}}
         )
 
     async def verify(self, number: int) -> tuple[int, dict[str, Any]]:
-        """The exit code, and what was printed."""
+        """Run `verify`; return the exit code and the printed JSON."""
         options = VerifyOptions(f"{REPOSITORY}#{number}", json=True, config=self.file)
         environment = {"GITHUB_TOKEN": self.token, "PATH": "/usr/bin:/bin"}
         self.capsys.readouterr()
@@ -67,7 +67,7 @@ github: {{api_url: "{engine.lab.url}"}}
         return code, json.loads(out)
 
     async def false(self, number: int) -> dict[str, str]:
-        """What is false, one sentence each; the exit code says so too."""
+        """Return the false statements, one sentence each; assert that the exit code agrees."""
         code, said = await self.verify(number)
         assert code == (0 if said["true"] else 1)
         return {one["what"]: one["sentence"] for one in said["false"]}

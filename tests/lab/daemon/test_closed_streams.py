@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def shell(engine: Engine, words: str, redirection: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The command and the environment of a worker whose streams a shell has redirected."""
+    """Return the command and the environment of a worker whose streams a shell has redirected."""
     command = shlex.join((sys.executable, "-m", "worker_agent", "--config", str(configured(engine))))
     env = {"PATH": "/usr/bin:/bin", "HOME": str(engine.directory), "GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     return ("/bin/sh", "-c", f"exec {command} {words} {redirection}"), env

@@ -27,7 +27,7 @@ def reviewer_token(tmp_path: Path, engine: Engine) -> Path:
 
 
 async def together(engine: Engine, stack: AsyncExitStack, *roles: Role) -> tuple[list[Process], list[Parts]]:
-    """Agents of one process, in the order of their start."""
+    """Start agents in one process; return them in the order of their start."""
     settings, directory = engine.settings("machine-1"), StateDirectory(engine.directory / "machine-1").open()
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     processes: list[Process] = []

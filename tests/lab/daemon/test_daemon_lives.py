@@ -52,7 +52,7 @@ async def test_a_drain_that_comes_while_a_change_is_being_taken_over_ends_it(eng
 
 
 def heard(manager: socket.socket) -> list[str]:
-    """What the service manager was told since the last look."""
+    """Return the messages that the service manager has received since the last look."""
     found: list[str] = []
     while True:
         try:
@@ -62,7 +62,7 @@ def heard(manager: socket.socket) -> list[str]:
 
 
 async def until(done: Callable[[], bool], manager: socket.socket) -> list[str]:
-    """What the manager hears until it is so; a manager that does not listen is told nothing more."""
+    """Return the manager's messages until `done`; a manager that does not listen is told nothing more."""
     found: list[str] = []
     while not done():
         await anyio.sleep(0.01)

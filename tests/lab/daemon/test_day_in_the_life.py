@@ -80,7 +80,7 @@ class Day:
             del tokens[value]
 
     async def logged(self, event: str, times: int = 1) -> dict[str, Any]:
-        """The line of this event, as soon as it was logged so often."""
+        """Wait until an event was logged so often, and return the line."""
         found: list[dict[str, Any]] = await self.until(
             lambda: [one for one in lines(self.log) if one["event"] == event][times - 1 :]
         )
@@ -92,7 +92,7 @@ class Day:
         return got
 
     def heard(self) -> list[str]:
-        """What the service manager was told since it was last asked."""
+        """Return the messages that the service manager has received since it was last asked."""
         found: list[str] = []
         while True:
             try:
@@ -101,7 +101,7 @@ class Day:
                 return found
 
     def doing(self) -> str:
-        """What its one agent says that it does, as `status` shows it; empty when none runs."""
+        """Return the status line of the one agent, as `status` shows it; empty if none runs."""
         return "".join(one.doing for one in machine(self.state).agents)
 
     async def says(self, words: str, *, no_more: bool = False) -> None:
@@ -122,7 +122,7 @@ class Day:
 
 @pytest.fixture
 async def day(engine: Engine) -> AsyncIterator[Day]:
-    """A coder that takes its time, and a state directory on a disk of its own where this account may mount one."""
+    """Yield a day with a slow coder, and with the state directory on its own disk if this account may mount one."""
     slow = f"\n  takes: {PHASE_SECONDS}\n"
     engine.script(
         TESTS.replace("write_tests\n", f"write_tests{slow}") + CODE.replace("implement\n", f"implement{slow}")
@@ -168,7 +168,7 @@ async def test_a_day_in_the_life(day: Day) -> None:
 
 
 async def _morning(day: Day) -> None:
-    """Supervised start; a broken configuration, then a good one; a pause in the middle of a phase."""
+    """Check a supervised start; a broken configuration, then a good one; a pause in the middle of a phase."""
     await day.logged("started")
     await day.until(lambda: ["ready"] * ("READY=1" in day.heard()))
     await day.logged("step")
@@ -196,7 +196,7 @@ async def _morning(day: Day) -> None:
 
 
 async def _trouble(day: Day, number: int, running: Process) -> None:
-    """The token is revoked and renewed, the disk is full; all that while nothing is claimed."""
+    """Check a token that is revoked and renewed and a full disk, with nothing claimed meanwhile."""
     day.revoke()
     await day.logged("token_refused")
     await day.says("does not accept the token")
@@ -219,7 +219,7 @@ async def _trouble(day: Day, number: int, running: Process) -> None:
 
 
 async def _evening(day: Day, number: int, running: Process) -> None:
-    """The worker is drained in the middle of its second phase, which comes to its end."""
+    """Check a drain of the worker in the middle of its second phase, which comes to its end."""
     await day.until(lambda: [one for one in lines(day.log) if one["event"] == "step" and one["phase"] == "green"])
     done: list[Any] = []
     async with anyio.create_task_group() as group:

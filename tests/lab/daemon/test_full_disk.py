@@ -31,7 +31,7 @@ async def _system(*argv: str) -> int:
 
 @pytest.fixture
 async def small(tmp_path: Path) -> AsyncIterator[Path]:
-    """A mounted file system of 4 MiB."""
+    """Yield a mounted file system of 4 MiB."""
     place = tmp_path / "small"
     place.mkdir()
     if os.geteuid() != 0 or await _system("mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)) != 0:

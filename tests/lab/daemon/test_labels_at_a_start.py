@@ -12,7 +12,7 @@ from runtime.daemon.serving import serve
 
 
 async def begun(engine: Engine, scene: Scene) -> None:
-    """Both repositories can be used, and neither has our labels."""
+    """Make both repositories usable, without our labels in either."""
     await engine.lab.repository(OTHER, {"README.md": "# Other\n"}, collaborators={ENGINE: "write"})
     for name in (REPOSITORY, OTHER):
         for label in list(engine.lab.at(name).labels.values()):
@@ -21,7 +21,7 @@ async def begun(engine: Engine, scene: Scene) -> None:
 
 
 def defined(engine: Engine) -> list[str]:
-    """The repositories that have our labels."""
+    """Return the repositories that have our labels."""
     return [name for name in (REPOSITORY, OTHER) if engine.lab.at(name).labels.find("status:testing") is not None]
 
 

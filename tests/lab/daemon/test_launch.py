@@ -26,7 +26,7 @@ sandbox: none
 
 
 async def worker(directory: Path, *words: str, environment: dict[str, str] | None = None) -> Finished:
-    """`worker-agent WORDS`, started in `directory`."""
+    """Run `worker-agent WORDS` in `directory`."""
     env = {"PATH": "/usr/bin:/bin", "HOME": str(directory), "PYTHONPATH": str(ROOT)}
     argv = (sys.executable, "-m", "worker_agent", *words)
     done = await run(argv, cwd=directory, env=env | (TOKEN if environment is None else environment))
@@ -37,7 +37,7 @@ async def worker(directory: Path, *words: str, environment: dict[str, str] | Non
 
 
 def sentence(done: Finished) -> str:
-    """The last line on standard error that is not a log event."""
+    """Return the last line on standard error that is not a log event."""
     return [line for line in done.stderr.decode().splitlines() if not line.startswith("{")][-1]
 
 
@@ -96,7 +96,7 @@ async def test_a_github_that_is_not_there_is_an_error_of_one_line(tmp_path: Path
 
 @pytest.fixture
 async def lab(tmp_path: Path, judge: Judge) -> AsyncIterator[Lab]:
-    """A GitHub with one repository without any issue."""
+    """Yield a GitHub with one repository without any issue."""
     async with Lab(tmp_path / "github") as lab:
         lab.exchanges.observe(judge)
         await lab.repository(REPOSITORY, {"README.md": "hello\n"}, collaborators={ENGINE: "write"})
@@ -165,12 +165,12 @@ async def test_nothing_to_do_has_a_code_of_its_own(lab: Lab, tmp_path: Path) -> 
 
 
 def token(lab: Lab) -> dict[str, str]:
-    """The engine's own token."""
+    """Return the engine's own token as an environment."""
     return {"GITHUB_TOKEN": lab.token(ENGINE, WRITES)}
 
 
 def write(directory: Path, url: str, *, name: str = REPOSITORY, backend: str = "scripted") -> None:
-    """A configuration file for `url`, and an empty scenario."""
+    """Write a configuration file for `url`, and an empty scenario."""
     (directory / "scenario.yml").write_text("[]")
     scenario = f"llm: {{scenario: {directory / 'scenario.yml'}}}\n"
     text = BASIC.format(name=name, backend=backend, state=directory / "state", url=url)

@@ -35,7 +35,7 @@ TESTS = {"place": "evidence", "outcome": "failed", "passed": 3, "failed": 1, "li
 
 
 def life(**ended: Any) -> list[Event]:
-    """A run of a worker on issue 7 from its claim to its end."""
+    """Return the events of a worker's run on issue 7 from its claim to its end."""
     story: list[tuple[int, EventKind, str, dict[str, Any]]] = [
         (0, EventKind.CLAIM, "red", {"stage": "implementing", "first": True}),
         (40, EventKind.LLM_CALL, "red", CALL),
@@ -71,7 +71,7 @@ def told(url: str, events: list[Event], hide: Any = str) -> None:
 
 
 def seconds(span: Any) -> tuple[float, float]:
-    """When it began and ended, from the claim on."""
+    """Return begin and end of a span, in seconds after the claim."""
     start = int(AT.timestamp() * 1_000_000_000)
     return (span.start_time_unix_nano - start) / 1e9, (span.end_time_unix_nano - start) / 1e9
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 
 
 async def deliver(port: int) -> int:
-    """GitHub says that something has happened in the repository."""
+    """Deliver a webhook about the repository, and return the status."""
     body = json.dumps({"repository": {"full_name": REPOSITORY}}).encode()
     headers = {"X-Hub-Signature-256": f"sha256={hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()}"}
     async with (

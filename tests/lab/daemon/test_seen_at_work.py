@@ -1,4 +1,4 @@
-"""How much of an account's limits an agent takes, when it sees in the fences who else works under it."""
+"""An agent's share of an account's limits, if it sees in the fences which others work under the account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one bad repository or one missing file may not do: end a process that has other work."""
+"""Faults that must not end a process with other work: one bad repository, or one missing file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def until(done: Callable[[], object]) -> None:
 
 
 def told(scene: Scene, name: str) -> list[str]:
-    """The states that the trail has of one repository."""
+    """Return the recorded states of one repository."""
     rows = SqliteStore(scene.settings.state_dir / "events.db").read(Query(repository=name), 100)
     return [one.event.data["state"] for one in rows if one.event.kind is EventKind.AGENT]
 
@@ -73,7 +73,7 @@ async def test_what_is_wrong_with_the_only_repository_ends_the_start(engine: Eng
 
 
 async def test_a_disk_in_the_way_of_one_repository_sets_it_aside_and_keeps_nobody_else(engine: Engine) -> None:
-    """Also at the try again, long after the start."""
+    """The same holds for the retry, long after the start."""
     async with daemon(engine, "eve/other") as scene:
         health = scene.process.telemetry.health
         for answered in scene.answered.values():
@@ -151,7 +151,7 @@ async def test_the_configuration_before_comes_back_although_its_token_file_is_go
 
 
 def with_token_file(engine: Engine, directory: Path) -> Path:
-    """The engine's token in a file, as the configuration names it."""
+    """Write the engine's token to a file that the configuration names."""
     token = directory / "token"
     token.touch(mode=0o600)
     token.write_text(engine.lab.token(ENGINE, WRITES), encoding="ascii")

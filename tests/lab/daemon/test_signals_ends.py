@@ -31,12 +31,12 @@ ROOT = Path(__file__).parents[3]
 
 
 def running(program: Path) -> list[int]:
-    """The processes that run it, in whatever namespace."""
+    """Return the processes that run a program, in whatever namespace."""
     return [one.pid for one in psutil.process_iter(["cmdline"]) if str(program) in (one.info["cmdline"] or [])]
 
 
 def begun(program: Path) -> bool:
-    """Whether it runs itself, and is not only named by a sandbox that is still being set up."""
+    """Return whether the program itself runs; a sandbox that is still being set up also has its name as an argument."""
     return any((one.info["cmdline"] or [])[1:2] == [str(program)] for one in psutil.process_iter(["cmdline"]))
 
 
@@ -47,7 +47,7 @@ async def until(done: Callable[[], object]) -> None:
 
 @asynccontextmanager
 async def in_stubborn_tests(engine: Engine, **more: object) -> AsyncIterator[tuple[Process, Path, int]]:
-    """A worker whose tests run and do not end: its process, their program, and the issue."""
+    """Yield a worker in tests that do not end: its process, their program, and the issue."""
     program = engine.directory / "stubborn"
     program.write_text(STUBBORN, encoding="ascii")
     program.chmod(0o755)
@@ -71,7 +71,7 @@ def logged(engine: Engine, event: str) -> list[dict[str, object]]:
 
 
 async def goes_on(engine: Engine, number: int) -> None:
-    """Nobody told GitHub of the end: the lock runs out, unless the same agent, whose id is free, goes on with it."""
+    """Assert that GitHub does not know of the end: the lock expires, unless the same agent continues under its id."""
     assert states(engine, number) == [AckState.ACTIVE]
     assert residents(engine.directory / "state") == ()
     async with engine.agent(Role.WORKER, state="state") as again:
@@ -127,7 +127,7 @@ socket.getaddrinfo = slow
 
 
 async def test_a_look_up_of_a_name_that_hangs_does_not_outlast_the_grace(tmp_path: Path) -> None:
-    """Its thread cannot be cancelled, and an event loop that ends waits for it."""
+    """The thread of a name lookup cannot be cancelled, and an event loop that ends waits for it."""
     (tmp_path / "sitecustomize.py").write_text(SLOW_NAMES, encoding="ascii")
     (tmp_path / "scenario.yml").write_text("[]", encoding="ascii")
     settings = {

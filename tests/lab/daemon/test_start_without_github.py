@@ -22,7 +22,7 @@ NOBODY = "http://127.0.0.1:9"
 
 
 def configured(directory: Path, url: str) -> Path:
-    """A configuration file for a process of its own."""
+    """Write a configuration file for a separate process."""
     (directory / "scenario.yml").write_text("[]", encoding="utf-8")
     path = directory / "config.yml"
     settings = {
@@ -38,12 +38,12 @@ def configured(directory: Path, url: str) -> Path:
 
 
 def surroundings(directory: Path, token: str) -> dict[str, str]:
-    """The environment of an agent."""
+    """Return the environment of an agent."""
     return {"PATH": "/usr/bin:/bin", "HOME": str(directory), "GITHUB_TOKEN": token}
 
 
 async def started_and_stopped(directory: Path, url: str, token: str, until: bytes) -> tuple[int, bytes]:
-    """A daemon that gets SIGTERM when its log says `until`; its exit code and its whole log."""
+    """Run a daemon that gets SIGTERM when its log says `until`; return its exit code and its whole log."""
     log = directory / "worker.log"
     argv = (sys.executable, "-m", "worker_agent", "--config", str(configured(directory, url)))
     with anyio.fail_after(60):

@@ -1,4 +1,4 @@
-"""What strangers can do to the webhook: neither memory, nor connections, nor the log are theirs to fill."""
+"""The webhook under a flood from strangers: they exhaust neither memory nor connections nor the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def head(length: int | None, signature: str = FORGED) -> bytes:
 
 
 async def status(port: int, sent: bytes) -> int:
-    """What is answered to these bytes, whatever else was promised."""
+    """Send these bytes and return the status of the answer, even if the head promised more bytes."""
     async with await anyio.connect_tcp("127.0.0.1", port) as stream:
         await stream.send(sent)
         return await _status(stream)
@@ -43,7 +43,7 @@ async def _status(stream: SocketStream) -> int:
 
 
 async def delivered(port: int) -> int:
-    """The answer to a signed delivery, asked again as long as there is no room for it."""
+    """Send a signed delivery, again while there is no room for it, and return the answer's status."""
     signature = f"sha256={hmac.new(SECRET, PUSH, hashlib.sha256).hexdigest()}"
     with anyio.fail_after(LATE):
         while True:

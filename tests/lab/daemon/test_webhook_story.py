@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 480
 
 
 def configured(engine: Engine, directory: Path) -> Path:
-    """A process of all three agents that polls once in an hour, and takes webhooks."""
+    """Write the configuration of a process of all three agents that polls once in an hour, and takes webhooks."""
     engine.scenario = demo_script(directory)
     engine.repository_settings |= {"approval": "auto", "merge": "auto", "poll_interval": 3600}
     engine.more_settings |= {"webhook": {"port": 0}, "lock": {"settle": 0}}

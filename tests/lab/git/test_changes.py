@@ -1,4 +1,4 @@
-"""What differs between two trees: the same, whether git compares them or files only came and went."""
+"""Differences of two trees: the same, whether git compares them or files were only added and removed."""
 
 from __future__ import annotations
 

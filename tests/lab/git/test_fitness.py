@@ -1,4 +1,4 @@
-"""What an agent proves before it starts: refused on a server that is not fit, tried once a day, never for nothing."""
+"""An agent's proof before it starts: an unfit server is refused; the proof is tried once a day and never needlessly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_ACKS = '#!/bin/sh\ncase $1 in refs/ack/*) echo "refs/ack is reserved" >&2; ex
 
 @asynccontextmanager
 async def started(engine: Engine, clock: Clock) -> AsyncIterator[tuple[Parts, ...]]:
-    """A worker's process as far as the proof."""
+    """Start a worker's process as far as the proof."""
     engine.scenario.write_text("[]")
     settings = engine.settings("machine-1")
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
@@ -42,7 +42,7 @@ def bare(engine: Engine) -> Bare:
 
 
 async def reserve(engine: Engine) -> None:
-    """From now on the server refuses the lock's refs."""
+    """Have the server refuse the lock's refs from now on."""
     hook = bare(engine).path / "hooks" / "update"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(NO_ACKS)

@@ -30,7 +30,7 @@ class Desk:
         return self.workspace.tree
 
     async def captured(self) -> dict[str, str]:
-        """Path -> mode of everything in the captured tree."""
+        """Return the mode of each path in the captured tree."""
         tree = await self.workspace.capture(self.base)
         rows = (await self.workspace.git.run("ls-tree", "-r", tree)).text.splitlines()
         return {row.partition("\t")[2]: row[:6] for row in rows}
@@ -48,7 +48,7 @@ async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[
 
 
 async def git_inside(tree: Path, *args: str) -> None:
-    """What the daemon never does: git that finds its settings where the child could write them."""
+    """Run git with settings from where a child could write them, which the daemon never does."""
     env = ENVIRONMENT | {"HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
     await process.check(("git", *args), cwd=tree, env=env)
 
@@ -105,7 +105,7 @@ async def test_environments_caches_secrets_and_reports_are_never_taken(desk: Des
 
 
 def _arm(tree: Path, marker: Path, git_dir: Path) -> None:
-    """Everything in a tree that git could be made to execute: it would create `marker`."""
+    """Write everything into a tree that git could be made to execute; if it runs, it creates `marker`."""
     trap = tree / "trap.sh"
     put(trap, f"#!/bin/sh\ntouch {marker}\ncat\n")
     trap.chmod(0o755)
@@ -189,7 +189,7 @@ async def test_a_clone_or_a_work_tree_elsewhere_in_the_place_of_a_file_is_refuse
 
 
 async def refused_as_a_repository(desk: Desk, place: str) -> None:
-    """What is captured is a submodule that the patch policy refuses; no file of it is taken."""
+    """Assert that a repository is captured as a submodule, which the patch policy refuses, without any of its files."""
     changes = await desk.workspace.changes(desk.base, await desk.workspace.capture(desk.base))
     assert [change.new_mode for change in changes if change.path == place] == [patch_policy.GITLINK]
     assert place in {refusal.path for refusal in judge(changes, policy=Policy())}

@@ -54,7 +54,7 @@ PLAIN = {
     for path, content in FILES.items()
     if path[1] != "160000" and path[0].isascii() and not path[0].startswith(("!", " ")) and ".gitattr" not in path[0]
 } | {(".gitignore", "100644"): b"*.log\n", ("a b.txt", "100644"): b"spaces\n"}
-"""What is laid out without a process."""
+"""The files that are checked out without a process."""
 
 
 @pytest.fixture(params=[False, True], ids=["by processes", "by readers"])
@@ -65,7 +65,7 @@ async def space(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
 
 
 async def tree_of(git: Git, files: dict[tuple[str, str], bytes], index: Path) -> str:
-    """A tree with these paths, modes and contents."""
+    """Make a tree with these paths, modes and contents."""
     rows = []
     for (path, mode), content in files.items():
         blob = (await git.run("hash-object", "-w", "--stdin", stdin=content)).text if mode != "160000" else "1" * 40
@@ -75,13 +75,13 @@ async def tree_of(git: Git, files: dict[tuple[str, str], bytes], index: Path) ->
 
 
 async def in_two_steps(git: Git, tree: str, target: Path, index: Path) -> None:
-    """The plumbing that says what a checkout is."""
+    """Check a tree out by git's plumbing, as the reference."""
     await git.run("read-tree", tree, index=index)
     await git.run("checkout-index", "--all", "--quiet", work_tree=target, index=index)
 
 
 def everything(root: Path) -> dict[str, tuple[int, bytes]]:
-    """Each path below a directory with its mode and content."""
+    """Return each path below a directory with its mode and content."""
     found: dict[str, tuple[int, bytes]] = {}
     for path in sorted(root.rglob("*")):
         mode = path.lstat().st_mode

@@ -16,12 +16,12 @@ from shared.git.workspace import Workspace
 
 
 async def loose(mirror: Mirror) -> int:
-    """How many objects lie about in files of their own."""
+    """Return the number of loose objects."""
     return int((await mirror.git.run("count-objects")).text.split()[0])
 
 
 async def scatter(mirror: Mirror, count: int) -> list[str]:
-    """Loose objects that a ref leads to; their ids."""
+    """Make loose objects that a ref leads to; return their ids."""
     names = mirror.git.git_dir.parent / "blobs"
     names.mkdir(exist_ok=True)
     for n in range(count):

@@ -55,7 +55,7 @@ async def test_all_fences_are_read_at_once_and_removed_ones_are_forgotten(tmp_pa
 
 
 async def _prepared(directory: Path, remote: Bare, nonce: str) -> tuple[RefUpdate, RefUpdate]:
-    """What an agent's push would carry: its branch with one commit and the note on it."""
+    """Return the moves of an agent's push: its branch with one commit, and the note on that commit."""
     mirror = await machine(directory, str(remote.path))
     workspace = await workspace_of(mirror)
     base = await mirror.tip("main") or ""

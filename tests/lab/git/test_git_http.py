@@ -61,7 +61,7 @@ def _known_of(child: psutil.Process) -> bytes:
 
 
 async def _seen_of_children(mirror: Mirror) -> bytes:
-    """Command lines and environments of all that a fetch starts, as the server sees them when git has signed in."""
+    """Return command lines and environments of all that a fetch starts, as seen when git signs in at the server."""
     seen: list[bytes] = []
 
     async def look(request: web.Request) -> web.Response:
@@ -133,7 +133,7 @@ async def test_a_redirect_to_another_server_does_not_get_the_token(tmp_path: Pat
 
 
 async def test_the_server_asked_for_does_get_it(tmp_path: Path) -> None:
-    """The other half of the test above: the thief would have been heard."""
+    """This is the positive control of the test above: the other server would have been noticed."""
     heard: list[str] = []
 
     async def listen(request: web.Request) -> web.Response:
@@ -203,7 +203,7 @@ async def test_a_push_whose_reply_is_lost_is_an_unknown_outcome(tmp_path: Path, 
 
 @asynccontextmanager
 async def _cutting(behind: str, cut: str) -> AsyncIterator[str]:
-    """A way to the server on which the answer to a push is lost."""
+    """Relay to the server, but lose the answer to a push; yield the address."""
     async with aiohttp.ClientSession(auto_decompress=False) as session:
 
         async def relay(request: web.Request) -> web.StreamResponse:

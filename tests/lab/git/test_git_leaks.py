@@ -1,4 +1,4 @@
-"""What a change may not give away or be: secrets in any file, and the shapes of patches that nobody can review."""
+"""Contents that a change must not have: secrets in any file, and shapes of patches that nobody can review."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def _start(tmp_path: Path) -> tuple[Mirror, Workspace, str, Publisher]:
 
 
 async def _tree(space: Workspace, base: str, files: dict[str, bytes]) -> str:
-    """A tree object of the base with these files in it."""
+    """Return a tree object of the base with these files in it."""
     tree = await space.reset_tree(base)
     for path, content in files.items():
         directories.remove(tree / path)

@@ -29,13 +29,13 @@ async def commits(git: Git, count: int) -> list[str]:
 
 
 async def by_git(git: Git, ref: str, commit: str, text: str) -> None:
-    """What `git notes` makes of it."""
+    """Write the note with `git notes`."""
     blob = (await git.run("hash-object", "-w", "--stdin", stdin=text.encode())).text
     await git.run("notes", f"--ref={ref}", "add", "--force", f"--reuse-message={blob}", commit, signature=BY)
 
 
 async def state(git: Git, ref: str) -> tuple[str, str]:
-    """Tree and message of a ref's commit."""
+    """Return tree and message of a ref's commit."""
     told = (await git.run("log", "-1", "--format=%T%x00%an <%ae> %cn%x00%B", ref)).text.split("\0", 1)
     return told[0], told[1]
 

@@ -98,7 +98,7 @@ async def test_it_takes_three_pushes_and_one_fetch_also_beside_another_one(tmp_p
 
 
 def _logged(directory: Path) -> Path:
-    """The file in which a `git` of this directory notes what the engine starts, before it does it."""
+    """Put a `git` into this directory that logs each command before it runs it; return the log."""
     directory.mkdir()
     program, log = directory / "git", directory / "log"
     program.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {shutil.which("git")} "$@"\n')

@@ -109,7 +109,7 @@ async def test_opening_again_fetches_what_a_fetch_that_was_cut_off_has_left_out(
 
 @pytest.mark.parametrize("is_published", [False, True])
 async def test_what_was_made_here_and_pushed_is_not_fetched_back(tmp_path: Path, *, is_published: bool) -> None:
-    """As the phases of an issue go: the red one is in a fence and its notes, the green one on a branch too."""
+    """A red commit is pushed with a fence and notes, a green one with a branch too, as in the phases of an issue."""
     remote = await remote_at(tmp_path / "remote")
     async with readers(open_ones=True) as found:
         mirror = await machine(tmp_path, str(remote.path), readers=found)
@@ -135,7 +135,7 @@ async def test_what_was_made_here_and_pushed_is_not_fetched_back(tmp_path: Path,
 
 @contextmanager
 def blocked(objects_of: Path) -> Iterator[None]:
-    """The mirror without its objects: whoever fetches from it fails."""
+    """Take the objects of the mirror away while the block runs: every fetch from it fails."""
     away = objects_of.with_name("away")
     objects_of.rename(away)
     try:
@@ -145,7 +145,7 @@ def blocked(objects_of: Path) -> Iterator[None]:
 
 
 async def noted_at(space: Workspace, ref: str) -> str:
-    """The commit at which the notes stand in a workspace."""
+    """Return the commit of the notes in a workspace."""
     return (await space.git.run("rev-parse", ref)).text
 
 

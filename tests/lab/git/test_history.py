@@ -33,7 +33,7 @@ async def committed(git: Git, *parents: str, message: str = "m\n", minutes: int 
 
 
 async def line(git: Git, count: int, *start: str) -> list[str]:
-    """So many commits, each on the one before; oldest first."""
+    """Make so many commits in a line, and return them, oldest first."""
     made = list(start)
     for number in range(count):
         made.append(await committed(git, *made[-1:], message=f"{number} of {start}\n\nBody.\n", minutes=number))
@@ -41,7 +41,7 @@ async def line(git: Git, count: int, *start: str) -> list[str]:
 
 
 async def same_for(both: Twice, one: str, other: str) -> None:
-    """Each question has the same answer, however it is asked."""
+    """Assert that each question has the same answer by both ways."""
     assert await history.log(both.git, one, 50, other) == await history.log(both.plain, one, 50, other)
     for ask in (history.merge_base, history.is_ancestor):
         assert await ask(both.git, one, other) == await ask(both.plain, one, other)

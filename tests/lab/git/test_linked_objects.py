@@ -28,7 +28,7 @@ async def mirror(tmp_path: Path) -> AsyncIterator[Mirror]:
 
 
 async def made(mirror: Mirror) -> tuple[Workspace, str, str]:
-    """A workspace with a commit upon `main` and the note on it."""
+    """Make a workspace with a commit on `main` and the note on it."""
     space = await workspace_of(mirror)
     commit = await work(space, await mirror.tip("main") or "", {"src/deep/new.py": "new\n"})
     return space, commit, await Notes(space.git, ENGINE).add(REF, commit, "noted")
@@ -139,7 +139,7 @@ async def test_an_unusual_directory_is_left_to_git(tmp_path: Path, mirror: Mirro
 
 
 async def test_where_files_cannot_be_linked_git_makes_the_workspace(mirror: Mirror) -> None:
-    """As on another file system: the first file has a name that is taken by a directory."""
+    """Git makes the workspace where hard links fail; here a directory has the name of the first file."""
     objects = mirror.git.git_dir / "objects"
     (objects / "aa").mkdir(exist_ok=True)
     (objects / "aa" / ("1" * 38)).mkdir()

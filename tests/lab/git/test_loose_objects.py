@@ -56,14 +56,14 @@ async def git(tmp_path: Path) -> Git:
 
 
 async def by_git(git: Git, message: str, parents: Sequence[str], signature: Signature) -> str:
-    """What `git commit-tree` makes of the same."""
+    """Return the commit that `git commit-tree` makes of the same values."""
     lineage = [word for parent in parents for word in ("-p", parent)]
     words = message.encode("utf-8", "replace")
     return (await git.run("commit-tree", EMPTY, *lineage, "-F", "-", stdin=words, signature=signature)).text
 
 
 async def is_sound(git: Git) -> bool:
-    """Whether git finds nothing wrong with any object, and nothing was left beside them."""
+    """Return whether `git fsck` finds no fault in any object, and no temporary file is left beside them."""
     await git.run("fsck", "--strict", "--full", "--no-dangling")
     return not list((git.git_dir / "objects").rglob("tmp_*"))
 

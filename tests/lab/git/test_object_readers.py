@@ -46,7 +46,7 @@ class Bench:
     plain: Git
 
     def at(self, git_dir: Path) -> Counting:
-        """The same on another directory."""
+        """Return the same git on another directory."""
         git = Counting(git_dir, ENVIRONMENT, readers=self.readers)
         git.started = []
         return git
@@ -64,7 +64,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 async def committed(git: Git, files: dict[str, bytes], message: str = "m\n") -> str:
-    """A commit with these files on `main`."""
+    """Make a commit with these files on `main`."""
     rows = []
     for path, content in files.items():
         blob = (await git.run("hash-object", "-w", "--stdin", stdin=content)).text
@@ -83,7 +83,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 def told(pid: int, name: str) -> str:
-    """What the kernel tells of a process; nothing of one that is gone."""
+    """Return a file of the kernel's information about a process; empty if the process is gone."""
     try:
         return Path(f"/proc/{pid}/{name}").read_text()
     except OSError:
@@ -95,7 +95,7 @@ def none_is_open() -> bool:
 
 
 def only_reader() -> int:
-    """The process of the one reader that is open."""
+    """Return the process of the one open reader."""
     (pid,) = process_groups.RUNNING
     return pid
 

@@ -112,7 +112,7 @@ async def test_what_others_ask_meanwhile_goes_to_the_server(tmp_path: Path) -> N
 
 
 async def test_no_push_rests_on_what_a_look_has_kept(tmp_path: Path) -> None:
-    """Whose push is refused learns from the server why, and sees its own move at once."""
+    """An agent whose push is refused learns the reason from the server, and sees its own move at once."""
     remote = await remote_at(tmp_path / "remote")
     mirror, _ = await _counted(tmp_path, remote)
     fences, rival = fences_of(mirror), fences_of(await machine(tmp_path / "rival", str(remote.path)))

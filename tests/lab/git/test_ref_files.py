@@ -26,7 +26,7 @@ async def commits(git: Git, count: int) -> list[str]:
 
 
 async def told(git: Git, prefix: str) -> dict[str, str]:
-    """The refs below a prefix, by git."""
+    """Return the refs below a prefix, as git lists them."""
     listed = (await git.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)).text
     return dict(line.split(" ") for line in listed.splitlines())
 

@@ -1,4 +1,4 @@
-"""Where refs stand and what is said there: the same from readers as from git, whatever somebody has pushed."""
+"""The tips of refs and the messages there: the same from readers as from git, whatever somebody has pushed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def asked(tmp_path: Path) -> AsyncIterator[Twice]:
 
 
 async def at(git: Git, ref: str, message: str, by: Identity = ENGINE, when: datetime = AT) -> str:
-    """A ref that stands at a new commit."""
+    """Make a ref at a new commit, and return the commit."""
     oid = await git.commit(await git.store("tree", b""), [], message, Signature(by, when))
     await git.run("update-ref", ref, oid)
     return oid

@@ -1,4 +1,4 @@
-"""What objects settle is asked once: of the same directory, for an hour, and only if it was there."""
+"""The cache of answers that never change: one question each, for one directory and an hour, if there was an answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Counting(Git):
 
 
 async def made(directory: Path) -> tuple[Mirror, str]:
-    """A mirror with two commits; its git has counted nothing yet. The newer one."""
+    """Make a mirror with two commits; its git has counted nothing yet. Return the newer commit too."""
     git = Counting(directory / "m.git", {"PATH": "/usr/bin:/bin:/usr/local/bin"})
     git.started = []
     await git.init()
@@ -50,7 +50,7 @@ def started(mirror: Mirror) -> list[str]:
 
 
 async def everything(mirror: Mirror, oid: str) -> tuple[object, ...]:
-    """All that can be asked of a commit."""
+    """Return the answers to everything that can be asked of a commit."""
     parent = (await mirror.log(oid, 2))[1].oid
     return (
         await mirror.sha(oid),

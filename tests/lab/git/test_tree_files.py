@@ -26,7 +26,7 @@ async def asked(tmp_path: Path) -> AsyncIterator[Twice]:
 
 
 async def tree_of(git: Git, files: dict[str, str]) -> str:
-    """A tree with files of these paths and modes."""
+    """Make a tree with files of these paths and modes."""
     blob = await git.store("blob", b"x\n")
     rows = [f"{mode} {ABSENT if mode == GITLINK else blob} 0\t{path}\0" for path, mode in files.items()]
     index = git.git_dir / "made.index"

@@ -1,4 +1,4 @@
-"""What chaos calls wrong: each fault is planted once and named; an orderly world has none."""
+"""Faults that chaos reports in a world: each is planted once and named; an orderly world has none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEYS = Keyring(1, (Key.of(b"5a" * 32),))
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[TrialHost]:
-    """A lab with one closed issue whose one pull request is merged, and its fence."""
+    """Yield a lab with one closed issue whose one pull request is merged, and its fence."""
     async with Lab(tmp_path / "github") as lab:
         site = await furnished(lab, tmp_path, ["guest_001"])
         site.tell("guest_001")
@@ -35,7 +35,7 @@ async def site(tmp_path: Path) -> AsyncIterator[TrialHost]:
 
 
 async def pull(site: TrialHost) -> None:
-    """A pull request for the issue."""
+    """Open a pull request for the issue."""
     tip = await site.repository.bare.sha("main")
     assert tip is not None
     thread = site.repository.issues.open(ENGINE, "[auto]", "", is_pull=True)
@@ -43,7 +43,7 @@ async def pull(site: TrialHost) -> None:
 
 
 async def fence(site: TrialHost, stage: Stage) -> None:
-    """The worker's fence of the issue says `stage`."""
+    """Push the worker's fence of the issue with `stage`."""
     key = ItemKey(Role.WORKER, 1)
     text = write_fence(Fence(key, 1, "0" * 32, "worker-1", stage, datetime(2026, 1, 1, tzinfo=UTC)))
     bare = site.repository.bare

@@ -1,4 +1,4 @@
-"""What chaos hears of a real lab: every ACK that GitHub wrote down, also those of which nobody learned."""
+"""The ACKs that chaos records from a real lab: all that GitHub has stored, even if their agents never learned of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what in the embedded GitHub, what it costs, and what is answered conditionally."""
+"""Permissions in the embedded GitHub, the cost of requests, and conditional answers."""
 
 from __future__ import annotations
 

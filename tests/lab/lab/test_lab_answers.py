@@ -158,11 +158,11 @@ ANSWERS = {
         {"message": "Reference already exists", ...: None},
     ),
 }
-"""What is done -> what is answered."""
+"""Requests, and the answers that GitHub was seen to give."""
 
 
 async def furnished(scene: Scene) -> dict[str, str]:
-    """Pull requests: 1 is clean but behind, 2 conflicts, 3 is up to date and lacks a required check."""
+    """Make pull requests: 1 is clean but behind, 2 conflicts, 3 is up to date and lacks a required check."""
     pull = await scene.pull()
     await scene.pull("clash", text=LETTERS.replace("l\n", "L\n"))
     await scene.commit("main", {"src/letters.txt": LETTERS.replace("l\n", "ell\n")})
@@ -178,7 +178,7 @@ async def furnished(scene: Scene) -> dict[str, str]:
 
 
 def filled(part: Any, names: dict[str, str]) -> Any:
-    """The same with every `{name}` replaced."""
+    """Return the same structure with every `{name}` replaced."""
     if isinstance(part, str):
         for name, value in names.items():
             part = part.replace(f"{{{name}}}", value)
@@ -187,7 +187,7 @@ def filled(part: Any, names: dict[str, str]) -> Any:
 
 
 def check(answer: Answer, seen: Seen, names: dict[str, str]) -> None:
-    """The answer is what was seen."""
+    """Assert that the answer is the one that was seen."""
     assert answer.status == seen.status, answer.text
     if isinstance(seen.body, dict) and ... in seen.body:
         wanted = {key: value for key, value in seen.body.items() if key is not ...}

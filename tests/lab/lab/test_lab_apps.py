@@ -23,31 +23,31 @@ PERMISSIONS = {"contents": "write", "issues": "write", "checks": "write", "pull_
 
 @cache
 def key(number: int) -> RSAPrivateKey:
-    """A private key, one per number and process."""
+    """Return a private key, one per number and process."""
     return generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def pem(private: RSAPrivateKey) -> str:
-    """The public half as it is registered."""
+    """Return the public half as it is registered."""
     encoding, shape = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     return private.public_key().public_bytes(encoding, shape).decode()
 
 
 def installed(scene: Scene, *full_names: str) -> tuple[AppRecord, InstallationRecord]:
-    """The App `engine`, installed in the scene's repository (or in these)."""
+    """Install the App `engine` in the scene's repository, or in these."""
     app = scene.lab.app("engine", owner="octo", public_key=pem(key(0)), permissions=PERMISSIONS)
     return app, scene.lab.install(app, *(full_names or (NAME,)))
 
 
 def signed(scene: Scene, app: AppRecord, claims: Mapping[str, Any] | None = None, *, by: int = 0) -> str:
-    """A JSON web token of the App, now, with these claims changed."""
+    """Return a JSON web token of the App, valid now, with these claims changed."""
     now = int(scene.lab.clock.now())
     content = {"iat": now - 60, "exp": now + 540, "iss": str(app.id), **(claims or {})}
     return jwt.encode({name: value for name, value in content.items() if value is not None}, key(by), "RS256")
 
 
 async def token(scene: Scene, app: AppRecord, installation: InstallationRecord, body: Any = None) -> Any:
-    """The answer to asking for an installation token."""
+    """Ask for an installation token, and return the answer."""
     scene.tokens["app"] = signed(scene, app)
     return await scene.ask("POST", f"/app/installations/{installation.id}/access_tokens", body, by="app")
 

@@ -15,7 +15,7 @@ COMMENTS = r"/issues/1/comments$"
 
 @pytest.fixture
 def scene(scene: Scene) -> Scene:
-    """An issue with three comments."""
+    """Return the scene with an issue with three comments."""
     scene.lab.issue(NAME, "Here", author="ada")
     for body in ("one", "two", "three"):
         scene.lab.comment(NAME, 1, body, author="ada")
@@ -23,7 +23,7 @@ def scene(scene: Scene) -> Scene:
 
 
 async def raw(scene: Scene, path: str = "issues/1/comments") -> tuple[int, str, bytes]:
-    """Status, content type and body of a read, whatever they are."""
+    """Read a path; return status, content type and body, whatever they are."""
     sent = {"Authorization": f"Bearer {scene.tokens['ada']}"}
     async with scene.http.get(f"{scene.lab.url}/repos/{NAME}/{path}", headers=sent) as answer:
         return answer.status, answer.headers["Content-Type"], await answer.read()

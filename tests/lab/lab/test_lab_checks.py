@@ -17,14 +17,14 @@ ANNOTATION = {"path": "a.py", "start_line": 1, "end_line": 2, "annotation_level"
 
 
 def reporter(scene: Scene, slug: str = "linter") -> None:
-    """The token `slug`: an App that may report checks."""
+    """Make an App that may report checks, whose token is `slug`."""
     app = scene.lab.app(slug, owner="octo", public_key="", permissions={"checks": "write"})
     scene.lab.install(app, NAME)
     scene.tokens[slug] = scene.lab.token(app.bot, {"checks": "write"})
 
 
 def finished_run(scene: Scene, sha: str, *jobs: tuple[str, str]) -> RunRecord:
-    """A workflow run whose jobs (name, conclusion) are over; job `x` has the log `log of x`."""
+    """Make a workflow run with finished jobs (name, conclusion); job `x` has the log `log of x`."""
     checks = scene.repository.checks
     for name, conclusion in jobs:
         checks.finish(checks.start(sha, name, "main"), conclusion, "over", f"log of {name}\n")

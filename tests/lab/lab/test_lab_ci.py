@@ -143,7 +143,7 @@ async def test_closing_ends_every_process_of_a_job(shop: Shop, tmp_path: Path) -
 
 
 def alive(pid: str) -> bool:
-    """Whether a process runs; one that waits to be reaped does not."""
+    """Return whether a process runs; a process that waits to be reaped does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:

@@ -15,13 +15,13 @@ from lab.github.world.repository import Protection
 
 
 async def runs(scene: Scene, sha: str) -> Any:
-    """The check runs of a commit: name and conclusion, and the run they belong to."""
+    """Return the check runs of a commit by name, with conclusion and run."""
     found = (await scene.get(f"commits/{sha}/check-runs"))["check_runs"]
     return {check["name"]: (check["conclusion"], check["check_suite"]["id"]) for check in found}
 
 
 async def pushed(scene: Scene, mood: CiBehaviour) -> str:
-    """A commit on a branch whose CI has ended in a mood."""
+    """Push a commit to a branch, whose CI ends in a mood."""
     scene.lab.ci_jobs(NAME, {"test": "true"})
     scene.lab.ci_mood(NAME, mood)
     sha = await scene.commit("work", {"new.txt": "new\n"})

@@ -146,7 +146,7 @@ async def test_faults_are_planned_over_http_by_the_labs_own_token(scene: Scene) 
 
 
 async def test_a_fault_that_did_not_happen_fails_the_test(tmp_path: Path) -> None:
-    """The positive control of every fixture that asks `unused`: this is what they see."""
+    """This is the positive control of every fixture that asks `unused`: it shows what they see."""
     stack = AsyncExitStack()
     scene = await stack.enter_async_context(scene_at(tmp_path, Judge()))
     scene.lab.faults.plan(Fault(FaultKind.ERROR_BEFORE, path="/nowhere$"))

@@ -10,7 +10,7 @@ from lab_scene import FILES, Scene
 
 
 async def tree_of(scene: Scene, name: str) -> dict[str, Any]:
-    """Path -> entry of everything below a tree."""
+    """Return the entry of each path below a tree."""
     found = await scene.get(f"git/trees/{name}?recursive=1")
     return {entry["path"]: entry for entry in found["tree"]}
 

@@ -1,4 +1,4 @@
-"""Whatever it is sent, the embedded GitHub answers with a status of its own and a message, never with a crash."""
+"""Hostile input to the embedded GitHub: each is answered with a chosen status and a message, never with a crash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLACES = {
     "sha": "main",
     "tree_sha": "main",
 }
-"""What is there; every other parameter is a number that names nothing."""
+"""Parameters that name existing things; every other parameter is a number that names nothing."""
 
 HOSTILE_PARTS = (
     *("%00", "%2e%2e", "-1", "9" * 40, "%FF", "%F0%9F%92%A9", "%0A", "@%7B", "%5E%7Bcommit%7D", "HEAD:README.md"),
@@ -91,7 +91,7 @@ QUERIES = (
 
 
 def address(operation: Operation, hostile: str | None = None) -> str:
-    """The path of an operation; with `hostile` in place of every parameter but the repository's."""
+    """Return the path of an operation; with `hostile` in place of every parameter but the repository's."""
 
     def filled(parameter: re.Match[str]) -> str:
         name = parameter[1]
@@ -104,12 +104,12 @@ def address(operation: Operation, hostile: str | None = None) -> str:
 
 @pytest.fixture
 def judge() -> Judge:
-    """Judges the answers; the requests are wrong on purpose."""
+    """Return a judge of the answers only; the requests are wrong on purpose."""
     return Judge(requests=False)
 
 
 async def furnish(scene: Scene) -> None:
-    """An issue, a pull request and an App's token."""
+    """Make an issue, a pull request and an App's token."""
     scene.lab.issue(NAME, "Here", author="ada", labels=("bug",))
     await scene.pull()
     app = scene.lab.app("engine", owner="octo", public_key="", permissions={"checks": "write"})
@@ -118,12 +118,12 @@ async def furnish(scene: Scene) -> None:
 
 
 def token_for(operation: Operation) -> str:
-    """The App for check runs, the owner for everything else."""
+    """Return the App for check runs, the owner for everything else."""
     return "bot" if "/check-runs" in operation.template and operation.method != "GET" else "octo"
 
 
 async def send(scene: Scene, method: str, address: str, by: str, body: bytes | None = None) -> tuple[int, str]:
-    """Status and text of the answer to a raw request."""
+    """Send a raw request; return status and text of the answer."""
     headers = {"Authorization": f"Bearer {scene.tokens[by]}", "Content-Type": "application/json"}
     url = URL(scene.lab.url + address, encoded=True)
     data = None if body is None else io.BytesIO(body)
@@ -132,7 +132,7 @@ async def send(scene: Scene, method: str, address: str, by: str, body: bytes | N
 
 
 def check(answers: list[tuple[str, int, str]]) -> Counter[int]:
-    """No crash, and a message with every refusal; the statuses, counted."""
+    """Assert that nothing crashed and that refusals have a message; return the number of each status."""
     for what, status, text in answers:
         assert status < 500, (what, text[:300])
         assert status < 400 or json.loads(text)["message"], what
@@ -187,7 +187,7 @@ async def test_bodies_that_are_no_objects(scene: Scene) -> None:
 
 @pytest.mark.parametrize("value", HOSTILE_VALUES, ids=[repr(value)[:20] for value in HOSTILE_VALUES])
 async def test_fields_of_the_wrong_kind(scene: Scene, value: Any) -> None:
-    """All fields wrong, and some of them alone: others for each value."""
+    """All fields are wrong at once, and some of them alone: other ones for each value."""
     await furnish(scene)
     answers, chosen = [], NAMES[HOSTILE_VALUES.index(value) :: len(HOSTILE_VALUES)]
     whole = {"title": "x", "body": "x", "name": "n", "ref": "refs/heads/n", "sha": "main", "head_sha": "main"}

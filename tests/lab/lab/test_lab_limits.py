@@ -1,4 +1,4 @@
-"""How much one may ask of the embedded GitHub: pages of long lists, and the pace of creating things."""
+"""Limits of requests to the embedded GitHub: the pages of long lists, and the pace of creating things."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONG = 1000
 
 
 async def collected(scene: Scene, path: str) -> list[int]:
-    """The ids of a whole list, page by page as `Link` says."""
+    """Return the ids of a whole list, page by page as `Link` says."""
     seen: list[int] = []
     url: str | None = path
     while url is not None:

@@ -1,4 +1,4 @@
-"""What GitHub refuses or shows although a simpler server would not: each was met by somebody's program."""
+"""GitHub's refusals and details that a simpler server would not have; each has surprised a real program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def names(count: int) -> list[str]:
 
 
 async def refused(scene: Scene, method: str, path: str, body: Any = None, *, by: str = "ada") -> Any:
-    """The body of a 422."""
+    """Send a request that must be refused with 422, and return the body."""
     answer = await scene.ask(method, path, body, by=by)
     assert answer.status == 422, answer.text
     return answer.body

@@ -18,7 +18,7 @@ OTHER = "octo/other"
 
 @pytest.fixture
 def scene(scene: Scene) -> Scene:
-    """An issue without comments."""
+    """Return the scene with an issue without comments."""
     scene.lab.issue(NAME, "Here", author="ada", labels=("status:ready", "bug"))
     return scene
 

@@ -1,4 +1,4 @@
-"""What is elsewhere, gone or closed to the public in the embedded GitHub."""
+"""Things in the embedded GitHub that have moved, were deleted, or are locked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ OTHER = "octo/other"
 
 
 async def transferred(scene: Scene) -> None:
-    """Issue 1 with two comments goes to another repository, where it becomes issue 2."""
+    """Transfer issue 1 with two comments to another repository, where it becomes issue 2."""
     await scene.lab.repository(OTHER, {"a": "a\n"}, collaborators={"ada": "write"})
     scene.lab.issue(OTHER, "There before", author="octo", labels=("kept",))
     scene.lab.issue(NAME, "Moving", "Text", author="bob", labels=("kept", "lost"))
@@ -62,7 +62,7 @@ async def test_a_deleted_issue_is_410_everywhere(scene: Scene) -> None:
 
 
 async def locked_deeds(scene: Scene, by: str) -> list[Answer]:
-    """Commenting, reacting, reviewing and remarking in a locked pull request."""
+    """Comment, react, review and remark in a locked pull request; return the answers."""
     comment = scene.repository.comments.records.values()[0]
     remark = {
         "body": "Hm",

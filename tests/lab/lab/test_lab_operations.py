@@ -17,7 +17,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def described() -> set[tuple[str, str]]:
-    """Method and path of every operation of the description."""
+    """Return method and path of every operation of the description."""
     paths = json.loads(DESCRIPTION.read_bytes())["paths"]
     return {(method.upper(), path) for path, item in paths.items() for method in METHODS if method in item}
 

@@ -86,7 +86,7 @@ async def test_mergeability_is_unknown_at_first_and_after_each_push(scene: Scene
 
 
 async def test_the_merge_that_it_would_be_is_a_commit_that_anybody_can_fetch(scene: Scene) -> None:
-    """Made by git when GitHub has looked; it moves with head and base, and is there only while it can be merged."""
+    """Git makes it when GitHub has looked; it moves with head and base, and exists only while they can be merged."""
     bare, ref = scene.repository.bare, "refs/pull/1/merge"
     assert (await scene.pull())["merge_commit_sha"] is None
     assert await bare.sha(ref) is None
@@ -110,7 +110,7 @@ async def test_the_merge_that_it_would_be_is_a_commit_that_anybody_can_fetch(sce
 
 
 async def looked(scene: Scene) -> tuple[bool | None, str | None]:
-    """What is said of the pull request when it is asked for the second time."""
+    """Return the mergeability and merge commit of the pull request after the second read."""
     await scene.get("pulls/1")
     pull = await scene.get("pulls/1")
     return pull["mergeable"], pull["merge_commit_sha"]

@@ -9,7 +9,7 @@ from lab.github.world.repository import MAX_SUB_ISSUES
 
 
 def ids(scene: Scene, *titles: str) -> list[int]:
-    """The ids of new issues of ada's."""
+    """Make issues as ada, and return their ids."""
     return [scene.lab.issue(NAME, title, author="ada").id for title in titles]
 
 

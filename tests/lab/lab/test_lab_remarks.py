@@ -13,7 +13,7 @@ INVALID_PATH = {**INVALID_LINE, "field": "pull_request_review_thread.path"}
 
 
 async def remark(scene: Scene, **changes: Any) -> Any:
-    """The answer to a remark of octo's on the loud line."""
+    """Send octo's remark on the loud line, and return the answer."""
     head = (await scene.get("pulls/1"))["head"]["sha"]
     wanted = {"body": "Why loud?", "commit_id": head, "path": PATH, "line": 4, "side": "RIGHT", **changes}
     wanted = {name: value for name, value in wanted.items() if value is not None}

@@ -26,7 +26,7 @@ from shared import process
 
 
 async def relate(scene: Scene) -> None:
-    """Issue 1 gets a sub-issue, a blocker and a reaction; issue 4 goes elsewhere; an App comes."""
+    """Give issue 1 a sub-issue, a blocker and a reaction; transfer issue 4; install an App."""
     first, second = (scene.lab.issue(NAME, title, author="ada") for title in ("Part", "Lost"))
     scene.repository.relations.adopt(1, first.id, "ada", replace=False)
     scene.lab.block(NAME, 1, by=first.number, actor="ada")
@@ -126,7 +126,7 @@ async def test_it_runs_alone_and_stops_on_term(tmp_path: Path) -> None:
 
 
 def beside(path: Path) -> Path:
-    """The same path, relative to where the tests run."""
+    """Return the same path, relative to the working directory of the tests."""
     return Path(os.path.relpath(path))
 
 

@@ -20,7 +20,7 @@ SECRET = "a-secret-of-the-webhook"
 
 @dataclass
 class Receiver:
-    """Who is sent the webhooks, and what came."""
+    """A receiver of webhooks, and the requests that it has got."""
 
     status: int = 200
     requests: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Receiver:
         return sorted((event, body.get("action", "")) for event, body in bodies)
 
     def payload(self, event: str, action: str = "") -> Any:
-        """The one payload of that event."""
+        """Return the one payload of that event."""
         found = [json.loads(body) for headers, body in self.requests if headers["X-GitHub-Event"] == event]
         (payload,) = [one for one in found if one.get("action", "") == action]
         return payload

@@ -1,4 +1,4 @@
-"""Which stories are told with replicas that lag: half of them, by their names, unless they say why not."""
+"""The choice of stories whose replicas lag: half of them, by their names, unless they give a reason against it."""
 
 from __future__ import annotations
 

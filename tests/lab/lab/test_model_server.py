@@ -27,7 +27,7 @@ STORY = """
 
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[ModelServer]:
-    """A server with a story of two scenes."""
+    """Yield a server with a story of two scenes."""
     story = tmp_path / "story.yml"
     story.write_text(STORY)
     async with ModelServer(Script.load(story)) as server:
@@ -35,7 +35,7 @@ async def server(tmp_path: Path) -> AsyncIterator[ModelServer]:
 
 
 async def post(server: ModelServer, path: str, body: dict[str, Any]) -> tuple[int, str]:
-    """Status and text of an answer."""
+    """Send a request; return status and text of the answer."""
     headers = {"x-api-key": "k3y"}
     async with (
         aiohttp.ClientSession() as session,
@@ -45,12 +45,12 @@ async def post(server: ModelServer, path: str, body: dict[str, Any]) -> tuple[in
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """The data of a stream's events."""
+    """Return the data of a stream's events."""
     return [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")]
 
 
 def messages(*contents: Any, **more: Any) -> dict[str, Any]:
-    """A request to Anthropic; every second message is the model's."""
+    """Return a request to Anthropic; every second message is the model's."""
     turns = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
     return {"model": "m", "system": "Primary working directory: /w", "messages": turns, **more}
 

@@ -1,4 +1,4 @@
-"""That `ENGINE_REQUIRE` turns every kind of skip into a failure, seen on a test run of its own."""
+"""The effect of `ENGINE_REQUIRE`, which turns every kind of skip into a failure, seen on a separate test run."""
 
 from __future__ import annotations
 

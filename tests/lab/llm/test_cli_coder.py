@@ -29,7 +29,7 @@ from shared.workflow import Role
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Shop:
-    """A shop in a directory of its own."""
+    """Return a shop in a directory of its own."""
     return Shop(tmp_path)
 
 
@@ -168,26 +168,26 @@ async def test_what_a_killed_daemon_left_is_swept_and_a_living_call_is_not(tmp_p
 
 
 def names(directory: Path) -> list[str]:
-    """What is in it."""
+    """Return the names in a directory."""
     return [path.name for path in directory.iterdir()]
 
 
 def killed(calls: Path) -> None:
-    """What the call of a killed daemon leaves."""
+    """Make the files that the call of a killed daemon leaves."""
     (calls / "call-dead" / "home").mkdir(parents=True)
     (calls / "call-dead.lock").touch()
     (calls / "call-dead.events").touch()
 
 
 def settings(shop: Shop, **changes: Any) -> Settings:
-    """A configuration with the claude backend."""
+    """Return a configuration with the Claude backend."""
     repository = {"name": "ada/directory"}
     known = {"repositories": (repository,), "state_dir": shop.root / "state", "sandbox": "none"}
     return Settings.model_validate({**known, **changes}, strict=False)
 
 
 async def built(shop: Shop, environment: Mapping[str, str], **changes: Any) -> RoleRouter:
-    """The backend as an agent's process builds it."""
+    """Return the backend as an agent's process builds it."""
     configured = settings(shop, **changes)
     directory = StateDirectory(configured.state_dir).open()
     with directory.claim_identity(Role.WORKER) as identity:

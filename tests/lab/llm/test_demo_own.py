@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 async def project(tmp_path: Path) -> Git:
-    """A repository with one commit on `trunk` and something not committed."""
+    """Make a repository with one commit on `trunk` and an uncommitted change."""
     place = tmp_path / "project"
     _write(place, "a.py", "x = 1\n")
     git = Git(place)
@@ -44,7 +44,7 @@ def _write(place: Path, name: str, text: str) -> None:
 
 
 def everything(place: Path) -> dict[str, tuple[str, int]]:
-    """Every file below a place: its content and how many names it has."""
+    """Return the content and the number of links of every file below a directory."""
     return {
         path.relative_to(place).as_posix(): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_nlink)
         for path in sorted(place.rglob("*"))

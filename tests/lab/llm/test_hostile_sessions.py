@@ -36,7 +36,7 @@ OTHER = '{"other": 1}\n'
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Shop:
-    """A shop whose store has the session of another item."""
+    """Return a shop whose store has the session of another item."""
     return Shop(tmp_path)
 
 
@@ -50,7 +50,7 @@ def place(store: SessionStore, issue: int = 42) -> Path:
 
 
 async def call(shop: Shop, store: SessionStore, body: str, **changes: Any) -> RunOutcome:
-    """One call of a program that does `body`, which may go on with what is kept."""
+    """Run one call of a program that does `body`, which may continue the kept session."""
     continues = Continuation(store, place(store), "text", store.read(place(store)), "TOLD.")
     coder = shop.coder(body, help_text=f"{HELP} --session-id --resume")
     outcome = await coder.run(shop.request(continues=continues, **changes))
@@ -60,7 +60,7 @@ async def call(shop: Shop, store: SessionStore, body: str, **changes: Any) -> Ru
 
 
 def told(shop: Shop) -> list[str]:
-    """How the program was called: to go on or not, with which session in its home, with which prompt."""
+    """Return how the program was called: whether to continue, the sessions in its home, and the prompt."""
     found: list[str] = json.loads((shop.root / "told").read_text())
     return found
 
@@ -138,7 +138,7 @@ async def test_without_room_for_it_the_call_is_as_it_was(shop: Shop, store: Sess
 
 
 async def test_a_call_that_does_not_ask_for_it_gets_no_session_and_leaves_none(shop: Shop, store: SessionStore) -> None:
-    """As those of the planner, of the reviewer and of whoever checks are."""
+    """Calls of the planner, of the reviewer and of checks do not ask for a session."""
     await call(shop, store, GOOD)
     body = "pathlib.Path('argv').write_text(json.dumps(sys.argv)); result()"
     coder = shop.coder(body, help_text=f"{HELP} --session-id --resume")
@@ -169,7 +169,7 @@ async def test_another_version_of_the_program_begins_anew(shop: Shop, store: Ses
 async def test_a_session_that_another_version_kept_as_its_own_is_never_given_to_it(
     shop: Shop, store: SessionStore
 ) -> None:
-    """A line of a state directory from elsewhere: its circumstances are not ours."""
+    """The line comes from another machine's state directory: its circumstances are not ours."""
     found = FoundSession("a-1", (".claude", "projects", "-tree", "a-1.jsonl"), b"planted", 1, {})
     store.write(place(store), KeptSession(found, "", "text", "t1", RealClock().now()))
     await call(shop, store, GOOD)

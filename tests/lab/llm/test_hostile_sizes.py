@@ -70,7 +70,7 @@ def resident() -> int:
 
 @asynccontextmanager
 async def measured() -> AsyncIterator[Memory]:
-    """What this process grows by while the block lasts, looked at a hundred times a second."""
+    """Measure by how much this process grows while the block runs, a hundred times a second."""
     memory = Memory(resident(), resident())
 
     async def look() -> None:
@@ -86,7 +86,7 @@ async def measured() -> AsyncIterator[Memory]:
 
 
 async def quick(request: web.Request) -> web.Response:
-    """A vendor that answers at once."""
+    """Answer at once, as a vendor."""
     await request.read()
     usage = {"input_tokens": 1, "output_tokens": 1}
     return web.json_response({"type": "message", "model": "m", "usage": usage})

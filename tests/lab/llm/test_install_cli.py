@@ -22,7 +22,7 @@ METADATA = "Metadata-Version: 2.1\nName: claude-agent-sdk\nRequires-Dist: nothin
 
 
 def wheel(place: Path, version: str, *, program: bool = True) -> None:
-    """A package like the vendor's, small."""
+    """Make a small package like the vendor's."""
     about = f"claude_agent_sdk-{version}.dist-info"
     files = {
         f"{about}/METADATA": f"{METADATA}Version: {version}\n",
@@ -39,7 +39,7 @@ def wheel(place: Path, version: str, *, program: bool = True) -> None:
 
 
 def empty_wheel(place: Path, requirement: str, files: Mapping[str, str] | None = None) -> None:
-    """A package with `files`, which needs another one that is nowhere."""
+    """Make a package with `files`, which needs another package that does not exist."""
     name, _, version = requirement.replace("-", "_").partition("==")
     about = f"{name}-{version}.dist-info"
     known = {
@@ -56,7 +56,7 @@ def empty_wheel(place: Path, requirement: str, files: Mapping[str, str] | None =
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Mapping[str, str]:
-    """An environment in which packages come from a directory and from nowhere else."""
+    """Return an environment in which packages come from a directory and from nowhere else."""
     wheel(tmp_path / "index", VERSION)
     own = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index"), "PIP_CONFIG_FILE": os.devnull}
     return {"PATH": os.defpath, "HOME": str(tmp_path), "GITHUB_TOKEN": "gh-c4n4ry", **own}

@@ -1,4 +1,4 @@
-"""Whatever ends a call, the ChatGPT login that it renewed is there for the next, and nothing else takes its place."""
+"""The ChatGPT login that a call renews: the next call gets it, whatever ended the call, and never another file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEW = "2026-11-09T00:00:00Z"
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The login of a person."""
+    """Return the login file of a person."""
     home = tmp_path / "home of a person"
     home.mkdir()
     (home / "auth.json").write_text(Issuer().login())
@@ -40,12 +40,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def lender(file: Path) -> LoginLease:
-    """One agent's."""
+    """Return the lease of one agent."""
     return LoginLease(Endpoint(None, "", login=True, file=file), file)
 
 
 def borrowed(file: Path, calls: Path, name: str = "call-1") -> Path:
-    """The CODEX_HOME of a call that has begun; nothing holds its lock."""
+    """Make the CODEX_HOME of a call that has begun; nothing holds its lock."""
     home = calls / name / "home" / ".codex"
     home.mkdir(parents=True)
     (calls / f"{name}.lock").touch()
@@ -54,14 +54,14 @@ def borrowed(file: Path, calls: Path, name: str = "call-1") -> Path:
 
 
 def renewed(home: Path, renewal: str = "r-new") -> None:
-    """Codex renews its copy."""
+    """Renew the copy, as Codex does."""
     known = json.loads((home / "auth.json").read_text())
     known["tokens"]["refresh_token"] = renewal
     (home / "auth.json").write_text(json.dumps({**known, "last_refresh": NEW}))
 
 
 def renewal(file: Path) -> str:
-    """The refresh token that a file has."""
+    """Return the refresh token in a file."""
     found = codex_login.read(file)
     assert found is not None
     return found.renewal
@@ -71,7 +71,7 @@ def renewal(file: Path) -> str:
 async def test_what_a_killed_daemon_s_call_renewed_is_there_before_the_next_call_begins(
     file: Path, tmp_path: Path
 ) -> None:
-    """The next one is of another agent, with a state directory of its own, which has run all the time."""
+    """The next call is one of another agent, with a state directory of its own, which has run all the time."""
     renewed(borrowed(file, tmp_path / "state" / "calls"))
     async with lender(file).open(REQUEST):
         home = borrowed(file, tmp_path / "other" / "calls")

@@ -26,7 +26,7 @@ DATE = "Sun, 22 Nov 2026 02:00:00 GMT"
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
-    """A vendor that says the same thing each time."""
+    """Yield a vendor that gives the same answer each time."""
     async with ModelServer(Script.of(Turn(say="Done."))) as running:
         yield running
 
@@ -50,7 +50,7 @@ async def test_streams_pass_byte_for_byte_and_the_vendor_alone_sees_the_key(serv
 
 
 async def direct(server: ModelServer, body: Mapping[str, Any]) -> bytes:
-    """The vendor's own bytes."""
+    """Return the vendor's own bytes."""
     async with (
         aiohttp.ClientSession() as session,
         session.post(f"{server.url}/v1/messages", json=body, headers={"x-api-key": "direct"}) as answer,

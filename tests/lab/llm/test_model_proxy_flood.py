@@ -33,20 +33,20 @@ BODIES, BODY = 30, 8 * 2**20
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
-    """A vendor that says the same thing each time."""
+    """Yield a vendor that gives the same answer each time."""
     async with ModelServer(Script.of(Turn(say="Done."))) as running:
         yield running
 
 
 def descriptors() -> int:
-    """How many this process has open."""
+    """Return the number of file descriptors that this process has open."""
     gc.collect()
     return len([*Path("/proc/self/fd").iterdir()])
 
 
 @contextmanager
 def idle(path: Path | tuple[str, int], count: int) -> Iterator[list[socket.socket]]:
-    """So many connections on which nothing is said."""
+    """Open so many connections that send nothing."""
     with ExitStack() as stack:
         found = []
         for _ in range(count):
@@ -66,12 +66,12 @@ async def connected(sockets: list[socket.socket], address: str | tuple[str, int]
 
 @pytest.fixture
 def sockets(tmp_path: Path) -> Path:
-    """A directory for sockets whose path is short."""
+    """Return a directory for sockets whose path is short."""
     return tmp_path / "s"
 
 
 async def reached(client: Client, path: Path) -> int:
-    """The status of an honest request by the socket."""
+    """Send an honest request by the socket, and return the status."""
     async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path))) as session:
         inside = Client(Endpoint("http://127.0.0.1:1", client.endpoint.token), session)
         return (await inside.post("/v1/messages", MESSAGES))[0]

@@ -39,7 +39,7 @@ class Slow:
 
 @asynccontextmanager
 async def slow(rest: bytes = REST) -> AsyncIterator[tuple[Slow, Desk]]:
-    """Such a vendor, and a desk before it."""
+    """Yield a slow vendor, and a desk before it."""
     model = Slow(rest)
     async with vendor(model.answer) as desk:
         yield model, desk
@@ -47,7 +47,7 @@ async def slow(rest: bytes = REST) -> AsyncIterator[tuple[Slow, Desk]]:
 
 @asynccontextmanager
 async def streams(client: Client, count: int) -> AsyncIterator[list[aiohttp.ClientResponse]]:
-    """So many answers that have begun, one after the other."""
+    """Begin so many streamed answers, one after the other."""
     url, headers = f"{client.endpoint.base_url}/v1/messages", {"x-api-key": client.endpoint.token}
     opened = [await client.session.post(url, json=MESSAGES, headers=headers) for _ in range(count)]
     yield opened

@@ -1,4 +1,4 @@
-"""What the model proxy lets nobody have: other paths, other servers, the key."""
+"""Refusals of the model proxy: no caller gets other paths, other servers, or the key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shared.llm.proxy.vendors import Upstream, Vendor
 
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
-    """A vendor that says the same thing each time."""
+    """Yield a vendor that gives the same answer each time."""
     async with ModelServer(Script.of(Turn(say="Done."))) as running:
         yield running
 

@@ -20,10 +20,10 @@ MESSAGES = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "cont
 RESPONSES = {"model": "m", "max_output_tokens": 100, "input": [{"role": "user", "content": "x" * 200}]}
 BUDGET = 3.0
 TRUE = 0.2 * 1.0 + 100 * 0.01
-"""What one request does cost by the prices of `test_model_proxy`: 200 tokens of prompt, 100 answered."""
+"""Cost of one request by the prices of `test_model_proxy`: 200 tokens of prompt, 100 answered."""
 
 CEILING = 0.32 * 1.25 + 100 * 0.01
-"""What the proxy may take it for: a token for each byte of it."""
+"""Most that the proxy may charge for the request: one token for each of its bytes."""
 
 TRIES = 12
 

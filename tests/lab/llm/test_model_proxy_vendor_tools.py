@@ -21,7 +21,7 @@ TOOL = {"type": "web_search_20250305", "name": "web_search", "max_uses": 3}
 USING = {**MESSAGES, "tools": [TOOL]}
 ITS = {**RESPONSES, "tools": [{"type": "web_search"}]}
 TOKENS, ITS_TOKENS = 1.78, 1.23
-"""What one answer's tokens cost by the prices of `test_model_proxy`."""
+"""Cost in USD of one answer's tokens by the prices of `test_model_proxy`, for Anthropic and for OpenAI."""
 
 
 async def test_a_configured_search_is_passed_on_bounded_and_charged() -> None:

@@ -1,4 +1,4 @@
-"""What a mirror keeps of the work: chains of fences, whose commits travelled with them, and the ledger's lines."""
+"""The record of the work in a mirror: chains of fences, the commits that they carried, and the ledger's lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKER, REVIEWER = ItemKey(Role.WORKER, 7), ItemKey(Role.REVIEWER, 9)
 
 
 async def moved(mirror: Mirror, key: ItemKey, stage: Stage, before: str | None, carries: str = "", n: int = 0) -> str:
-    """The fence of an item moves on; returns its commit."""
+    """Move the fence of an item, and return its commit."""
     fence = Fence(key, 1, f"{n:032x}", "worker-1", stage, AT + timedelta(minutes=n))
     parents = [one for one in (before, carries) if one]
     oid = await fences_of(mirror).advance(key.ref, write_fence(fence), before, parents, ())
@@ -30,7 +30,7 @@ async def moved(mirror: Mirror, key: ItemKey, stage: Stage, before: str | None, 
 
 
 async def committed(mirror: Mirror, base: str, message: str) -> str:
-    """A commit that is on no branch."""
+    """Make a commit that is on no branch."""
     git = mirror.git
     tree = (await git.run("rev-parse", f"{base}^{{tree}}")).text
     identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")

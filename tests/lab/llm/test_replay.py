@@ -1,4 +1,4 @@
-"""What was recorded of a run is played again, the same way, without the coder that was recorded."""
+"""Recordings of a run: they are played again in the same way, without the coder that was recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CANARY = "ghp_" + "c4n4ry" * 6
 
 @pytest.fixture
 def recorded(engine: Engine) -> Path:
-    """Where this engine records."""
+    """Have the engine record its runs, and return the directory."""
     place = engine.directory / "recording"
     engine.more_settings["llm"] = {"record": place}
     return place

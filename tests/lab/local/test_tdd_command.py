@@ -123,7 +123,7 @@ async def test_a_pull_request_on_origin_has_the_proof_and_no_number_of_ours(
 
 
 async def proved(real: RepositoryRecord, commit: str) -> None:
-    """One pull request, of exactly that commit, and no other branch or ref beside it."""
+    """Assert one pull request with exactly that commit, and no other branch or ref."""
     (pull,) = real.pulls.records.values()
     assert (pull.head_branch, pull.base_branch, pull.head_sha) == ("greeting", "trunk", commit)
     thread = real.issues.require(pull.number)

@@ -105,7 +105,7 @@ async def test_what_ends_before_anything_is_begun_is_one_object_too(project: Pro
 
 @asynccontextmanager
 async def silent_github() -> AsyncIterator[tuple[str, anyio.Event]]:
-    """A server that takes connections and never answers: its address, and an event that says that one came."""
+    """Serve connections without ever answering; yield the address, and an event that tells of the first connection."""
     asked = anyio.Event()
 
     async def keep(stream: SocketStream) -> None:
@@ -121,7 +121,7 @@ async def silent_github() -> AsyncIterator[tuple[str, anyio.Event]]:
 
 @asynccontextmanager
 async def hanging(project: Project, made: str, sentence: str, *words: str) -> AsyncIterator[Process]:
-    """A process that has said `sentence`, while the coder makes what never ends."""
+    """Start a process in which the coder hangs; yield it once it has printed `sentence`."""
     argv = project.command(*words, scenario=HANGS[made])
     log = project.outside / f"{made}.log"
     async with process.started(argv, cwd=project.top, env=project.variables(), log=log) as running:

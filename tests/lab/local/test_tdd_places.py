@@ -1,4 +1,4 @@
-"""Whatever a person's repository looks like, a task reads its commits and adds one branch, and nothing else changes."""
+"""Repositories of any shape: a task reads the person's commits and adds one branch, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def detached(project: Project) -> Project:
 
 
 async def hostile_configuration(project: Project) -> Project:
-    """Hooks, a helper and rewritten addresses that a fetch would follow."""
+    """Configure hooks, a helper and rewritten addresses that a fetch would follow."""
     for key, value in {
         "core.fsmonitor": str(project.outside / "hooks/monitor"),
         "core.hooksPath": str(project.outside / "hooks"),
@@ -140,7 +140,7 @@ async def test_one_branch_comes_in(project: Project, prepared: Callable[[Project
 
 
 async def brought(checkout: Checkout, commit: str, branch: str, place: Path) -> None:
-    """The person's commit into a copy, and one built on it back as a branch."""
+    """Copy the person's commit, and bring one built on it back as a branch."""
     bare = await Bare.create(place, "a/b", "main", {})
     await checkout.copy(commit, bare.path, "main")
     made = ("commit-tree", f"{commit}^{{tree}}", "-p", commit, "-m", "Two")

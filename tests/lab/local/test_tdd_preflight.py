@@ -1,4 +1,4 @@
-"""What keeps a task from beginning is all said at once; what it does to a person's repository is one branch."""
+"""The faults that keep a task from beginning, all told at once, and its one effect on a repository: a branch."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def look(project: Project, variables: Mapping[str, str] | None = None, **o
 
 
 async def refused(project: Project, **options: Any) -> Unready:
-    """What is said of it; nothing was written."""
+    """Return the refusal of a task; assert that nothing was written."""
     before = await project.photograph()
     with pytest.raises(Unready) as caught:
         await look(project, **options)

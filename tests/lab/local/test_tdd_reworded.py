@@ -42,7 +42,7 @@ async def project(tmp_path: Path) -> Project:
 
 
 def prompts(project: Project, call: str) -> list[str]:
-    """What the coder was asked, over all processes."""
+    """Return the prompts of the coder's calls of one kind, over all processes."""
     return [file.read_text() for file in sorted((project.outside / "record").glob(f"*-{call}.json"))]
 
 
@@ -115,7 +115,7 @@ async def test_a_kind_is_said_on_the_command_line_and_once(project: Project) -> 
 
 @asynccontextmanager
 async def hanging(project: Project, made: str, sentence: str) -> AsyncIterator[Process]:
-    """A process that has said `sentence`, while the coder makes what never ends."""
+    """Start a process in which the coder hangs; yield it once it has printed `sentence`."""
     argv = project.command("../SPEC.md", "--branch", "greeting", scenario=HANGS[made])
     log = project.outside / f"{made}.log"
     async with process.started(argv, cwd=project.top, env=project.variables(), log=log) as running:

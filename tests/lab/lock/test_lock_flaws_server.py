@@ -40,7 +40,7 @@ def stage_labels(lab: Lab) -> list[str]:
 
 
 async def half_a_label_change(tmp_path: Path) -> None:
-    """Whichever label call fails, before or after it was carried out: never no stage, and one after the next try."""
+    """Fail each label call, before or after it was carried out: there is always a stage, and one after the next try."""
     async with bench(tmp_path) as b:
         b.lab.issue(NAME, "Search", author="ada", labels=("status:ready",))
         board, seen = LabelBoard(b.client("engine"), NAME, Labels()), [1]
@@ -58,7 +58,7 @@ async def half_a_label_change(tmp_path: Path) -> None:
 
 
 async def a_thread_of_many_pages(tmp_path: Path) -> None:
-    """5,000 old comments: the ACK on the last page is seen, and a claim reads the thread three times at most."""
+    """Add 5,000 old comments: the ACK on the last page is seen, and a claim reads the thread three times at most."""
     async with scene_at(tmp_path) as scene:
         lab, (alice, bob) = scene.bench.lab, scene.agents
         lab.clock.advance(-2 * DAY_SECONDS)
@@ -77,7 +77,7 @@ async def a_thread_of_many_pages(tmp_path: Path) -> None:
 
 
 async def an_issue_that_moves_away(tmp_path: Path) -> None:
-    """A holds an issue that a maintainer transfers: A stops, and nothing is written where it is now."""
+    """Transfer an issue that A holds, as a maintainer: A stops, and writes nothing in the new place."""
     async with scene_at(tmp_path) as scene:
         lab, alice = scene.bench.lab, scene.agents[0]
         await lab.repository("ada/other", {"a.py": ""}, collaborators={"engine": "write"})
@@ -110,7 +110,7 @@ async def test_the_server_plays_no_trick(tmp_path: Path, story: Callable[[Path],
 
 
 async def a_person_moves_the_label_meanwhile(engine: Engine) -> None:
-    """Between A's last look and its label change a maintainer takes `ready` off: A works against nobody."""
+    """Take `ready` off between A's last look and its label change, as a maintainer: A works against nobody."""
     number = engine.ready("Greet people")
     looks = 0
 
@@ -133,7 +133,7 @@ async def a_person_moves_the_label_meanwhile(engine: Engine) -> None:
 
 
 async def a_stale_look_after_the_label_change(engine: Engine) -> None:
-    """A moves the label, and reads that lag show it unmoved: A knows what it did, and finishes."""
+    """Move the label as A while late reads show it unmoved: A knows its own write, and finishes."""
     number = engine.ready("Greet people")
     engine.lab.clock.advance(2 * HOUR_SECONDS)
     engine.lab.faults.plan(Fault(FaultKind.STALE, "GET", rf"/issues/{number}$", nth=2, times=2, seconds=HOUR_SECONDS))

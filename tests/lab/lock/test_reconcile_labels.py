@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that never ends, should anybody ask it."""
+    """Return an engine whose coder never ends if it is asked."""
     engine.script(SLOW)
     return engine
 

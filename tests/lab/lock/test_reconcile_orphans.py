@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that nobody asks."""
+    """Return an engine whose coder must not be asked."""
     engine.script(CODE)
     return engine
 
@@ -83,7 +83,7 @@ async def test_what_a_person_ended_while_nobody_held_it_is_withdrawn_and_its_wor
 
 @pytest.fixture
 def clock(engine: Engine) -> QuickClock:
-    """The agents' clock, put forward by hand."""
+    """Give the agents a clock that the test moves, and return it."""
     engine.clock = clock = QuickClock(engine.lab.clock.advance)
     return clock
 

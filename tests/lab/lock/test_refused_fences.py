@@ -36,7 +36,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
 
 
 async def an_hour(scene: Scene, ticks: int = int(HOUR_SECONDS / TICK_SECONDS)) -> int:
-    """Every agent tries every issue whenever its loop would; how many claims were won."""
+    """Have every agent try every issue as often as its loop would; return the number of claims that were won."""
     won = 0
     for _ in range(ticks):
         scene.bench.clock.seconds += TICK_SECONDS
@@ -55,7 +55,7 @@ async def an_hour(scene: Scene, ticks: int = int(HOUR_SECONDS / TICK_SECONDS)) -
 
 
 def posted(scene: Scene) -> list[int]:
-    """How many comments each issue has."""
+    """Return the number of comments in each issue's thread."""
     return [len(scene.bench.lab.at(NAME).comments.of(number)) for number in range(1, ISSUES + 1)]
 
 
@@ -91,7 +91,7 @@ async def test_a_git_server_that_is_down_gets_no_comment(scene: Scene) -> None:
 
 
 async def test_refusals_that_begin_right_after_a_comment_leave_two_at_most(scene: Scene) -> None:
-    """The rule comes while a comment is being posted: it cannot be recorded, and is gone on with when the rule goes."""
+    """The rule begins while a comment is posted, which cannot be recorded; the comment is used when the rule ends."""
     hooks: list[Path] = []
 
     def person(one: object) -> None:

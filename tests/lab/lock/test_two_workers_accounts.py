@@ -20,7 +20,7 @@ LONGER_THAN_A_HEARTBEAT = 600
 
 @asynccontextmanager
 async def second(engine: Engine, *, known: bool) -> AsyncIterator[Loop]:
-    """A worker on another machine, as another account; `known` says whether it has been told of the first one."""
+    """Run a worker on another machine, as another account; `known` says whether it has been told of the first one."""
     engine.lab.configure(REPOSITORY, collaborators={ENGINE: "write", REVIEWER: "write", SECOND: "write"})
     engine.variables["GITHUB_TOKEN"] = engine.lab.token(SECOND, WRITES)
     github = {"api_url": engine.lab.url, "write_interval_seconds": 0.0}
@@ -43,7 +43,7 @@ async def test_an_issue_that_another_account_holds_is_left_alone(engine: Engine)
 
 
 async def test_whoever_may_move_a_fence_holds_the_item_although_nobody_named_its_account(engine: Engine) -> None:
-    """What another account says in a comment is nobody's word; the fence knows no accounts."""
+    """The comment of an account that nobody named proves nothing; the fence holds the item whatever the account."""
     engine.script(SLOW)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as first, second(engine, known=False) as other:

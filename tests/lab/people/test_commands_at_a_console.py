@@ -19,13 +19,13 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that nobody asks."""
+    """Return an engine whose coder must not be asked."""
     engine.script(CODE)
     return engine
 
 
 async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> OrderResult:
-    """What a console answers to whoever has this token."""
+    """Return a console's answer to an order with the token of `by`, who can write only as the engine's account."""
     rights = WRITES if by == ENGINE else dict.fromkeys(WRITES, "read")
     return await ordered(
         engine.settings("console"), {"GITHUB_TOKEN": engine.lab.token(by, rights)}, Order(verb, number)

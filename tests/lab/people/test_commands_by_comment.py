@@ -144,7 +144,7 @@ async def test_close_and_reset_keeps_the_old_branch_and_starts_over(engine: Engi
 
 
 async def recover(engine: Engine, verb: Verb, number: int) -> OrderResult:
-    """What the console answers, in the name of the engine's own account."""
+    """Return the console's answer to an order in the name of the engine's own account."""
     environment = {"GITHUB_TOKEN": engine.lab.token(ENGINE, WRITES)}
     return await ordered(engine.settings("console"), environment, Order(verb, number))
 

@@ -21,7 +21,7 @@ WAITS = "- call: write_tests\n  fails: max_turns\n"
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting and whose runs are recorded, and a CI that takes no time."""
+    """Return an engine with a coder that knows one greeting, recorded runs, and a CI that takes no time."""
     engine.script(TESTS + CODE)
     engine.more_settings["llm"] = {"record": str(engine.directory / "recorded")}
     return engine
@@ -33,14 +33,14 @@ def say(engine: Engine, number: int, text: str, *, by: str = OWNER) -> int:
 
 
 def prompts(engine: Engine, call: str) -> Iterator[str]:
-    """What the coder was told in each recorded call of one kind."""
+    """Yield the coder's recorded prompts of one kind of call."""
     for file in sorted((engine.directory / "recorded").rglob("*")):
         if file.is_file() and call in str(file) and "prompt" in file.read_text("utf-8", "replace").casefold():
             yield file.read_text("utf-8", "replace")
 
 
 def replies(engine: Engine, number: int) -> list[str]:
-    """The replies that the engine gave once."""
+    """Return the one-time replies of the engine."""
     return [one.body for one in comments(engine, number) if "engine-notice" in one.body]
 
 

@@ -129,7 +129,7 @@ def test_a_disk_that_takes_nothing_stops_nobody(receiver: Receiver, tmp_path: Pa
 
 @asynccontextmanager
 async def mail_server(letters: list[str]) -> AsyncIterator[int]:
-    """As much of SMTP as a client needs that neither signs in nor encrypts."""
+    """Serve as much of SMTP as a client needs that neither signs in nor encrypts; yield the port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 lab\r\n")

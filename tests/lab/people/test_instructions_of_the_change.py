@@ -41,7 +41,7 @@ OBEYED = f"""
 
 @pytest.fixture
 async def engine(engine: Engine) -> Engine:
-    """A project with conventions, and a record of every prompt."""
+    """Return an engine with a project that has conventions, and recorded prompts."""
     engine.more_settings["llm"] = {"record": engine.directory / "prompts"}
     bare = engine.lab.at(REPOSITORY).bare
     async with bare.changing(OWNER):
@@ -51,7 +51,7 @@ async def engine(engine: Engine) -> Engine:
 
 
 def prompts(engine: Engine, call: str) -> list[str]:
-    """What the coder was told in each call of one kind."""
+    """Return the coder's prompts in all calls of one kind."""
     records = [json.loads(one.read_text()) for one in sorted((engine.directory / "prompts").glob("*.json"))]
     found = [str(one["prompt"]) for one in records if one["call"] == call]
     assert found, "positive control: calls are recorded"
@@ -59,7 +59,7 @@ def prompts(engine: Engine, call: str) -> list[str]:
 
 
 def ours(prompt: str) -> str:
-    """A prompt without its marked data."""
+    """Return a prompt without its marked data."""
     left = re.sub(r"<<<(\w+) ([0-9a-f]{16})\n.*?\n\2 \1>>>", "", prompt, flags=re.DOTALL)
     assert left != prompt, "positive control: there is marked data"
     return left

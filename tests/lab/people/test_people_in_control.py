@@ -31,7 +31,7 @@ def say(engine: Engine, number: int, text: str, *, by: str = OWNER) -> int:
 
 
 async def given_up(engine: Engine) -> int:
-    """An issue whose work has failed."""
+    """Make an issue whose work has failed."""
     engine.script(FAILS)
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
@@ -79,7 +79,7 @@ async def test_every_command_by_comment(engine: Engine) -> None:
 
 
 async def recover(engine: Engine, verb: Verb, number: int, *, by: str = ENGINE) -> OrderResult:
-    """What the console answers, with the token of `by`."""
+    """Return the console's answer to an order with the token of `by`."""
     environment = {"GITHUB_TOKEN": engine.lab.token(by, WRITES)}
     return await ordered(engine.settings("console"), environment, Order(verb, number))
 
@@ -102,7 +102,7 @@ async def test_every_command_by_console(engine: Engine) -> None:
 
 
 async def command(engine: Engine, *words: str) -> Finished:
-    """`workflow-engine recover WORDS` as a process of its own."""
+    """Run `workflow-engine recover WORDS` as a separate process."""
     place = engine.directory / "repos.yml"
     place.write_text(
         f"repositories: [{{name: {REPOSITORY}, llm_backend: scripted}}]\n"

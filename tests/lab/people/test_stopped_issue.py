@@ -18,7 +18,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that knows one greeting and approves of it."""
+    """Return an engine with a coder that knows one greeting and approves it."""
     engine.script(TESTS + CODE + REVIEW)
     return engine
 

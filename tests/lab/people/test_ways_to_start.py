@@ -18,12 +18,12 @@ EVERYTHING = {"assigned": True, "mentioned": True, "labels": ["good first issue"
 
 
 def wanted(engine: Engine, *, by: str = OWNER) -> int:
-    """An issue as people write them, without any label."""
+    """Write an issue without any label, as people do."""
     return engine.lab.issue(REPOSITORY, "Greet people", "", author=by).number
 
 
 def ask(engine: Engine, number: int, way: str, *, by: str = OWNER) -> None:
-    """Somebody asks for the work in one of the ways."""
+    """Ask for the work in one of the ways, as `by`."""
     issues: Any = engine.lab.at(REPOSITORY).issues
     match way:
         case "assignment":

@@ -26,29 +26,29 @@ ANSWERS = """
 
 @pytest.fixture
 def one(engine: Engine) -> Engine:
-    """A project in which two questions a day are answered, and a coder that knows two issues."""
+    """Return an engine that answers two questions a day, with a coder that knows two issues."""
     engine.script(ANSWERS)
     engine.repository_settings["assistant"] = {"per_day": 2}
     return engine
 
 
 def asked(engine: Engine, number: int, text: str = "", author: str = OWNER) -> int:
-    """Somebody asks; the comment's id."""
+    """Post a question as `author`; return the comment's id."""
     return engine.lab.comment(REPOSITORY, number, text or f"@{ENGINE} where is the list read?", author=author).id
 
 
 def issue(engine: Engine, title: str = "A crash on an empty list", author: str = "mallory") -> int:
-    """Somebody writes an issue, without any label."""
+    """Write an issue without any label as `author`."""
     return engine.lab.issue(REPOSITORY, title, "It ends.", author=author).number
 
 
 def told(engine: Engine, number: int) -> list[str]:
-    """What the engine says in a thread."""
+    """Return the engine's comments in a thread."""
     return [one.body for one in engine.lab.at(REPOSITORY).comments.of(number) if one.author == ENGINE]
 
 
 async def paid(engine: Engine) -> list[str]:
-    """The states in the register, oldest first."""
+    """Return the states in the register, oldest first."""
     bare = engine.lab.at(REPOSITORY).bare
     tip = await bare.sha("refs/ack/assistant")
     lines = [json.loads(line.message) for line in await bare.log(None, tip, 20)] if tip else []
@@ -56,7 +56,7 @@ async def paid(engine: Engine) -> list[str]:
 
 
 async def over(engine: Engine, loop: Loop, questions: int = 1) -> None:
-    """Look, and wait until so many questions are over."""
+    """Tick until so many questions are over."""
     with anyio.fail_after(HANGS_SECONDS):
         while (await paid(engine)).count("over") < questions:
             await engine.tick(loop)

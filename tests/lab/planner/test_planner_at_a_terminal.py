@@ -28,14 +28,14 @@ CTRL_C, ENTER = b"\x03", b"\r"
 
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
-    """The demo's project, and a coder that knows its first story."""
+    """Yield the demo's project, and a coder that knows its first story."""
     async with Lab(tmp_path / "github") as lab, Engine.of(lab, tmp_path, demo_script(tmp_path)) as engine:
         yield engine
         assert lab.unlisted == []
 
 
 def configured(engine: Engine) -> Path:
-    """A configuration file for a process of its own."""
+    """Write a configuration file for a separate process."""
     path = engine.directory / "config.yml"
     one = {"name": REPOSITORY, "llm_backend": "scripted", "poll_interval": 0.2, "approval": "terminal"}
     data = {
@@ -51,7 +51,7 @@ def configured(engine: Engine) -> Path:
 
 
 def editor(engine: Engine) -> Path:
-    """An editor that renames the only specification."""
+    """Write an editor that renames the only specification."""
     path = engine.directory / "editor"
     path.write_text("#!/bin/sh\nexec sed -i 's/title: Search users by name/title: Find users by name/' \"$1\"\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -91,7 +91,7 @@ class Pty:
 
 @asynccontextmanager
 async def terminal(engine: Engine) -> AsyncIterator[Pty]:
-    """`planner-agent ada/directory` with a person in front of it."""
+    """Run `planner-agent ada/directory` with a person in front of it."""
     master, slave = pty.openpty()
     environment = {
         "PATH": "/usr/bin:/bin",

@@ -35,7 +35,7 @@ class Meanwhile:
 
 @pytest.fixture
 def engine(engine: Engine, tmp_path: Path) -> Engine:
-    """A coder that knows the demo's first story."""
+    """Return an engine with a coder that knows the demo's first story."""
     engine.scenario = demo_script(tmp_path)
     return engine
 

@@ -15,26 +15,26 @@ from shared.workflow import Role, Stage
 
 @pytest.fixture
 def one(engine: Engine, tmp_path: Path) -> Engine:
-    """The demo's project, and a coder that knows its first story."""
+    """Return an engine with the demo's project and a coder that knows its first story."""
     engine.scenario = demo_script(tmp_path)
     return engine
 
 
 async def tick(engine: Engine, state: str = "machine-1") -> list[str]:
-    """A planner on the machine `state` looks once; what became of the stories it took."""
+    """Have a planner on the machine `state` look once; return the results of the stories that it took."""
     async with engine.agent(Role.PLANNER, state=state) as loop:
         await engine.tick(loop)
     return [str(ended.result) for ended in loop.ended]
 
 
 def story(engine: Engine, *, by: str = OWNER) -> int:
-    """`by` writes a story and labels it; returns its number."""
+    """Write a story as `by` and label it; return its number."""
     text = "People know a part of the name only."
     return engine.lab.issue(REPOSITORY, "Add user search", text, author=by, labels=("story",)).number
 
 
 def specifications(engine: Engine) -> list[IssueRecord]:
-    """The issues that the engine created."""
+    """Return the issues that the engine created."""
     issues = engine.lab.at(REPOSITORY).issues
     return [one for one in issues.records.values() if one.author == ENGINE and not one.is_pull]
 
@@ -81,7 +81,7 @@ async def test_a_story_that_is_found_closed_says_who_closed_it(one: Engine, by: 
 
 
 def told_of(engine: Engine, number: int) -> str:
-    """The planner's status comment of a story."""
+    """Return the planner's status comment of a story."""
     bodies = [one.body for one in engine.lab.at(REPOSITORY).comments.records.values() if one.number == number]
     (said,) = (body for body in bodies if "engine-status" in body.partition("\n")[0])
     return said

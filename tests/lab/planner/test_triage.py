@@ -26,26 +26,26 @@ BUG = """
 
 @pytest.fixture
 def one(engine: Engine) -> Engine:
-    """A project that wants one proposal a day, and a coder that knows three issues."""
+    """Return an engine that makes one proposal a day, with a coder that knows three issues."""
     engine.script(BUG)
     engine.repository_settings["triage"] = {"per_day": 1}
     return engine
 
 
 async def tick(engine: Engine, state: str = "machine-1", role: Role = Role.PLANNER) -> list[str]:
-    """An agent on the machine `state` looks once; what became of what it took."""
+    """Have an agent on the machine `state` look once; return the results of its items."""
     async with engine.agent(role, state=state) as loop:
         await engine.tick(loop)
     return [str(ended.result) for ended in loop.ended]
 
 
 def told(engine: Engine, number: int) -> list[str]:
-    """What the engine says in a thread."""
+    """Return the engine's comments in a thread."""
     return [one.body for one in engine.lab.at(REPOSITORY).comments.of(number) if one.author == ENGINE]
 
 
 def issue(engine: Engine, title: str, text: str = "It ends.") -> int:
-    """A stranger writes an issue."""
+    """Write an issue as a stranger."""
     return engine.lab.issue(REPOSITORY, title, text, author="mallory").number
 
 

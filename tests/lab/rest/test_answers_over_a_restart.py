@@ -1,4 +1,4 @@
-"""What was known at the last stop costs nothing at the next start, and is never believed unconfirmed."""
+"""Answers kept over a restart: they cost nothing at the next start, and are never believed unconfirmed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from shared.workflow.labels import Labels
 
 
 def started(b: Bench, directory: Path, token: str) -> GitHub:
-    """A client as a new process would make it."""
+    """Return a client as a new process would make it."""
     return b.client_of(token, KeptAnswers(directory / "answers" / "answers.db", token, b.clock))
 
 
 async def look(github: GitHub) -> tuple[object, ...]:
-    """What an agent reads at its start."""
+    """Read everything that an agent reads at its start."""
     return (
         await People(github, NAME).me(),
         await People(github, NAME).repository(),
@@ -80,5 +80,5 @@ async def test_what_another_version_has_kept_is_read_anew(tmp_path: Path) -> Non
 
 
 def urls(b: Bench) -> list[str]:
-    """Every address that was asked."""
+    """Return every requested address."""
     return [f"{b.lab.url}{one.path}?{one.query}" for one in b.lab.exchanges]

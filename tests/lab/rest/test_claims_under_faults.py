@@ -16,7 +16,7 @@ ONE_COMMENT = r"/issues/comments/[0-9]+$"
 
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
-    """An issue, and two agents."""
+    """Yield an issue and two agents."""
     async with scene_at(tmp_path) as here:
         yield here
 

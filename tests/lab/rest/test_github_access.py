@@ -1,4 +1,4 @@
-"""What a token may do is found out without changing anything."""
+"""Checks of a token's permissions that change nothing."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ Act = Callable[[GitHub, Any], Awaitable[object]]
 
 
 def named(act: Act) -> Act:
-    """With what the fence names being known."""
+    """Return the act, done after the fence has named the issue."""
 
     async def acted(github: GitHub, script: Any) -> object:
         Issues(github, R).name(FENCE)
@@ -117,7 +117,7 @@ async def test_what_stays_away_for_two_minutes_is_gone_and_until_then_hardly_ask
 
 
 async def _until_it_counts(act: Act, github: GitHub, script: Any) -> None:
-    """As ticks do: whatever it raises, the next one tries again."""
+    """Repeat `act` as ticks do, a second later each time, while the server does not show everything."""
     while True:
         try:
             await act(github, script)
@@ -184,7 +184,7 @@ async def test_a_new_item_of_a_list_is_not_gone_because_the_next_replica_does_no
 
 
 async def test_an_item_that_was_named_lately_is_not_gone_because_it_is_not_shown() -> None:
-    """Whoever names it is new, too: what an old text names may have been deleted since."""
+    """An item that was named long ago may have been deleted since: only a recent name is a reason to ask again."""
     async with scripted(Plan(body={}), NOT_FOUND, NOT_FOUND, Plan(body=issue(42))) as (github, script):
         await github.synchronise()
         assert (await Issues(github, R).named(42, NOW)).number == 42

@@ -1,4 +1,4 @@
-"""What a server does not have or a token may not see means the same in `doctor` and in the engine."""
+"""Features that a server lacks or a token may not see: they mean the same in `doctor` and in the engine."""
 
 from __future__ import annotations
 

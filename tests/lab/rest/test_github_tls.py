@@ -45,7 +45,7 @@ class Server:
 
 
 def certify(directory: Path, *, until: datetime) -> tuple[Path, Path]:
-    """A key and a certificate for 127.0.0.1 that only vouches for itself."""
+    """Make a key and a self-signed certificate for 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     made = (
@@ -100,7 +100,7 @@ async def client(url: str, *, proxy: str | None = None, trusting: Path | None = 
 
 
 def closed_port() -> int:
-    """A port on which nobody listens."""
+    """Return a port on which nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
@@ -186,7 +186,7 @@ async def test_git_names_a_proxy_that_is_down(tmp_path: Path) -> None:
 
 @pytest.mark.fault(46)
 def test_nothing_switches_verification_off() -> None:
-    """No place in the program where certificates are not checked."""
+    """There is no place in the program where certificates are not checked."""
     root = Path(__file__).parents[3]
     rooms = ("shared", "config", "console", "worker_agent", "reviewer_agent", "planner_agent")
     switches = ("ssl=False", "verify=False", "CERT_NONE", "check_hostname = False", "_create_unverified", "sslVerify")

@@ -41,13 +41,13 @@ class Scene:
     tokens: list[Exchange] = field(default_factory=list)
 
     def note(self, exchange: Exchange) -> None:
-        """Remember what made a token."""
+        """Keep exchanges that made a token."""
         if exchange.path.endswith("/access_tokens"):
             self.tokens.append(exchange)
 
     @asynccontextmanager
     async def parts(self, *, local: Clock | None = None, repositories: tuple[str, ...] = ()) -> AsyncIterator[Parts]:
-        """What an agent would be built from, signed in as the App; `local` is the machine's own clock."""
+        """Build the parts of an agent that is signed in as the App; `local` is the machine's own clock."""
         settings = Settings.model_validate(
             {
                 "repositories": [{"name": name, "llm_backend": "scripted"} for name in repositories or (REPOSITORY,)],

@@ -39,7 +39,7 @@ class Here:
 
     @property
     def labels(self) -> set[str]:
-        """What the issue carries now."""
+        """The labels that the issue carries now."""
         return set(self.issue_now.labels)
 
     @property
@@ -48,7 +48,7 @@ class Here:
         return self.lab.at(NAME).issues.require(self.issue.number)
 
     async def relabel(self) -> frozenset[str]:
-        """From implementing to testing; no answer is needed any more."""
+        """Move the label from implementing to testing, and remove the flag that asks for an answer."""
         return await self.board.show(
             self.issue.number, Stage.TESTING, PERSON, known=self.known, flags_off=[Flag.NEEDS_ANSWER]
         )
@@ -167,7 +167,7 @@ async def test_without_graphql_a_start_only_adds(tmp_path: Path) -> None:
 
 
 def other(here: Here) -> IssueRecord:
-    """A second issue of the same repository."""
+    """Make a second issue of the same repository."""
     return here.lab.issue(NAME, "U", "- [ ] AC1", author="ada", labels=("status:reviewing", "bug"))
 
 
@@ -202,7 +202,7 @@ async def test_of_two_items_the_one_that_is_right_already_is_left_alone(tmp_path
 
 
 async def opened(here: Here) -> WantedLabels:
-    """A pull request that was opened just now, whose label the repository does not know yet."""
+    """Open a pull request; return its wanted labels, one of which the repository does not know yet."""
     pull = await Issues(here.github, NAME).create("Change", "Text", (), PERSON)
     here.calls.clear()
     return WantedLabels(pull.number, Stage.NEW, pull.labels, beside=("automated",))

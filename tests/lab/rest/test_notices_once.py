@@ -1,4 +1,4 @@
-"""What is said without a lease is said once, when its reply is lost and the list is late too."""
+"""Notices without a lease: each is posted once, even if its reply is lost and the list is late too."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _doors(github: GitHub) -> list[Door]:
 
 
 def _teach(github: GitHub) -> None:
-    """Everything is known by its id, so that GraphQL is asked."""
+    """Teach the client the ids of everything, so that it uses GraphQL."""
     for number in (7, 8):
         item = {"number": number, "node_id": f"I_{number}", "labels": [{"name": CANARY, "node_id": "LA_1"}]}
         github.ids.learn(f"/repos/ada/app/issues/{number}", item)
@@ -96,7 +96,7 @@ def _teach(github: GitHub) -> None:
 
 @pytest.fixture
 async def sent() -> AsyncIterator[tuple[GitHub, list[str]]]:
-    """A client of a server that answers everything with an empty object, and what it was sent."""
+    """Yield a client of a server that answers everything with an empty object, and the bodies that it got."""
     bodies: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:

@@ -29,7 +29,7 @@ LOOK_AGAIN_SECONDS = 62.0
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that takes a while, and one clock for both sides that a test moves on."""
+    """Return an engine with a slow coder, and one clock for both sides, which the test moves."""
     engine.script(SLOW_TESTS + CODE)
     engine.clock = engine.lab.clock
     return engine
@@ -37,7 +37,7 @@ def engine(engine: Engine) -> Engine:
 
 @contextmanager
 def revoked(engine: Engine) -> Iterator[None]:
-    """In this block GitHub knows no token of the engine."""
+    """Revoke all tokens of the engine while the block runs."""
     tokens = engine.lab.world.tokens
     taken: dict[str, TokenRecord] = {value: token for value, token in tokens.items() if token.login == ENGINE}
     for value in taken:
@@ -47,7 +47,7 @@ def revoked(engine: Engine) -> Iterator[None]:
 
 
 async def refused_ticks(engine: Engine, worker: Loop, count: int) -> None:
-    """So many polls, each of which says that the token is refused."""
+    """Run so many ticks, each of which must report that the token is refused."""
     for _ in range(count):
         engine.lab.clock.advance(POLL_SECONDS)
         with pytest.raises(Unauthorized, match="does not accept the token"):
@@ -55,7 +55,7 @@ async def refused_ticks(engine: Engine, worker: Loop, count: int) -> None:
 
 
 def asked(engine: Engine, since: int) -> list[tuple[str, int]]:
-    """Method and status of what came over the REST API."""
+    """Return method and status of the requests over the REST API."""
     return [(one.method, one.status) for one in list(engine.lab.exchanges)[since:] if ".git/" not in one.path]
 
 
@@ -115,7 +115,7 @@ async def test_a_token_that_stays_revoked_lets_the_lease_run_out_and_the_work_st
 
 
 async def settled(engine: Engine, worker: Loop) -> None:
-    """One poll of a daemon that GitHub refuses."""
+    """Poll once while GitHub refuses the token, and wait until every item rests for it."""
     with pytest.raises(Unauthorized):
         await worker.tick()
     await eventually(lambda: all(rest == Rest("token", sentence=rest.sentence) for rest in worker.resting))

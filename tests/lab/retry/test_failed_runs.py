@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 
 
 def failing(ending: str, times: int | None = None) -> str:
-    """The scripted coder whose first call fails so, `times` times or always."""
+    """Return a script whose first call fails so, `times` times or always."""
     if times is None:
         return f"- call: write_tests\n  fails: {ending}\n"
     fails = f"- call: write_tests\n  fails: {ending}\n  times: {times}\n"
@@ -28,21 +28,21 @@ def failing(ending: str, times: int | None = None) -> str:
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """Agents whose clock the test moves."""
+    """Return an engine whose agents' clock the test moves."""
     engine.clock = LabClock()
     return engine
 
 
 @asynccontextmanager
 async def worker(engine: Engine, state: str = "machine-1") -> AsyncIterator[Loop]:
-    """One worker, as far as its first rest."""
+    """Run one worker as far as its first rest."""
     async with engine.agent(Role.WORKER, state=state) as loop:
         await engine.tick(loop)
         yield loop
 
 
 def pass_time(engine: Engine, seconds: float) -> None:
-    """For the agents and for GitHub."""
+    """Let time pass for the agents and for GitHub."""
     assert isinstance(engine.clock, LabClock)
     engine.clock.advance(seconds)
     engine.lab.clock.advance(seconds)

@@ -43,7 +43,7 @@ async def merged(
     after: CiBehaviour = RED,
     more: Mapping[str, str] | None = None,
 ) -> Change:
-    """A pull request is reviewed and merged onto a base whose CI was in one mood and is in another then.
+    """Have a pull request reviewed and merged onto a base whose CI was in one mood and is in another then.
 
     `more` are the files of a second commit.
     """
@@ -66,13 +66,13 @@ async def watched(engine: Engine, *reviewers: Loop, looks: int = 3) -> None:
 
 
 def by_engine(engine: Engine, *, pulls: bool = False) -> Sequence[IssueRecord]:
-    """What the reviewer has opened."""
+    """Return the issues or pull requests that the reviewer has opened."""
     issues = engine.lab.at(REPOSITORY).issues.records.values()
     return [one for one in issues if one.author == REVIEWER and one.is_pull is pulls]
 
 
 def told(engine: Engine, change: Change) -> list[str]:
-    """What is said in the thread of a merged pull request about its base."""
+    """Return the comments about the base in the thread of a merged pull request."""
     said = engine.lab.at(REPOSITORY).comments.records.values()
     return [one.body for one in said if one.number == change.number and "fail since this was merged" in one.body]
 

@@ -1,4 +1,4 @@
-"""What happens to a pull request after its worker has handed it over: a late red check, an edit, a push."""
+"""A pull request after the worker's hand-over: a late red check, an edit, a push."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ ORDERLY = "Greet people by their name."
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting and one repair, and `merge: auto`."""
+    """Return an engine with a coder that knows one greeting and one repair, and `merge: auto`."""
     engine.script(TESTS + CODE + FIX + REVIEW)
     engine.repository_settings |= {"merge": "auto"}
     return engine
 
 
 async def handed_over(engine: Engine) -> PullRecord:
-    """One worker hands a pull request to review."""
+    """Have one worker hand a pull request to review."""
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.ended), worker)
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
@@ -56,7 +56,7 @@ def merged(engine: Engine) -> bool:
 
 
 async def reviewed(engine: Engine, ticks: int = 3) -> Loop:
-    """A reviewer that has just been started looks a few times."""
+    """Have a reviewer that has just been started look a few times."""
     async with engine.agent(Role.REVIEWER) as reviewer:
         for _ in range(ticks):
             await engine.tick(reviewer)
@@ -138,13 +138,13 @@ async def test_a_blocker_that_is_named_under_review_holds_the_merge_until_it_is_
 
 
 def say(engine: Engine, sha: str, state: str) -> None:
-    """A check of somebody else's ends, late."""
+    """Report the late end of somebody else's check."""
     engine.lab.clock.advance(2)
     engine.lab.at(REPOSITORY).checks.say(sha, "audit", state, description="Unsafe", creator=OWNER)
 
 
 def ask_for_changes(engine: Engine, pull: PullRecord) -> None:
-    """A person sets the label by hand, in place of the one that is there."""
+    """Set the label by hand as a person, in place of the present one."""
     for label in labels(engine, pull.number):
         if label.startswith("status:"):
             engine.lab.unlabel(REPOSITORY, pull.number, label, actor=OWNER)

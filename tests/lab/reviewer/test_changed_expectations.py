@@ -46,7 +46,7 @@ def engine(engine: Engine) -> Engine:
 
 
 async def handed_over(engine: Engine, keys: Keyring = NO_KEYS) -> Change:
-    """The worker's pull request, as it is at its hand-over: its claim names an old test that was changed."""
+    """Make the worker's pull request as at its hand-over, whose claim names an old test that was changed."""
     here = engine.lab.at(REPOSITORY)
     issue = here.issues.open(
         OWNER, "Greet politely", "## Acceptance criteria\n- [ ] AC1: People are greeted politely.\n"
@@ -66,7 +66,7 @@ async def handed_over(engine: Engine, keys: Keyring = NO_KEYS) -> Change:
 
 
 async def reviewed(engine: Engine) -> None:
-    """A reviewer that has just been started looks a few times."""
+    """Have a reviewer that has just been started look a few times."""
     engine.lab.clock.advance(2)
     async with engine.agent(Role.REVIEWER) as reviewer:
         for _ in range(4):
@@ -74,12 +74,12 @@ async def reviewed(engine: Engine) -> None:
 
 
 def is_merged(change: Change) -> bool:
-    """Asked anew, after it was not."""
+    """Return whether the change is merged, read anew."""
     return change.merged
 
 
 def review_of(engine: Engine, change: Change) -> str:
-    """What our review of the change says."""
+    """Return the text of our review of the change."""
     reviews = engine.lab.at(REPOSITORY).pulls.reviews_of(change.number)
     (body,) = [one.body for one in reviews if one.author == REVIEWER]
     return body

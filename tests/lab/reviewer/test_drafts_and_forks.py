@@ -19,27 +19,27 @@ MORE = {"directory/greeting.py": "def greet(name):\n    return 'Hello, ' + name\
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A reviewer that approves of the greeting, and `merge: auto`."""
+    """Return an engine with a reviewer that approves the greeting, and `merge: auto`."""
     engine.script(REVIEW)
     engine.repository_settings |= {"merge": "auto"}
     return engine
 
 
 async def proposed(engine: Engine, *, author: str = "mallory", draft: bool = False) -> PullRecord:
-    """A pull request from somebody's fork for an issue of the owner's."""
+    """Open a pull request from somebody's fork for an issue of the owner's."""
     issue = engine.lab.issue(REPOSITORY, "Greet people", "Greet them by name.", author=OWNER).number
     title, body = "Greet people", f"Closes #{issue}"
     return await engine.lab.propose(REPOSITORY, CODE, title, body, author=author, draft=draft)
 
 
 def ask(engine: Engine, pull: PullRecord) -> None:
-    """The owner wants a review of it."""
+    """Ask for a review of it as the owner."""
     engine.lab.clock.advance(2)
     engine.lab.label(REPOSITORY, pull.number, "status:reviewing", actor=OWNER)
 
 
 def green(engine: Engine, pull: PullRecord) -> None:
-    """Its checks, which a maintainer has let run, are green."""
+    """Report its checks, which a maintainer has let run, as green."""
     engine.lab.at(REPOSITORY).checks.say(pull.head_sha, "test", "success", description="ok", creator=OWNER)
 
 

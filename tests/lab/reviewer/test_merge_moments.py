@@ -80,7 +80,7 @@ DEEDS: tuple[Deed, ...] = (
 
 
 Point = Callable[[Change], bool]
-"""Whether the request that was asked last is the one to strike."""
+"""A predicate on a change: True if the newest request is the one to strike."""
 
 
 async def reviewed(change: Change, reviewer: Loop, deed: Deed, point: Point) -> None:
@@ -102,7 +102,7 @@ async def reviewed(change: Change, reviewer: Loop, deed: Deed, point: Point) -> 
 
 
 async def nothing(change: Change) -> None:
-    """Nobody does anything."""
+    """Do nothing."""
 
 
 POINTS: dict[str, Point] = {
@@ -130,7 +130,7 @@ async def test_nothing_is_merged_but_what_was_approved_and_still_is(engine: Engi
 
 
 async def test_a_base_that_moves_with_the_turn_is_read_again(engine: Engine) -> None:
-    """What one look has read of the refs at once is no word on the look that follows the turn."""
+    """The look that follows the turn reads the refs again; the refs that an earlier look has read do not count."""
 
     async def moves_the_base(change: Change) -> None:
         tip = await push(engine, "main", {"BASE.md": "Newer, and broken.\n"})

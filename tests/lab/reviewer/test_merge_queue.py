@@ -86,7 +86,7 @@ async def test_what_conflicts_in_the_queue_is_resolved_by_the_worker(engine: Eng
 
 
 LATER = 301.0
-"""So long after it was told what is missing it is looked at again, if nothing shows before."""
+"""Seconds until an unmerged pull request is looked at again after its status was told, if nothing shows before."""
 
 
 @pytest.fixture
@@ -96,14 +96,14 @@ def clocked(engine: Engine) -> Engine:
 
 
 async def later(engine: Engine, reviewer: Loop, seconds: float = LATER) -> None:
-    """That time passes, for everybody; then the reviewer looks."""
+    """Let time pass for all agents, then have the reviewer look."""
     assert isinstance(engine.clock, QuickClock)
     engine.clock.skip(seconds)
     await looks(engine, reviewer)
 
 
 def entries(engine: Engine, number: int) -> int:
-    """How often it was put into the queue."""
+    """Return how often a pull request was put into the queue."""
     events = engine.lab.at(REPOSITORY).issues.events
     return sum((one.number, one.event) == (number, "added_to_merge_queue") for one in events)
 

@@ -1,4 +1,4 @@
-"""What a repository asks of a merge, over HTTP and git: a size, a time to object, another's word, no such label."""
+"""A repository's conditions for a merge, over HTTP and git: size, time to object, approval by others, no such label."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECOND = "grace"
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A reviewer that approves, in a repository in which two people may write."""
+    """Return an engine with a reviewer that approves, in a repository in which two people may write."""
     engine.script(SCRIPT)
     engine.repository_settings |= {"merge": "auto", "delete_branch": False}
     here = engine.lab.at(REPOSITORY)
@@ -29,7 +29,7 @@ def engine(engine: Engine) -> Engine:
 
 
 async def looked_at(engine: Engine, change: Change, ticks: int = 3) -> PullRecord:
-    """A reviewer that has just been started looks a few times."""
+    """Have a reviewer that has just been started look a few times; return the pull request."""
     async with engine.agent(Role.REVIEWER) as reviewer:
         for _ in range(ticks):
             await engine.tick(reviewer)

@@ -47,7 +47,7 @@ BOTH = """
 
 
 def reviews(engine: Engine, pull: int) -> int:
-    """How often the engine has reviewed it."""
+    """Return how often the engine has reviewed a pull request."""
     return sum(one.author == REVIEWER for one in engine.lab.at(REPOSITORY).pulls.reviews_of(pull))
 
 

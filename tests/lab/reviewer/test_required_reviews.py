@@ -20,7 +20,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A reviewer that approves and may merge, in a repository in which Grace and Alan may write."""
+    """Return an engine with a reviewer that approves and may merge; Grace and Alan may write."""
     engine.script(SCRIPT)
     engine.repository_settings |= {"merge": "auto", "delete_branch": False}
     here = engine.lab.at(REPOSITORY)
@@ -35,7 +35,7 @@ def protect(engine: Engine, rules: Protection) -> None:
 
 
 def merges_asked(engine: Engine) -> int:
-    """How often GitHub was asked to merge anything."""
+    """Return the number of merge requests that GitHub got."""
     return sum(one.method == "PUT" and one.path.endswith("/merge") for one in engine.lab.exchanges)
 
 

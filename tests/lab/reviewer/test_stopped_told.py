@@ -1,4 +1,4 @@
-"""What is stopped in the middle of a review or before a merge: it is told when it is so, and how it goes on."""
+"""Work that is stopped during a review or before a merge: people are told at once, and told how it is resumed."""
 
 from __future__ import annotations
 

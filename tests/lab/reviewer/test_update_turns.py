@@ -21,13 +21,13 @@ def approvals_of(engine: Engine, login: str) -> int:
 
 
 async def merges_of_base(engine: Engine, number: int) -> int:
-    """How often the base was merged into the work branch of an issue."""
+    """Return how often the base was merged into the work branch of an issue."""
     log = await engine.lab.at(REPOSITORY).bare.log("refs/heads/main", f"refs/heads/{work_branch(number)}", 50)
     return sum(commit.message.startswith("Merge ") for commit in log)
 
 
 def first(here: Office, numbers: list[int]) -> list[int]:
-    """The issues whose pull request tells that it waits for nothing but an approval."""
+    """Return the issues whose pull request says that it waits for nothing but an approval."""
     waits = "It waits for 1 approval of a person"
     return [one for one in numbers if here.is_approved(one) and waits in here.status(here.pull(one).number)]
 

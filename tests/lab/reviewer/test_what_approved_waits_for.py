@@ -1,4 +1,4 @@
-"""What is said of an approved pull request that is not merged: whoever does that to the letter has it merged."""
+"""The instructions about an approved pull request that is not merged: following them to the letter has it merged."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LOOKS = 8
 
 Looks = Callable[[], Awaitable[None]]
 Story = Callable[[Change, Looks], Awaitable[None]]
-"""Somebody brings the hindrance about, reads what is said, and does it."""
+"""Steps of a person who causes the blocker, reads the instruction, and follows it."""
 
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A reviewer that approves and may merge, on a clock of its own."""
+    """Return an engine with a reviewer that approves and may merge, on a clock of its own."""
     engine.script(SCRIPT)
     engine.repository_settings |= {"merge": "auto", "delete_branch": False}
     engine.clock = QuickClock(engine.lab.clock.advance)
@@ -63,7 +63,7 @@ async def review_is_asked_for_again(change: Change, looks: Looks) -> None:
 
 
 async def merge_is_ordered_when_the_flag_is_off(change: Change, looks: Looks) -> None:
-    """What was told first is done; what is missing then is told as well."""
+    """Follow the first instruction; the comment then gives the next one, `/merge`, which is followed too."""
     await flag_is_taken_off(change, looks)
     await looks()
     assert not change.merged
@@ -97,7 +97,7 @@ async def requester_approves(change: Change, looks: Looks) -> None:
 
 
 async def requested(change: Change, looks: Looks) -> ReviewRecord:
-    """Grace requests changes; the owner has it reviewed as it is, as often as the engine asks for that."""
+    """Request changes as Grace; have it reviewed as it is, as the owner, as often as the engine asks for that."""
     engine = change.engine
     protect(change, approvals=3)
     await looks()
@@ -116,7 +116,7 @@ async def requested(change: Change, looks: Looks) -> ReviewRecord:
 
 
 async def remark(change: Change, looks: Looks) -> None:
-    """Grace comments on a line while an approval is missing; it comes, and nothing is merged over what she said."""
+    """Comment on a line as Grace while an approval is missing; after it, nothing is merged over her remark."""
     engine = change.engine
     protect(change, approvals=2)
     await looks()
@@ -176,7 +176,7 @@ async def test_whoever_does_what_is_said_has_it_merged(engine: Engine, story: St
 
 
 def remarks(change: Change, author: str, body: str = "", *, reply_to: int | None = None) -> int:
-    """Somebody comments on a line, or answers there, as GitHub keeps it: a review without words; the comment's id."""
+    """Comment on a line, or answer there, as GitHub keeps it: a review without words; return the comment's id."""
     pulls = change.engine.lab.at(REPOSITORY).pulls
     review = change.engine.lab.review(REPOSITORY, change.number, author=author, state="COMMENTED")
     line = DiffPlace("guide.md", 1, "RIGHT", "@@ -0,0 +1 @@\n+Read me.", "Read me.", 1)
@@ -244,7 +244,7 @@ async def test_a_remark_on_the_commit_holds_the_merge_also_when_it_came_before_t
 
 
 async def seen(engine: Engine, reviewer: Loop, done: Callable[[], bool]) -> None:
-    """The reviewer looks until `done`, some minutes apart, and no more often than it takes for everything."""
+    """Have the reviewer look until `done`, some minutes apart, no more often than everything needs."""
     clock = engine.clock
     assert isinstance(clock, QuickClock)
     for _ in range(LOOKS):

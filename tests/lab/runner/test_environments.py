@@ -39,7 +39,7 @@ result()
 
 
 def settings_of(root: Path, sandbox: str = "none", **more: object) -> Settings:
-    """A configuration with two repositories whose state lies below `root`."""
+    """Return a configuration with two repositories whose state is below `root`."""
     names = [{"name": "ada/public", **more}, {"name": "ada/private"}]
     known = {"repositories": names, "state_dir": str(root / "state"), "work_dir": str(root / "work")}
     return Settings.model_validate({**known, "sandbox": sandbox, "claude_cli": str(root / "claude")}, strict=False)

@@ -54,7 +54,7 @@ test('fixed', () => assert.equal(new Date(0).toISOString(), '1970-01-01T00:00:00
 
 
 async def run(place: Path, runner: Runner, command: str, shift: int | None) -> dict[str, bool]:
-    """Test -> whether it passed."""
+    """Run the tests; return whether each has passed."""
     scratch = place.parent / "scratch"
     scratch.mkdir(exist_ok=True)
     bench = TestBench({"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"}, 60.0)
@@ -92,7 +92,7 @@ async def test_what_depends_on_the_clock_in_node_shows(tmp_path: Path) -> None:
 
 
 def _project(directory: Path, name: str, text: str) -> Path:
-    """A project with one test file whose tests pass for half a year."""
+    """Make a project with one test file whose tests pass for half a year."""
     import time
 
     place = directory / "project"

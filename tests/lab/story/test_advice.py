@@ -44,14 +44,14 @@ Story = Callable[[Engine], Awaitable[int]]
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, and merges that need nobody."""
+    """Return an engine whose merges need no person."""
     engine.script(GOOD)
     engine.repository_settings["merge"] = "auto"
     return engine
 
 
 async def given_up(engine: Engine, script: str) -> int:
-    """An issue whose work failed by `script`; then whatever it was about is corrected."""
+    """Make an issue whose work failed by `script`, then correct the cause."""
     engine.script(script)
     number = engine.ready("Greet people")
     await once(engine, number)
@@ -106,7 +106,7 @@ async def stopped_by_a_label(engine: Engine) -> int:
 
 
 async def stopped_with_a_pull_request(engine: Engine) -> int:
-    """`ready` begins nothing while the pull request is open; what is said then does."""
+    """Set `ready` while the pull request is open, which begins nothing; then follow the answer."""
     number = engine.ready("Greet people")
     await once(engine, number)
     (pull,) = pulls(engine)
@@ -296,7 +296,7 @@ async def test_what_is_advised_about_a_run_ends_merged(engine: Engine, told: str
 
 
 def _told_of(told: str) -> tuple[Category, Ending]:
-    """A failure about which this is advised, which a scripted coder can have."""
+    """Return a failure that leads to this advice, and that a scripted coder can have."""
     known = [(category, ending) for category, ending in advice_table.of_runs()[told] if ending is not None]
     usual = {
         Category.TURNS: Ending.MAX_TURNS,
@@ -311,7 +311,7 @@ def _told_of(told: str) -> tuple[Category, Ending]:
 
 
 def told_as_merged(engine: Engine, number: int) -> bool:
-    """The issue is closed, its status says so, and nothing on it or the pull request waits any more."""
+    """Return whether the issue is closed with a status about it, and nothing on it or the pull request is waiting."""
     if engine.issue(number).open or "Merged in #" not in status(engine, number):
         return False
     *_, last = pulls(engine)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 
 PERSON = "grace"
 LATE = 3
-"""So many looks after its approval by the engine a pull request gets that of a person."""
+"""Looks after the engine's approval until a pull request gets that of a person."""
 
 LIST = Template("""
 - call: plan
@@ -101,7 +101,7 @@ def rank(engine: Engine, number: int) -> int:
 
 
 class Day:
-    """What happens beside the agents, a little at each look: approvals that are late, and news on the base."""
+    """The events beside the agents, a few at each look: approvals that are late, and news on the base."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.looks = engine, 0
@@ -111,7 +111,7 @@ class Day:
         self.out_of_turn: list[str] = []
 
     async def worker_looks(self, worker: Loop) -> None:
-        """One look of a worker, which is to claim the most urgent of what it may claim."""
+        """Have a worker look once; note whether it claimed the most urgent of the issues that it may claim."""
         before = self.claimable()
         await self.engine.tick(worker)
         new = [number for number in first_claims(self.engine) if number not in self.claimed]
@@ -143,7 +143,7 @@ class Day:
                 self.approve_late(pull)
 
     def approve_late(self, pull: PullRecord) -> None:
-        """The person approves of each head once, some looks after the engine has."""
+        """Approve each head once as a person, some looks after the engine has."""
         asked = pull.number, pull.head_sha
         self.seen[asked] = self.seen.get(asked, 0) + 1
         if self.seen[asked] == LATE:
@@ -164,7 +164,7 @@ def is_begun(engine: Engine, issue: IssueRecord) -> bool:
 
 
 def first_claims(engine: Engine) -> list[int]:
-    """The issues in the order in which a worker has claimed them first."""
+    """Return the issues in the order of their first claims by a worker."""
     threads = engine.lab.at(REPOSITORY).issues.records.values()
     issues = [one.number for one in threads if not one.is_pull and "story" not in one.labels]
     acks = {one.id: number for number in issues for one in comments(engine, number) if "\nACK:" in one.body}
@@ -172,7 +172,7 @@ def first_claims(engine: Engine) -> list[int]:
 
 
 async def busy_repository(engine: Engine) -> None:
-    """Everything that is wanted at the beginning of the day, in a repository whose branch asks for two approvals."""
+    """Write everything that is wanted at the start of the day, in a repository that requires two approvals."""
     listed = "".join(LIST.substitute(name=name) for name in (*LISTED, *LISTED_BY_HAND))
     engine.script(stub_project.scenario(*BY_HAND, *TOLD) + listed, ci=stub_project.CI)
     await push(engine, "main", {**stub_project.FILES, "list.txt": "start\nend\n"})

@@ -21,13 +21,13 @@ BODY = "Greet people.\n\n## Acceptance criteria\n- [ ] AC1: `greet(name)` says h
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting, a reviewer that likes it, and a CI that takes no time."""
+    """Return an engine with a coder that knows one greeting, a reviewer that approves, and a CI that takes no time."""
     engine.script(TESTS + CODE + REVIEW)
     return engine
 
 
 async def merge(engine: Engine) -> str:
-    """The owner presses the button; the first digits of the commit."""
+    """Press the merge button as the owner; return the first digits of the commit."""
     (pull,) = pulls(engine)
     await press(engine.lab.at(REPOSITORY), pull.number, MergeOrder(), engine.lab.account(OWNER))
     (merged,) = pulls(engine)

@@ -22,7 +22,7 @@ OF_WORKER = frozenset({Stage.IMPLEMENTING, Stage.TESTING, Stage.CI_FAILED})
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that knows one greeting, and a reviewer that approves of it."""
+    """Return an engine with a coder that knows one greeting, and a reviewer that approves it."""
     engine.script(TESTS + CODE + REVIEW)
     return engine
 
@@ -33,12 +33,12 @@ def say(engine: Engine, number: int, text: str) -> None:
 
 
 def plans(engine: Engine, number: int) -> int:
-    """How many plans were posted to a story."""
+    """Return the number of plans that were posted to a story."""
     return len([one for one in comments(engine, number) if "<!-- engine-plan/" in one.body])
 
 
 def paid(engine: Engine) -> list[str]:
-    """Every call that was answered on any machine."""
+    """Return every call that was answered on any machine."""
     return [path.name for path in engine.directory.glob("*/scripted/*-given")]
 
 
@@ -71,7 +71,7 @@ async def test_a_plan_is_asked_about_edited_rejected_and_at_last_given_to_a_pers
 
 
 async def in_a_round(engine: Engine, stage: Stage, *, phase: str = "ci") -> tuple[int, int]:
-    """An issue at `reviewing` whose pull request is at `stage` of its first round of changes; both numbers."""
+    """Make an issue at `reviewing` whose pull request is at `stage` of its first round of changes; return both."""
     shown = "status:reviewing" if stage not in HALTED else f"status:{stage}"
     number = issue(engine, shown)
     pull = await pull_request(engine, number, f"status:{stage}")
@@ -95,7 +95,7 @@ async def test_a_ci_that_stays_red_in_a_round_of_changes_is_given_to_a_person(en
 
 
 async def given_up(engine: Engine) -> tuple[int, int]:
-    """An issue whose CI stayed red, and its pull request; CI has recovered since."""
+    """Make an issue whose CI stayed red, and its pull request; CI has recovered since."""
     engine.repository_settings |= {"ci": {"max_retries": 0}}
     engine.ci.jobs = {CHECK_NAME: "false"}
     number = engine.ready("Greet people")
@@ -166,7 +166,7 @@ async def test_a_commit_that_a_person_asks_about_during_a_review_is_reviewed(eng
 
 
 async def approved(engine: Engine) -> int:
-    """A pull request that the engine has built and approved."""
+    """Make a pull request that the engine has built and approved."""
     number = engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker, engine.agent(Role.REVIEWER) as reviewer:
         await engine.until(lambda: bool(worker.ended), worker)

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.long, pytest.mark.fault(11)]
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that knows one greeting, a reviewer that approves of it, and short waits that take no time."""
+    """Return an engine whose coder knows one greeting, with an approving reviewer, and waits that take no time."""
     engine.clock = QuickClock(engine.lab.clock.advance)
     engine.script(TESTS + CODE + REVIEW)
     return engine
@@ -28,7 +28,7 @@ def reviews(engine: Engine) -> int:
 
 
 async def hand_over(engine: Engine) -> int:
-    """A worker hands its pull request to review; returns its number."""
+    """Have a worker hand its pull request to review; return its number."""
     engine.ready("Greet people")
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.ended), worker, ticks=60)

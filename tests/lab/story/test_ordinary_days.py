@@ -1,4 +1,4 @@
-"""What a maintainer does without thinking of the engine, while it works: every item goes on, or says how it would."""
+"""Ordinary acts of a maintainer while the engine works: every item goes on, or tells what it needs to go on."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ HEAD = {"resource": "PullRequest", "code": "invalid", "field": "head"}
 
 @dataclass
 class Strike:
-    """What one request is answered with; `hit` tells which one it was."""
+    """The answer to one request that fits; `hit` tells which one it was."""
 
     method: str
     path: str
@@ -41,7 +41,7 @@ class Strike:
     hit: str = ""
 
     def answer(self, request: web.Request) -> web.Response | None:
-        """The first request that fits is struck."""
+        """Return the planned answer for the first request that fits, else None."""
         fits = request.method == self.method and re.search(rf"/repos/[^/]+/[^/]+{self.path}$", request.path)
         if self.hit or not fits:
             return None
@@ -82,7 +82,7 @@ STRIKES: dict[str, tuple[Any, ...]] = {
 """Kind -> method, path, status, message, errors and headers of the answer."""
 
 QUICK = ("no commit for check runs", "head invalid", "no node for labels", "a comment too quickly")
-"""Those of every run; the others take their time."""
+"""Strikes of every run; the others take longer."""
 
 NEVER_ASKED = ("no thread",)
 """All that was written there is ours and known; only what somebody else writes is read."""

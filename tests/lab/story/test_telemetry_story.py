@@ -28,7 +28,7 @@ def expressions() -> list[str]:
 
 
 async def up_to_the_first_review(engine: Engine) -> list[str]:
-    """One agent of each kind on one machine; what each answers at `/metrics` in the end."""
+    """Run one agent of each kind on one machine; return what each finally answers at `/metrics`."""
     story = tell(engine)
     async with engine.agent(Role.PLANNER) as planner:
         await engine.until(lambda: has(engine, story, "status:awaiting-approval"), planner)
@@ -119,7 +119,7 @@ def shows_what_the_dashboard_asks(pages: list[str]) -> None:
 
 
 def families(pages: list[str]) -> tuple[set[str], dict[str, set[str]]]:
-    """The names that can be asked for, and the labels of those that have a value."""
+    """Return the names that can be asked for, and the labels of those that have a value."""
     known: set[str] = set()
     labels: dict[str, set[str]] = {}
     for page in pages:

@@ -1,4 +1,4 @@
-"""What one story takes from the first word to the merge: requests that are charged, and processes of git."""
+"""Costs of one story from the first word to the merge: requests that are charged, and processes of git."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shared.workflow import Role
 from shared.workflow.labels import Labels
 
 MADE_IN_THE_PROCESS = {"clone", "init", "count-objects", "for-each-ref", "update-ref", "read-tree", "checkout-index"}
-"""What git is not asked for in an ordinary life."""
+"""Git commands that an ordinary life never starts."""
 
 
 @pytest.mark.prompt("what is asked again because it is shown late would be counted")

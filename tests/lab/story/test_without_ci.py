@@ -18,7 +18,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project without any CI, `merge: auto`, and a patience of ten minutes."""
+    """Return an engine without any CI, with `merge: auto`, and a timeout of ten minutes."""
     engine.script(TESTS + CODE + REVIEW)
     engine.ci.jobs = {}
     engine.repository_settings |= {"merge": "auto", "ci": {"interval": 1, "timeout": 600}}

@@ -1,4 +1,4 @@
-"""What git says of a work branch: how a head stands to our commit, and which of its commits are the engine's."""
+"""Git's answers about a work branch: how a head relates to our commit, and which of its commits are the engine's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fence(base: str, work_head: str) -> Fence:
 
 
 async def engines(remote: Bare, on: str, phase: str, files: dict[str, str]) -> str:
-    """A commit as the engine makes it."""
+    """Make a commit as the engine does."""
     said = f"Change\n\nIssue: #42\nPhase: {phase}\n"
     lines = [f"commit refs/heads/{BRANCH}\ncommitter Engine <e@example.org> now\ndata {len(said)}\n{said}\nfrom {on}\n"]
     lines += [f"M 100644 inline {path}\ndata {len(text)}\n{text}\n" for path, text in files.items()]

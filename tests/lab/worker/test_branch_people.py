@@ -26,14 +26,14 @@ PUSH = r"\.git/git-receive-pack$"
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project; nothing is refactored."""
+    """Return an engine that refactors nothing."""
     engine.repository_settings |= {"refactor": "off"}
     return engine
 
 
 @dataclass
 class Scene:
-    """What a moment looks at."""
+    """The state at one moment of the work, for tests that choose when a person pushes."""
 
     engine: Engine
     number: int
@@ -98,7 +98,7 @@ async def during_the_answer_to_a_review(at: Scene) -> bool:
 
 
 async def person(at: Scene, moment: Moment, pushed: list[str]) -> None:
-    """Pushes one commit as soon as the moment has come, on top of the newest commit that the engine has made."""
+    """Push one commit as a person as soon as the moment has come, on top of the engine's newest commit."""
     while not await moment(at):  # noqa: ASYNC110 - what it waits for is another machine's doing
         await anyio.sleep(0.02)
     at.engine.lab.clock.advance(2)
@@ -138,7 +138,7 @@ async def test_what_a_person_pushes_is_built_upon_whenever_it_comes(engine: Engi
 
 
 async def noted(engine: Engine, number: int, commit: str) -> bool:
-    """Whether the issue's notes say something of a commit."""
+    """Return whether the issue's notes have one on this commit."""
     git = engine.lab.at(REPOSITORY).bare.git
     listed = (await git.check("notes", f"--ref=refs/notes/workflow/issue-{number}", "list")).text
     return commit in listed

@@ -17,13 +17,13 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project; nothing is refactored."""
+    """Return an engine that refactors nothing."""
     engine.repository_settings |= {"refactor": "off"}
     return engine
 
 
 THEIRS = {"directory/greeting.py": "def shout(name):\n    return name.upper()\n"}
-"""What somebody adds to the base under the very path that the implementation writes."""
+"""A file that somebody adds to the base under the very path that the implementation writes."""
 
 RESOLVED = """
 - call: resolve_conflict
@@ -68,7 +68,7 @@ HALF = """
 
 
 async def opened(engine: Engine, worker: Loop) -> str:
-    """A pull request that waits for CI; returns its branch."""
+    """Open a pull request that waits for CI; return its branch."""
     engine.lab.ci_mood(REPOSITORY, NEVER)
     number = engine.ready("Greet people")
     await engine.until(lambda: bool(worker.resting), worker)
@@ -76,7 +76,7 @@ async def opened(engine: Engine, worker: Loop) -> str:
 
 
 async def collided(engine: Engine, worker: Loop) -> str:
-    """The base changes the file that the pull request changes, and then CI is green."""
+    """Change on the base the file that the pull request changes, then make CI green."""
     branch = await opened(engine, worker)
     await push(engine, "main", THEIRS)
     engine.lab.ci_mood(REPOSITORY, GREEN)
@@ -85,7 +85,7 @@ async def collided(engine: Engine, worker: Loop) -> str:
 
 
 async def handed_over(engine: Engine, worker: Loop) -> str:
-    """A pull request that waits for its review; returns its branch."""
+    """Make a pull request that waits for its review; return its branch."""
     number = engine.ready("Greet people")
     await engine.until(lambda: bool(worker.ended), worker)
     assert worker.ended[0].result is Result.HANDED_OVER
@@ -93,7 +93,7 @@ async def handed_over(engine: Engine, worker: Loop) -> str:
 
 
 async def changes_asked_for(engine: Engine, worker: Loop) -> None:
-    """A person asks for changes, and the round ends."""
+    """Ask for changes as a person, and wait until the round ends."""
     engine.lab.clock.advance(2)
     engine.lab.comment(REPOSITORY, pulls(engine)[0].number, "Please see to it.", author=OWNER)
     engine.lab.label(REPOSITORY, pulls(engine)[0].number, "status:changes-requested", actor=OWNER)
@@ -166,7 +166,7 @@ async def test_a_base_500_commits_ahead_is_merged_before_a_round_of_changes(engi
 
 
 async def far_ahead(engine: Engine, count: int) -> None:
-    """`count` commits on the base, one of them to a file that only a person may change."""
+    """Make `count` commits on the base, one of them to a file that only a person may change."""
     bare = engine.lab.at(REPOSITORY).bare
     lines = []
     for number in range(count):

@@ -70,7 +70,7 @@ MEDDLING = """
 
 @pytest.fixture
 async def engine(engine: Engine) -> Engine:
-    """The project with two pending tests, and a planner that looks for them."""
+    """Return an engine with two pending tests, and a planner that looks for them."""
     engine.script(CODE)
     engine.repository_settings["tdd"] = {"pending": {"globs": ["tests/test_green.py", "tests/**/test_*.py"]}}
     await push(engine, "main", {"tests/test_green.py": GREEN, "tests/test_red.py": RED})
@@ -78,20 +78,20 @@ async def engine(engine: Engine) -> Engine:
 
 
 def created(engine: Engine) -> list[IssueRecord]:
-    """The issues that the engine wrote, oldest first."""
+    """Return the issues that the engine wrote, oldest first."""
     issues = engine.lab.at(REPOSITORY).issues
     return [one for one in issues.records.values() if one.author == ENGINE and not one.is_pull]
 
 
 async def plan(engine: Engine, state: str = "machine-1") -> None:
-    """A planner on one machine starts, looks twice and stops."""
+    """Start a planner on one machine, have it look twice, and stop it."""
     async with engine.agent(Role.PLANNER, state=state) as planner:
         await engine.tick(planner)
         await engine.tick(planner)
 
 
 async def verify(engine: Engine, number: int, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What is false in what a pull request claims, when everything is run again."""
+    """Run `verify` on a pull request and return its false statements."""
     file = engine.directory / "verify.yml"
     file.write_text(
         f"""
@@ -132,7 +132,7 @@ async def test_a_test_that_is_green_once_activated_becomes_a_pull_request_withou
 
 
 async def is_published(engine: Engine, number: int) -> None:
-    """Whether there is a pull request with the activation, and nothing else was made or paid."""
+    """Assert that a pull request has the activation, and that nothing else was made or paid for."""
     branch = f"tdd/{number}-tests-test-green-py-test-is-empty-at-first"
     (pull,) = pulls(engine)
     assert (pull.head_branch, labels(engine, number)) == (branch, {"status:reviewing"})

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """Nothing is refactored."""
+    """Return an engine that refactors nothing."""
     engine.script(TESTS + CODE + REVIEW)
     return engine
 

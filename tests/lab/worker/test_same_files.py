@@ -16,7 +16,7 @@ FILES = "Greet them.\n\n## Files\n- `directory/greeting.py`\n"
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that knows one greeting, and a reviewer that may merge."""
+    """Return an engine with a coder that knows one greeting, and a reviewer that may merge."""
     engine.script(TESTS + CODE + REVIEW)
     engine.repository_settings["merge"] = "auto"
     return engine

@@ -16,7 +16,7 @@ from shared.workflow import Role
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, and a coder that knows one greeting."""
+    """Return an engine with a coder that knows one greeting."""
     engine.script(TESTS + CODE)
     return engine
 

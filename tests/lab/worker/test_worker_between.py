@@ -1,4 +1,4 @@
-"""What people do while the worker rests on what it knows: beside its pull request, and beside its work."""
+"""Acts of people while the worker waits on cached knowledge: beside its pull request, and beside its work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an issue may depend on: never on itself or its story, and a circle of two is told to people."""
+"""Dependencies of an issue: never on itself or its story; a cycle is reported to people once."""
 
 from __future__ import annotations
 

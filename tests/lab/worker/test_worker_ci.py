@@ -38,21 +38,21 @@ APPROVAL = CiBehaviour((Ending("action_required"),))
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting and one repair, and `merge: auto`."""
+    """Return an engine with a coder that knows one greeting and one repair, and `merge: auto`."""
     engine.script(TESTS + CODE + FIX + REVIEW)
     engine.repository_settings |= {"merge": "auto", "refactor": "off"}
     return engine
 
 
 async def handed_over(engine: Engine) -> Loop:
-    """One worker, until the item has ended."""
+    """Run one worker until the item has ended."""
     async with engine.agent(Role.WORKER) as worker:
         await engine.until(lambda: bool(worker.ended), worker)
     return worker
 
 
 async def overdue(engine: Engine, **ci: object) -> Loop:
-    """One worker that waits for CI for one second, and then until the item has ended."""
+    """Run one worker that waits for CI for one second, until the item has ended."""
     engine.repository_settings["ci"] = {"timeout": 1, **ci}
     async with engine.agent(Role.WORKER) as worker:
         await engine.in_time(lambda: bool(worker.ended), worker)
@@ -64,7 +64,7 @@ def pulls_merged(engine: Engine) -> list[int]:
 
 
 def attempts(engine: Engine) -> int:
-    """How many workflow runs there were on the newest commit."""
+    """Return the number of workflow attempts on the newest commit."""
     checks = engine.lab.at(REPOSITORY).checks
     return max((run.attempt for run in checks.runs.values()), default=0)
 

@@ -1,4 +1,4 @@
-"""What it costs to look at CI: nothing while it says the same, and no oftener than configured."""
+"""The cost of polling CI: nothing while the answers are the same, and no more often than configured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.workflow import Role
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, and a coder that knows one greeting."""
+    """Return an engine with a coder that knows one greeting."""
     engine.script(TESTS + CODE)
     return engine
 

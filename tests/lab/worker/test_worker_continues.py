@@ -71,13 +71,13 @@ class Remembering:
         return [json.loads(file.read_text().partition("\n")[0]) for file in ordered]
 
     def program(self, *, refuses: bool = False) -> None:
-        """From now on it is one that takes no session up, or the usual one."""
+        """Use a program that resumes no session if `refuses`, else the usual one, from now on."""
         body = PROGRAM.replace("REFUSES", str(refuses))
         path = Shop(self.shop).program(body, help_text=f"{HELP} --session-id --resume")
         self.engine.more_settings["claude_cli"] = str(path)
 
     def known(self) -> list[tuple[str, list[str]]]:
-        """Each answered call, and what the program remembered then."""
+        """Return each answered call with what the program remembered then."""
         return [(call["kind"], call["known"]) for call in self.calls if not call["refused"]]
 
     @property
@@ -86,7 +86,7 @@ class Remembering:
         return sorted((self.engine.directory / "machine-1" / "sessions").rglob("*.session"))
 
     async def stopped_after_a_try(self) -> int:
-        """An agent that is stopped as soon as it has heard of its first try; returns its issue."""
+        """Stop an agent as soon as it has heard of its first attempt; return its issue."""
         number = self.engine.ready("Greet people")
         async with self.engine.agent(Role.WORKER) as worker:
             await self.engine.look(worker)
@@ -94,13 +94,13 @@ class Remembering:
         return number
 
     async def gone_on_with(self) -> None:
-        """An agent on the same machine, until the item has ended."""
+        """Run an agent on the same machine until the item has ended."""
         async with self.engine.agent(Role.WORKER) as worker:
             await self.engine.until(lambda: bool(worker.ended), worker)
         assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
 
     async def settled(self) -> list[int | None]:
-        """What the ledger says of the runs' sessions, the newest last."""
+        """Return `resumed` of each run that the ledger has settled, the newest last."""
         bare = self.engine.lab.at(REPOSITORY).bare
         texts = (await bare.git.run("log", "--reverse", "--format=%B%x00", "refs/ack/ledger")).text.split("\0")
         lines = [line for text in texts for line in text.splitlines()]
@@ -110,7 +110,7 @@ class Remembering:
 
 @pytest.fixture
 async def scene(engine: Engine) -> AsyncIterator[Remembering]:
-    """An engine that may go on with sessions of the last five minutes."""
+    """Yield an engine that may continue sessions of the last five minutes."""
     shop = engine.directory / "bin"
     shop.mkdir()
     async with ModelServer(Script(())) as server:

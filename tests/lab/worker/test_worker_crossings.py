@@ -1,4 +1,4 @@
-"""Where a crash, a refusal or a person meets the worker between two writes."""
+"""A crash, a refusal or a person's order between two writes of the worker."""
 
 from __future__ import annotations
 

@@ -134,6 +134,6 @@ async def test_every_rollback_stands_in_the_note_of_the_commit_that_is_gone_back
 
 
 def shown(engine: Engine, number: int) -> str:
-    """The status comment, or nothing while there is none."""
+    """Return the status comment; empty if there is none."""
     found = [one.body for one in engine.lab.at(REPOSITORY).comments.of(number) if "engine-status" in one.body]
     return found[0] if found else ""

@@ -14,13 +14,13 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """A coder that knows one greeting."""
+    """Return an engine with a coder that knows one greeting."""
     engine.script(TESTS + CODE)
     return engine
 
 
 def chore(engine: Engine) -> int:
-    """An issue that is no business of the engine's: no label at all."""
+    """Write an issue that does not concern the engine: without any label."""
     return engine.lab.issue(REPOSITORY, "Ask the lawyers", author=OWNER).number
 
 

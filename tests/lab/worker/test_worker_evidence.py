@@ -27,7 +27,7 @@ OURS = "grep -q f.Hello directory/greeting.py && { echo 'directory/greeting.py:1
 
 
 async def repaired(engine: Engine, code: str) -> tuple[claims.Claim, str, int]:
-    """What the pull request claims when it is handed over after one repair, its body, and the issue."""
+    """Run a repair of CI; return the claim of the pull request that is handed over, its body, and the issue."""
     engine.script(TESTS + CODE + FIX.format(code) + REVIEW)
     engine.repository_settings |= {"refactor": "off"}
     engine.ci.jobs = {CHECK_NAME: OURS}

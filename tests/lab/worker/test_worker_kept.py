@@ -1,4 +1,4 @@
-"""What is left of an item that was given up: commits, notes, the last patch, and what the program said."""
+"""The remains of an item that failed: commits, notes, the last patch, and the program's transcript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rests without a worker: said truly however its worker ended, and asked about once when a person ends it."""
+"""Items that wait without a worker: their status is true, however it ended; a person's end is asked about once."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FIX = """
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting, and a CI that takes no time."""
+    """Return an engine with a coder that knows one greeting, and a CI that takes no time."""
     engine.script(TESTS + CODE)
     return engine
 
 
 def answered(engine: Engine) -> int:
-    """How many requests have been answered in full; what has not changed since costs nothing."""
+    """Return the number of requests that were answered in full; an unchanged answer costs nothing."""
     return len([one for one in engine.lab.exchanges if one.status != 304 and ".git/" not in one.path])
 
 

@@ -15,13 +15,13 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting, and a CI that takes no time."""
+    """Return an engine with a coder that knows one greeting, and a CI that takes no time."""
     engine.script(TESTS + CODE)
     return engine
 
 
 async def branch_off(engine: Engine, name: str) -> None:
-    """A second branch beside the default one; the engine works on it."""
+    """Make a second branch beside the default one, on which the engine works."""
     bare = engine.lab.at(REPOSITORY).bare
     async with bare.changing(OWNER):
         await bare.git.run("update-ref", f"refs/heads/{name}", "refs/heads/main")
@@ -29,13 +29,13 @@ async def branch_off(engine: Engine, name: str) -> None:
 
 
 async def merge(engine: Engine) -> None:
-    """The owner presses the button."""
+    """Press the merge button as the owner."""
     (pull,) = pulls(engine)
     await press(engine.lab.at(REPOSITORY), pull.number, MergeOrder(), engine.lab.account(OWNER))
 
 
 def requests(engine: Engine) -> int:
-    """How many requests have been answered in full; what has not changed since costs nothing."""
+    """Return the number of requests that were answered in full; an unchanged answer costs nothing."""
     return len([exchange for exchange in engine.lab.exchanges if exchange.status != 304])
 
 

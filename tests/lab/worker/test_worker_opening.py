@@ -18,13 +18,13 @@ OPENED = f"/repos/{REPOSITORY}/pulls"
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, and a coder that knows one greeting."""
+    """Return an engine with a coder that knows one greeting."""
     engine.script(TESTS + CODE)
     return engine
 
 
 async def just_before_it_is_opened(engine: Engine, number: int, *moves: tuple[str, str]) -> Loop:
-    """A person moves branches, each to where another one is, right before the pull request would be opened."""
+    """Move branches, each to another one's place, as a person, right before the pull request would be opened."""
     bare, done = engine.lab.at(REPOSITORY).bare, list[str]()
 
     async def moved(method: str, path: str) -> None:
@@ -141,7 +141,7 @@ async def test_a_stage_that_is_taken_off_while_the_pull_request_opens_is_an_orde
 
 
 async def test_what_graphql_has_done_before_it_refused_is_no_order(engine: Engine) -> None:
-    """It carries out what it can: of a pull request that it does not know yet it knows the issue."""
+    """GraphQL carries out what it can: it knows the issue, and not yet the pull request."""
     number, opened = engine.ready("Greet people"), list[str]()
 
     async def done_already(method: str, path: str) -> None:

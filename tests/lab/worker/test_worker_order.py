@@ -1,4 +1,4 @@
-"""What a maintainer sees of the order of work: the urgent first, then the old; what is Grace's is left to Grace."""
+"""The order of work as a maintainer sees it: first urgent, then old issues; those assigned to a person are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def engine(engine: Engine) -> Engine:
 
 
 def ready(engine: Engine, title: str, *more: str) -> int:
-    """The owner writes an issue, a minute after the one before."""
+    """Write an issue as the owner, a minute after the previous one."""
     engine.lab.clock.advance(60)
     return engine.lab.issue(REPOSITORY, title, author=OWNER, labels=("status:ready", *more)).number
 
@@ -28,7 +28,7 @@ async def worked(engine: Engine, worker: Loop, items: int) -> None:
 
 
 def in_order(engine: Engine, *numbers: int) -> list[int]:
-    """The issues as they were claimed, by their first ACKs."""
+    """Return the issues as they were claimed, by their first ACKs."""
     claimed = {one.id: number for number in numbers for one in comments(engine, number) if "\nACK:" in one.body}
     return list(dict.fromkeys(claimed[id] for id in sorted(claimed)))
 

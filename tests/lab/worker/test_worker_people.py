@@ -32,7 +32,7 @@ from shared.workflow import Role, Stage
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting, and a CI that takes no time."""
+    """Return an engine with a coder that knows one greeting, and a CI that takes no time."""
     engine.script(TESTS + CODE)
     return engine
 

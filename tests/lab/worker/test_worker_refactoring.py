@@ -36,7 +36,7 @@ GREEN = ["Implement Greet people", "Add tests for Greet people"]
 
 
 async def history(engine: Engine, number: int) -> list[str]:
-    """The subjects of the work branch, newest first."""
+    """Return the subjects of the work branch, newest first."""
     base, head = (await fence(engine, number)).base, await branch(engine, number)
     assert head is not None
     commits = await engine.lab.at(REPOSITORY).bare.log(base, head, 10)

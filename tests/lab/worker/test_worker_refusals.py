@@ -1,4 +1,4 @@
-"""What the worker may not publish, by its own policy or by the server's: a person is told, nothing is repeated."""
+"""Contents that the worker may not publish, by its own policy or the server's: told to a person, never repeated."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def implementing(content: str) -> str:
 
 
 def told(engine: Engine) -> str:
-    """Everything that people can read there."""
+    """Return all texts that people can read there."""
     repository = engine.lab.at(REPOSITORY)
     bodies = [comment.body for number in range(1, 9) for comment in repository.comments.of(number)]
     issues = [engine.issue(item.number) for item in (*repository.issues.records.values(),)]
@@ -48,7 +48,7 @@ def kept(engine: Engine) -> Path:
 
 
 async def published(engine: Engine, text: str) -> bool:
-    """Whether any commit, note or file that the server has says this."""
+    """Return whether any commit, note or file on the server contains a text."""
     git = engine.lab.at(REPOSITORY).bare.git
     objects = await git.run("cat-file", "--batch-all-objects", "--batch")
     return text in str(objects)

@@ -22,7 +22,7 @@ LINE = "    return f'Hello, {name}'"
 
 
 def change(round: int, old: str, new: str, *said: str) -> str:
-    """What the coder does in a round, and what it says of each remark."""
+    """Return the scripted edit of one round, and the coder's answer to each remark."""
     lines = "".join(f"    {one}\n" for one in said)
     edit = f"    - {{path: directory/greeting.py, replace: {{old: {old!r}, new: {new!r}}}}}\n"
     return f"\n- call: implement\n  round: {round}\n  text: |\n{lines}" + (f"  edits:\n{edit}" if new else "")
@@ -30,7 +30,7 @@ def change(round: int, old: str, new: str, *said: str) -> str:
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting, and an App that writes comments."""
+    """Return an engine with a coder that knows one greeting, and an App that writes comments."""
     engine.lab.account("linter[bot]", bot=True)
     engine.lab.account("noisy[bot]", bot=True)
     engine.repository_settings |= {"feedback": {"bots": ["linter[bot]"]}, "refactor": "off"}
@@ -38,7 +38,7 @@ def engine(engine: Engine) -> Engine:
 
 
 class Review:
-    """What people do to the one pull request."""
+    """The acts of people on the one pull request."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -49,7 +49,7 @@ class Review:
         return pulls(self.engine)[0].number
 
     def remark(self, author: str, body: str, *, line: int = 2, to: int | None = None, state: str = "COMMENTED") -> int:
-        """An inline comment on a line of the greeting, or an answer to one."""
+        """Write an inline comment on a line of the greeting, or an answer to one; return its id."""
         head = self.pulls.require(self.number).head_sha
         review = self.pulls.review(self.number, author, state, "", head)
         place = DiffPlace("directory/greeting.py", line, "RIGHT", f"@@ -0,0 +1,2 @@\n+{LINE}", LINE, line)
@@ -73,14 +73,14 @@ class Review:
         self.engine.lab.label(REPOSITORY, self.number, "status:changes-requested", actor=OWNER)
 
     def replies(self, root: int) -> list[str]:
-        """The engine's answers in a thread, without their marks."""
+        """Return the engine's answers in a thread, without their markers."""
         return [_text(one.body) for one in self._inline() if one.in_reply_to == root and one.author == ENGINE]
 
     def _inline(self) -> Iterator[InlineRecord]:
         return iter(self.pulls.inline_of(self.number))
 
     def spoken(self) -> list[str]:
-        """The engine's answers in the conversation."""
+        """Return the engine's answers in the conversation."""
         found = (one.body for one in comments(self.engine, self.number) if one.author == ENGINE)
         return [_text(body) for body in found if body.startswith("<!-- engine-answer/1 ")]
 
@@ -92,7 +92,7 @@ def _text(body: str) -> str:
 
 
 async def round_of(engine: Engine, number: int, *, state: str = "machine-1") -> str:
-    """One round from the label to the hand-over; the commit that it made."""
+    """Run one round from the label to the hand-over; return the commit that it made."""
     await once(engine, number, state=state)
     tip = await branch(engine, number)
     assert tip is not None
@@ -189,7 +189,7 @@ async def test_what_is_said_while_the_coder_works_is_worked_on_before_the_review
     review.label()
 
     def person(one: Exchange) -> None:
-        """As soon as the worker has read what was said before."""
+        """Post more remarks as soon as the worker has read the earlier comments."""
         if not threads and one.method == "GET" and one.path.endswith(f"/issues/{review.number}/comments"):
             threads.append(review.remark(OWNER, "Warmer."))
             review.pulls.inline.remove(gone)

@@ -94,7 +94,7 @@ async def test_limits_of_a_run_fall_and_no_rule_is_read_where_the_operator_says_
 
 
 async def limits(engine: Engine) -> dict[str, Any]:
-    """The limits of the last run for an issue that is given up."""
+    """Return the limits of the last run for an issue that fails."""
     number = engine.ready("Greet people")
     worker = await once(engine, number, state=f"machine-{number}")
     assert [end.result for end in worker.ended] == [Result.FAILED]

@@ -27,7 +27,7 @@ FIX = """
 
 
 def given(engine: Engine, machine: str) -> set[str]:
-    """The calls that a machine was given an answer to."""
+    """Return the calls for which a machine was given an answer."""
     return {file.name.split("-")[-2] for file in engine.directory.glob(f"{machine}/scripted/*-given")}
 
 
@@ -98,6 +98,6 @@ async def test_a_machine_that_knew_the_repository_before_goes_on_waiting_for_the
 
 
 def status_of(engine: Engine, number: int) -> str:
-    """The status comment, or nothing while there is none."""
+    """Return the status comment; empty if there is none."""
     found = [one.body for one in engine.lab.at("ada/directory").comments.of(number) if "engine-status" in one.body]
     return found[0] if found else ""

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting, and a CI that takes no time."""
+    """Return an engine with a coder that knows one greeting, and a CI that takes no time."""
     engine.script(TESTS + CODE)
     return engine
 

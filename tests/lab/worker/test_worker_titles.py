@@ -12,7 +12,7 @@ pytestmark = pytest.mark.long
 
 
 def renamed(engine: Engine, number: int) -> list[str]:
-    """The titles that the engine gave an issue, in turn."""
+    """Return the titles that the engine gave an issue, in turn."""
     events = [event for event in engine.lab.at(REPOSITORY).issues.events if event.event == "renamed"]
     assert {(event.number, event.actor) for event in events} <= {(number, ENGINE)}
     return [event.detail["to"] for event in events]

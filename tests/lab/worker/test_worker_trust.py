@@ -1,4 +1,4 @@
-"""Whose words the worker follows: the text that was approved, and labels and reviews of people who may write."""
+"""Texts that the worker trusts: the one that was approved, and labels and reviews of people with write access."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ DOCUMENTED = """
 
 @pytest.fixture
 def engine(engine: Engine) -> Engine:
-    """The project, a coder that knows one greeting and one change of it, and a CI that takes no time."""
+    """Return an engine with a coder that knows one greeting and one change of it, and a CI that takes no time."""
     engine.script(TESTS + CODE + DOCUMENTED)
     return engine
 
 
 def of_a_stranger(engine: Engine, body: str) -> int:
-    """Mallory writes an issue, and the maintainer labels it."""
+    """Write an issue as Mallory, and label it as the maintainer."""
     number = engine.lab.issue(REPOSITORY, "Greet people", body, author="mallory").number
     engine.lab.label(REPOSITORY, number, "status:ready", actor=OWNER)
     return number
 
 
 def edit(engine: Engine, number: int, body: str) -> None:
-    """Its author edits an issue, for which no write access is needed."""
+    """Edit an issue as its author, for which no write access is needed."""
     engine.lab.at(REPOSITORY).issues.edit(number, "mallory", body=body)
 
 
@@ -56,7 +56,7 @@ def relabel(engine: Engine, number: int, label: str, *, actor: str) -> None:
 
 
 async def ended(engine: Engine, worker: Loop, times: int) -> Result:
-    """How the work ended the n-th time."""
+    """Wait until the work has ended for the n-th time, and return its result."""
     await engine.until(lambda: len(worker.ended) >= times, worker)
     return worker.ended[times - 1].result
 
@@ -168,7 +168,7 @@ async def test_what_a_person_has_stopped_is_not_begun_again_by_an_older_label(en
 
 
 async def rounds_played(engine: Engine, number: int, rounds: int) -> None:
-    """As if so many rounds had been: the fence says it."""
+    """Set the fence to one that records so many rounds."""
     bare, now = engine.lab.at(REPOSITORY).bare, await fence(engine, number)
     async with bare.changing(OWNER):
         message = write_fence(replace(now, round=rounds))

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 
 
 def about(script: str, title: str, word: str) -> str:
-    """The answers of a script, for one title and with another word for all that is named `greet`."""
+    """Return a script's answers for one title, with another word in every name with `greet`."""
     return script.replace("\n- call:", f"\n- for: {title}\n  call:").replace("greet", word).replace("Greet", word)
 
 

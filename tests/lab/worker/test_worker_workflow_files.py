@@ -31,7 +31,7 @@ FIX = f"""
 
 @pytest.fixture
 async def engine(engine: Engine) -> Engine:
-    """A project whose workflow file is broken, and a coder that repairs that."""
+    """Return an engine whose workflow file is broken, and a coder that repairs it."""
     bare = engine.lab.at(REPOSITORY).bare
     tip = await bare.sha("refs/heads/main")
     async with bare.changing(OWNER):

@@ -1,4 +1,4 @@
-"""How accounts stand to their limits: who goes on when told to wait, and how much was made in a minute."""
+"""Accounts against their limits: the requests of agents that were told to wait, and the busiest minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fleet's run is judged by: who claimed what before what, what its logs tell, and how costs grow."""
+"""Measures of a fleet's run: the order of claims, the figures from its logs, and the growth of its costs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEEN = {("one", HERE): [(20.0, 19.0), (60.0, 59.0)], ("two", HERE): [(70.0, 49.0
 
 
 def move(at: float, epoch: int, agent: str) -> FenceMove:
-    """A fence as git has it."""
+    """Return a fence's move as git has it."""
     return FenceMove(at, "", None, "new", None, {"Epoch": str(epoch), "Agent": agent})
 
 
@@ -77,7 +77,7 @@ def test_a_log_tells_which_claims_were_lost_and_what_was_left_alone() -> None:
 
 
 def costs(reads: int, polls: int, sweeps: int = 0) -> list[Exchange]:
-    """So many charged requests."""
+    """Return so many charged requests of each kind."""
     usual, poll = Exchange("GET", f"/repos/{HERE}/issues/1", 200), Exchange("GET", POLL.format(HERE), 200)
     sweep = Exchange("GET", f"/repos/{HERE}/issues?labels=status%3Aready", 200)
     return [*[usual] * reads, *[poll] * polls, *[sweep] * sweeps]

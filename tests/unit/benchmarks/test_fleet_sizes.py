@@ -1,4 +1,4 @@
-"""How a fleet is divided: every repository has its account's agents, every issue its repository."""
+"""Division of a fleet: the agents of each account over repositories, and the issues over repositories."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_what_is_no_line_counts_nothing(text: str) -> None:
 
 
 NONSENSE = ("-100", "NaN", "Infinity", "-Infinity", "1e999", "10001", '"7"', "true", "[]", "null")
-"""As JSON: what an old ledger may say that a run has cost, because a program said so."""
+"""JSON values that an old ledger may hold as the cost of a run, because a program reported them."""
 
 
 @pytest.mark.parametrize("told", NONSENSE)
@@ -186,7 +186,7 @@ ODD = (
     *('"reserve_usd": [5]', '"before": 5, "items": {}', '"before": "2026-11-20T00:00:00+00:00", "items": [1]'),
     *('"before": "2026-11-20T00:00:00+00:00", "items": {"#1": [1, 20000, 3]}', '"before": "x", "items": null'),
 )
-"""What is written over a part of an honest reservation."""
+"""Texts that replace a part of a correct reservation."""
 
 
 @pytest.mark.parametrize("odd", [*ODD, '"x": ' + "[" * 100_000])

@@ -1,4 +1,4 @@
-"""How often the jobs of one commit may be run once more: what the fence remembers beyond a hand-over."""
+"""The limit of reruns for one commit's jobs, which the fence remembers beyond a hand-over."""
 
 from __future__ import annotations
 

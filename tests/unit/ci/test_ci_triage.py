@@ -1,4 +1,4 @@
-"""Whose fault a red commit is, by what is known of it."""
+"""Blame for a red commit: the change, the base or the infrastructure, by what is known of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How oft CI is asked, what a red commit costs to understand, and what follows for the item."""
+"""The rate of CI polls, the cost to understand a red commit, and the next step for the item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the worker says about CI, whole."""
+"""The worker's texts about CI, whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the checks of one commit say together."""
+"""The verdict on one commit by all its checks together."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def desk(world: World) -> CommandLoop:
 
 
 def claimed(world: World, id: int, prev: int) -> Held:
-    """Another worker begins the next epoch, and has read up to `id`; the one before it had read up to `prev`."""
+    """Begin the next epoch as another worker that has read up to `id`; the previous one had read up to `prev`."""
     ack = Ack(world.fence.key, "worker-b", 1_700_000_000_000, prev, f"{id:032x}", 1800, id=id)
     world.thread.say(id, write_ack(ack, KEYS), BOT, AT + timedelta(seconds=30))
     moved = {"ack_id": id, "nonce": ack.nonce, "agent": "worker-b", "seen": id, "seen_before": prev}

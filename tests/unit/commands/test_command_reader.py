@@ -1,4 +1,4 @@
-"""Whose words count as commands: an injection corpus against the command reader, and what that remembers."""
+"""Trust in commands: an injection corpus against the command reader, and the reader's memory."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def test_only_people_with_write_access_are_told_of_an_unknown_word(thread:
 
 
 def edit(thread: Thread, id: int, body: str, seconds: float) -> None:
-    """Its author edits a comment; the count stays."""
+    """Edit a comment as its author; the count stays."""
     at = next(index for index, one in enumerate(thread.said) if one.id == id)
     thread.said[at] = replace(thread.said[at], body=body, updated_at=AT + timedelta(seconds=seconds))
 

@@ -87,7 +87,7 @@ def test_a_failure_offers_exactly_what_leads_on(stage: Stage) -> None:
 @pytest.mark.parametrize("paused", [False, True])
 @pytest.mark.parametrize("edited", [False, True])
 def test_exactly_what_is_offered_is_done(track: Track, *, paused: bool, edited: bool) -> None:
-    """But for pausing what nobody works on and resuming what is not paused, which do no harm and are not proposed."""
+    """Pausing an item without work and resuming one that is not paused do no harm and are not offered."""
     for stage in Stage:
         told = fitting(track, stage, paused=paused)
         done = [verb for verb in Verb if not isinstance(ruling(verb, track, stage, edited=edited), CommandRefused)]

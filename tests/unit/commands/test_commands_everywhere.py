@@ -24,7 +24,7 @@ REFUSALS = {ruled.sentence for ruled in TABLE.values() if isinstance(ruled, Comm
 
 
 def scene(track: Track, stage: Stage) -> tuple[Scene, Role, int]:
-    """An item at rest at this stage, whose agent it is, and the thread in which commands are given."""
+    """Return an item at rest at this stage, its agent, and the thread for commands."""
     made = Scene()
     role, number = (Role.WORKER, 42) if track is SPECIFICATION else (Role.REVIEWER, 57)
     working = replace(made.worker, stage=stage if track is SPECIFICATION else Stage.REVIEWING)

@@ -1,4 +1,4 @@
-"""What a coder is given of a thread: people's own words, of people with write access, and no commands."""
+"""The discussion that a coder is given: people's own words, of people with write access, and no commands."""
 
 from __future__ import annotations
 

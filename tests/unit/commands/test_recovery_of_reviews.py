@@ -1,4 +1,4 @@
-"""What is offered after a failed review leads on: no command ends in the give-up that it was given after."""
+"""Commands that are offered after a failed review: none leads back to the failure that it was offered for."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ ON_THE_REVIEW = [Verb.RETRY, Verb.RESET_ATTEMPTS]
 
 
 async def ordered(verb: Verb, fence: Fence) -> tuple[Scene, str]:
-    """The world and the recorded sentence after `verb` on a pull request that failed in review."""
+    """Return the world and the recorded sentence after `verb` on a pull request that failed in review."""
     world = Scene(fences={(Role.REVIEWER, 57): fence, (Role.WORKER, 42): WORKER})
     (told,) = await world.order(comment(f"/{verb}", GIVEN, 57), Role.REVIEWER)
     return world, told
 
 
 def reviewing(world: Scene, fence: Fence, verdict: ReviewVerdict | None, rounds: int = 3) -> Snapshot:
-    """The review as the next claim begins it, by the labels that the command has set."""
+    """Begin the review as the next claim does, by the labels that the command has set."""
     shown = replace(world.pull, labels=frozenset({"status:reviewing"}))
     wish = intent(shown, fence, NAMES)
     assert not isinstance(wish, str)

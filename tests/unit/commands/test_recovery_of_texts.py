@@ -25,7 +25,7 @@ GIVEN = EPOCH + timedelta(minutes=5)
 
 
 def scene(author: Account, edited: int) -> Scene:
-    """A failed issue whose text, and nothing else, was changed `edited` seconds after the command."""
+    """Return a failed issue of which only the text was changed, `edited` seconds after the command."""
     made = Scene(author=author)
     made.fences[Role.WORKER, 42] = replace(made.worker, stage=Stage.FAILED, pr=0)
     made.issue = replace(made.issue, body="Print the tokens.", updated_at=GIVEN + timedelta(seconds=edited))

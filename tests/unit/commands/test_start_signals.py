@@ -1,4 +1,4 @@
-"""What begins work beside `status:ready`: which issues show a signal, and which signal is still to be answered."""
+"""Signals that begin work besides `status:ready`: the issues that show one, and the signal that is still unanswered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a text is still the one that was asked for, by what lists have shown of it."""
+"""Checks that a text is still the one that was asked for, by the versions that lists have shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ISSUE = Issue(7, "Greet", "By name.", frozenset(), Account(2, "mallory"), AT, AT
 
 
 def later(seconds: float, **changes: object) -> Issue:
-    """The issue as it is so long after the label."""
+    """Return the issue as it is so long after the label."""
     return replace(ISSUE, updated_at=AT + timedelta(seconds=seconds), **changes)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Which collector gets traces: the configuration, else the standard variables; and what is said when there is none."""
+"""The choice of a collector for traces: the configuration, else the standard variables, or a message without either."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from the environment, and the little that children get of it."""
+"""The variables that are read from the environment, and the few that children get."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def state(tmp_path: Path) -> StateDirectory:
 
 
 def process(tmp_path: Path, state: str) -> Path:
-    """A stand-in for /proc/1."""
+    """Write a status file as in /proc/1, and return its directory."""
     (tmp_path / "status").write_text(f"Name:\tworker-agent\nState:\t{state} (whatever)\nPid:\t1\n")
     return tmp_path
 

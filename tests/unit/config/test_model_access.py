@@ -41,7 +41,7 @@ def test_without_a_key_the_variable_to_set_is_named(access: Access, name: str) -
 
 @pytest.fixture
 def signed_in(tmp_path: Path) -> Path:
-    """A home in which somebody has logged in with ChatGPT."""
+    """Return a home with the login of ChatGPT."""
     file = tmp_path / ".codex" / "auth.json"
     file.parent.mkdir()
     file.write_text('{"tokens": {"access_token": "access", "refresh_token": "renewal", "account_id": "a"}}')

@@ -1,4 +1,4 @@
-"""Which proxy is used for which server."""
+"""The choice of a proxy for a server."""
 
 from __future__ import annotations
 

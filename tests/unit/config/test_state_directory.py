@@ -72,7 +72,7 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 @pytest.fixture
 def read_only(tmp_path: Path) -> Path:
-    """A directory whose parents are closed to other accounts: those come by a relative path."""
+    """Return a read-only directory whose parents are closed to other accounts, which come by a relative path."""
     tmp_path.chmod(0o755)
     (tmp_path / "state").mkdir(mode=0o555)
     return tmp_path

@@ -1,4 +1,4 @@
-"""Where tests lie and how they are run: paths stay in the repository, and suites do not contradict each other."""
+"""Settings of test suites: directories and commands; paths stay in the repository, and suites do not contradict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a start refuses because this version does not do it: every key by its name, with what to write instead."""
+"""Settings that a start refuses as unsupported: each key by its name, with the replacement to write."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_a_story_file_that_is_no_text_or_empty_is_refused(tmp_path: Path, conten
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Standard input and output are a terminal."""
+    """Make standard input and output a terminal."""
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
 

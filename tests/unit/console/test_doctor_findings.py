@@ -1,4 +1,4 @@
-"""What the doctor makes of what it sees: versions, room, clocks, scopes, keys, programs, and how it tells it."""
+"""The doctor's judgement of versions, disk space, clocks, scopes, keys and programs, and its sentences."""
 
 from __future__ import annotations
 

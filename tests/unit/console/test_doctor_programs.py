@@ -1,4 +1,4 @@
-"""What the doctor makes of coding backends and sandboxes, from what their programs say."""
+"""The doctor's judgement of coding backends and sandboxes, from the output of their programs."""
 
 from __future__ import annotations
 

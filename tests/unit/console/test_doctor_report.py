@@ -1,4 +1,4 @@
-"""How the doctor tells what it found: plain lines, a table, JSON."""
+"""Formats of the doctor's report: plain lines, a table, JSON."""
 
 from __future__ import annotations
 

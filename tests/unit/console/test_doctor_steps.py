@@ -1,4 +1,4 @@
-"""Whatever the doctor does not find in order says what to do: by type, and every step in words that lead on."""
+"""Next steps in the doctor's findings: each finding that is not in order has one, by type, in words that lead on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCES = [*sorted((ROOT / "console/doctor").glob("*.py")), ROOT / "console/star
 WITH_STEP = {"warned", "failed", "skipped"}
 
 LEAST_WORDS = 4
-"""What is shorter names no thing to be changed, or not how."""
+"""Words that a step needs at least: a shorter one does not name both the thing to change and the change."""
 
 _POINTS_BACK = re.compile(
     r"\b(?:see there|set it\.|correct the key|then try again|what the sentence says)", re.IGNORECASE
@@ -24,15 +24,15 @@ _POINTS_BACK = re.compile(
 
 
 def leads_on(step: str) -> bool:
-    """Whether a step says more than that there is something to do; `{}` stands for what is filled in.
+    """Return whether a step says more than that there is something to do; `{}` stands for values that are filled in.
 
-    One that is put together of others, which are looked at by themselves, says nothing of its own.
+    A step that is composed of others, which are looked at by themselves, says nothing of its own.
     """
     return not step.replace("{}", "").strip() or (not _POINTS_BACK.search(step) and len(step.split()) >= LEAST_WORDS)
 
 
 def texts(node: ast.expr, tree: ast.AST) -> Iterator[str]:
-    """What an expression can say: texts, and those of the names and functions of its own file that it uses."""
+    """Yield the texts that an expression can produce, with those of the names and functions of its own file."""
     match node:
         case ast.Constant(value=str() as text):
             yield text
@@ -44,7 +44,7 @@ def texts(node: ast.expr, tree: ast.AST) -> Iterator[str]:
 
 
 def meant(node: ast.expr, tree: ast.AST) -> Iterator[ast.expr]:
-    """What stands for a choice, a name or a call: its two sides, what is assigned to it, what it returns."""
+    """Yield the expressions behind a choice, a name or a call: both sides, assigned values, returned values."""
     if isinstance(node, ast.IfExp):
         yield from (node.body, node.orelse)
     for one in ast.walk(tree):
@@ -55,7 +55,7 @@ def meant(node: ast.expr, tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def steps(source: str) -> Iterator[str]:
-    """Every next step that a file of the doctor writes."""
+    """Yield every next step that a file of the doctor writes."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in WITH_STEP and len(node.args) > 2:

@@ -1,4 +1,4 @@
-"""What the doctor says of the tests that a repository has: which are run, which are not, and what to write."""
+"""The doctor's findings on a repository's tests: the suites that are run, those that are not, and keys to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why an item that is listed is no candidate: one line for each, once."""
+"""Reasons why a listed item is no candidate: one line for each, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands answer: the exit code and the sentence for each end of an item, each error, and what is refused."""
+"""Answers of commands: exit code and sentence for each end of an item, each error, and each refusal."""
 
 from __future__ import annotations
 

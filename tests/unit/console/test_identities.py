@@ -26,7 +26,7 @@ ENGINE, REVIEWER, PERSON = Account(3, "engine[bot]"), Account(4, "reviewer[bot]"
 
 
 def settings(tmp_path: Path, **more: Any) -> Settings:
-    """A configuration with two Apps, each with its key file."""
+    """Return a configuration with two Apps, each with its key file."""
     for name in ("engine", "reviewer"):
         file = tmp_path / f"{name}.pem"
         file.touch(mode=0o600)

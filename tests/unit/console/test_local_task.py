@@ -1,4 +1,4 @@
-"""What a person is told of a task of `workflow-engine tdd`: what happens, what it took, how it ended."""
+"""The texts about a task of `workflow-engine tdd`: its progress, its cost, its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a machine does not allow is told in one sentence with the exit code of a wrong configuration."""
+"""Faults of the machine: each is told in one sentence, with the exit code of a wrong configuration."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ READ_ONLY = OSError(errno.EROFS, os.strerror(errno.EROFS), "/state/mirrors/a.git
 
 
 def ended(directory: Path, *argv: str) -> tuple[int, str]:
-    """The exit code of a program that has little of an environment, and what it says on standard error."""
+    """Return the exit code and the error output of a program that has a small environment."""
     env = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "HOME": str(directory), "GITHUB_TOKEN": "none"}
     done = subprocess.run(
         [sys.executable, *argv], env=env, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, check=False

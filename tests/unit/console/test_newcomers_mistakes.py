@@ -141,7 +141,7 @@ for words in json.load(sys.stdin):
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, str]]:
-    """What each mistake is answered with, in a directory that has nothing but mistakes."""
+    """Run each mistake in a directory that has nothing but mistakes, and return its exit code and both outputs."""
     place = tmp_path_factory.mktemp("newcomer")
     (place / "plain").mkdir()
     for name, content in FILES.items():

@@ -1,4 +1,4 @@
-"""What a command says drives no terminal, whoever wrote the words."""
+"""The output of commands: no text in it can control a terminal, whoever wrote it."""
 
 from __future__ import annotations
 

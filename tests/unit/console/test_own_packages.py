@@ -42,7 +42,7 @@ async def test_a_foreign_runtime_is_told_before_anything_of_it_is_needed(tmp_pat
 
 
 def test_every_program_says_it_in_the_same_words() -> None:
-    """Each says it without a file of ours, which may be a stranger's; so it stands in each."""
+    """No program may import a file of ours for the message, as it may be a stranger's; so each contains the words."""
     programs = ("console", "planner_agent", "worker_agent", "reviewer_agent")
     texts = {(ROOT / one / "__main__.py").read_text(encoding="utf-8") for one in programs}
     lines = [{line for line in text.splitlines() if "INSTEAD" in line} for text in texts]

@@ -116,7 +116,7 @@ class Agent:
 def test_what_one_agent_cannot_use_none_keeps_and_the_file_put_back_is_in_force_for_all(
     machine: Machine, quick: bool
 ) -> None:
-    """Whether the other one has gone over to it already, or is about to."""
+    """A refused configuration is not kept, whether the other agent uses it already or is about to."""
     configuration, good = machine.configuration, machine.configuration.settings
     able, unable = Agent(good), Agent(good)
     configuration.join(able)

@@ -1,4 +1,4 @@
-"""What a person at a terminal hears of running agents: of what begins, and of what Ctrl-C leaves."""
+"""Notices about running agents at a terminal: the opening, and the remains after Ctrl-C."""
 
 from __future__ import annotations
 

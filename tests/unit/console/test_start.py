@@ -15,7 +15,7 @@ from shared.errors import EngineError, Misconfigured, NotAllowed, Transient, Una
 
 
 def failing(times: int, error: Callable[[], EngineError]) -> tuple[Callable[[], Awaitable[str]], list[int]]:
-    """An attempt that fails so often and then says what it is; and how often it was made."""
+    """Return an attempt that fails so often and then tells its result, and the list of attempts."""
     made: list[int] = []
 
     async def attempt() -> str:

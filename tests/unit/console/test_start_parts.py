@@ -25,7 +25,7 @@ AT = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 class Typed:
-    """Somebody with these answers."""
+    """A person with these answers."""
 
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""What a person has decided leaves the list of what waits for them, before any agent has looked at it."""
+"""Items that a person has decided on: they leave the list of those that wait, before any agent has looked."""
 
 from __future__ import annotations
 

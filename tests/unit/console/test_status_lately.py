@@ -1,4 +1,4 @@
-"""What was merged and spent lately: by fences and books, with nothing that is older or no merge."""
+"""Recent merges and costs, by fences and ledger: older entries and fences without a merge do not count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service manager hears: ready, signs of life while the loops tick, a sentence, and the end."""
+"""Messages to a service manager: ready, signs of life while the loops tick, a sentence, and the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which repository an origin's URL names, and what a pull request there is told."""
+"""The repository that an origin's URL names, and the text of a pull request there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task at a terminal takes over from the configuration, and what it leaves out."""
+"""Settings that a task at a terminal takes over from the configuration, and those that it leaves out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONFIGURED = {
 
 
 def own(directory: Path, **asked: str) -> Settings:
-    """The settings of a task below `directory`."""
+    """Return the settings of a task below `directory`."""
     settings = Settings.model_validate({**CONFIGURED, "state_dir": directory}, strict=False)
     order = TaskRequest("local/x", "", "T", "", "main", "1" * 40, "b", 1, cleanup=True, pull_request=False, **asked)
     return on_own_github(settings, order, "http://127.0.0.1:1", directory, {})

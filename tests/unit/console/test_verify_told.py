@@ -1,4 +1,4 @@
-"""Who waits for `verify` hears of each run of the tests, and a program that reads it of none."""
+"""Progress of `verify`: a person who waits is told of each run of the tests; a program that reads it is not."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ AT = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 class Hard(Blocked):
-    """Whose cause is worth asking for."""
+    """An error whose cause is worth a diagnosis."""
 
     diagnosable = True
 

@@ -1,4 +1,4 @@
-"""What nobody is asked about and yet waits for people: said once it has lasted too long, and nothing else is."""
+"""Items that wait for people without a question to anybody: escalated once after too long, and nothing else is."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ APPROVED = replace(PLAN, key=ItemKey(Role.REVIEWER, 7), stage=Stage.APPROVED, wo
 
 @dataclass
 class Given:
-    """What an agent holds."""
+    """A lease that only has a fence."""
 
     fence: Fence
 
@@ -89,13 +89,13 @@ def attended(world: World, agent: Agent) -> CommandedAgent:
 
 
 def lease(epoch: str, before: str) -> Lease:
-    """A lease on what was given up; epochs are told by one letter each."""
+    """Return a lease on the failed item; an epoch's name is one letter."""
     ack = Ack(PLAN.key, "planner-a", 0, 0, epoch * 32, 900, id=5)
     return Lease(ack, replace(PLAN, stage=Stage.FAILED, nonce=epoch * 32), PLAN.at, 0.0, before=before * 32)
 
 
 async def given_up(world: World, refusal: Blocked | None, epoch: str = "b") -> None:
-    """An agent gives the item up; raises what telling it raises."""
+    """Have an agent give the item up; raise the error of telling people."""
     here = attended(world, Agent(refusal))
     async with here.hold(lease(epoch, "a")) as held:
         await here.fail(held, Blocked("It failed."))

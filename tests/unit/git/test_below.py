@@ -19,7 +19,7 @@ def found(root: Path, most: int = 100) -> FoundFile | None:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home with the file."""
+    """Return a home with the file."""
     place = tmp_path / "home" / "projects" / "tree"
     place.mkdir(parents=True)
     (place / "a-1.jsonl").write_bytes(b"{}\n\xff")

@@ -1,4 +1,4 @@
-"""What a child leaves is removed, walked and read whatever it is; what cannot be removed is moved aside."""
+"""A child's remains: removed, walked and read whatever they are; a directory that cannot be removed is moved aside."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_walk_within_short_paths_leaves_the_rest_out(tmp_path: Path) -> None:
 
 @contextmanager
 def immovable(monkeypatch: pytest.MonkeyPatch, name: str) -> Iterator[None]:
-    """A file that nobody can remove, as an immutable one, or one on a disk with an error."""
+    """Keep a file from being removed, as if it were immutable or on a disk with an error."""
     unlink = os.unlink
 
     def refusing(path: str, *, dir_fd: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Which workspaces go: idle for a day, or the longest idle above the ceiling; never one in use."""
+"""Choice of workspaces to remove: idle for a day, or the longest idle above the ceiling; never one in use."""
 
 from __future__ import annotations
 

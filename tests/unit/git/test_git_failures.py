@@ -1,4 +1,4 @@
-"""What git and git servers say, and what the caller is told."""
+"""Messages of git and git servers, and the errors that the caller gets for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What chaos calls wrong on the way: each fault is planted once and named; an orderly life has none."""
+"""Faults that chaos reports on the way: each is planted once and named; an orderly life has none."""
 
 from __future__ import annotations
 

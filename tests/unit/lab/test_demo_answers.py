@@ -1,4 +1,4 @@
-"""What the demonstration's script answers is what a real program lets a model answer: the strict schema of its call."""
+"""Answers of the demonstration's script: each fits the strict schema by which a real program binds a model's answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shared.llm.structured import strict
 
 
 def schema_of(call: CoderCall, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a program is told; a review judges the findings of the earlier rounds, which its answer names."""
+    """Return the schema that a program enforces; that of a review names the findings of the earlier rounds."""
     if call is CoderCall.REVIEW:
         return answer.schema([one["id"] for one in given.get("earlier", ())])
     return {CoderCall.PLAN: plan.schema(), CoderCall.CHECK_CRITERIA: second_pass.SCHEMA}[call]

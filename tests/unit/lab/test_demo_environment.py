@@ -1,4 +1,4 @@
-"""Where the demonstration takes its project's environment from."""
+"""The source of the environment for the demonstration's project."""
 
 from __future__ import annotations
 

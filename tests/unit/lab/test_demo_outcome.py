@@ -1,4 +1,4 @@
-"""What the demonstration shows of a merged pull request is what the worker wrote into it."""
+"""The demonstration's view of a merged pull request: the table that the worker wrote into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks count: which requests are charged, write, create content, or speak to people."""
+"""The counts of the benchmarks: requests that are charged, write, create content, or speak to people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ POLL = "/repos/o/r/issues?state=open&sort=updated&direction=desc&per_page=100"
 
 
 def exchange(line: str) -> Exchange:
-    """`METHOD target status`."""
+    """Return the exchange of `METHOD target status`."""
     method, target, status = line.split()
     return Exchange(method, target, int(status))
 

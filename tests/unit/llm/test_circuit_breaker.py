@@ -32,7 +32,7 @@ class Backend:
 
 @dataclass
 class Scene:
-    """Two items' coders on one backend and one breaker."""
+    """A scene with two items' coders on one backend and one circuit breaker."""
 
     clock: HandClock = field(default_factory=HandClock)
     backend: Backend = field(default_factory=Backend)

@@ -1,4 +1,4 @@
-"""What Claude Code says of a run, folded into a verdict: a table of its results, and what a cut run has used."""
+"""Claude Code's events of a run, folded into a verdict: a table of its results, and the usage of a cut run."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ MODELS = {
 
 
 def result(**changes: Any) -> dict[str, Any]:
-    """A result event."""
+    """Return a result event."""
     known = {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", "total_cost_usd": 0.6}
     return {**known, "modelUsage": MODELS, **changes}
 
 
 def error(status: int | None, text: str = "no", **changes: Any) -> dict[str, Any]:
-    """The result of a request that failed for good."""
+    """Return the result of a request that failed for good."""
     return result(is_error=True, api_error_status=status, result=text, **changes)
 
 
 def said(word: str) -> dict[str, Any]:
-    """An event with the CLI's word for an error."""
+    """Return an event with the CLI's word for an error."""
     return {"type": "assistant", "message": {"content": []}, "error": word}
 
 
 def retried(status: int | None, word: str) -> dict[str, Any]:
-    """A request is about to be tried again."""
+    """Return the event of a request that is about to be tried again."""
     return {"type": "system", "subtype": "api_retry", "error_status": status, "error": word}
 
 

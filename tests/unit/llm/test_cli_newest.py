@@ -1,4 +1,4 @@
-"""Which program of a coding CLI is used, and what is said of the choice; the programs are scripts."""
+"""The choice of a coding CLI's program, and the message about it; the programs are scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a CLI prints, in pieces and in every bad shape: events are read, the rest is counted, nothing grows."""
+"""The output of a CLI, in pieces and in every bad shape: events are read, the rest is counted, nothing grows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.llm.cli.stream import LINE_CAP, TAIL_LINE_CHARS, TAIL_LINES, Event, 
 
 
 def read(*chunks: bytes, cap: int = 10_000) -> tuple[list[Event], JsonLines]:
-    """The events in these pieces."""
+    """Return the events in these pieces, and their reader."""
     events: list[Event] = []
     lines = JsonLines(events.append, cap=cap)
     for chunk in chunks:

@@ -15,7 +15,7 @@ from shared.sandbox.wrap import Isolation, Wrap, probe
 
 
 def pairs(argv: tuple[str, ...], option: str) -> list[str]:
-    """What stands behind each `option`."""
+    """Return the arguments that follow each `option`."""
     return [argv[at + 1] for at, word in enumerate(argv) if word == option]
 
 
@@ -69,7 +69,7 @@ async def test_what_does_not_work_here_is_passed_over(tmp_path: Path) -> None:
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
-    """A state directory with three versions of Claude Code, one of them half installed."""
+    """Return a state directory with three versions of Claude Code, one of them half installed."""
     for version in ("0.2.9", "0.2.111"):
         place = home(tmp_path, "claude") / version
         place.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What Codex's events lead to, word by word of its failures, and what a run of it took."""
+"""The endings that Codex's events lead to, by the words of each failure, and the usage of a run."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ OLD, NEW = "2026-11-01T00:00:00Z", "2026-11-09T00:00:00Z"
 
 
 def written(path: Path, renewal: str = "r0", account: str = "a", last: str = OLD, **more: Any) -> Path:
-    """A login in a file."""
+    """Write a login to a file."""
     tokens = {"access_token": f"access-{renewal}", "refresh_token": renewal, "account_id": account}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"tokens": tokens, "last_refresh": last, **more}))

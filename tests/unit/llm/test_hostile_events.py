@@ -17,7 +17,7 @@ RESULT: dict[str, Any] = {"type": "result", "subtype": "success", "result": "Don
 
 
 def heard(*events: dict[str, Any]) -> list[Event]:
-    """What is taken from the lines of these events."""
+    """Return the events that are parsed from the lines of these events."""
     found: list[Event] = []
     lines = JsonLines(found.append)
     for event in events:
@@ -26,7 +26,7 @@ def heard(*events: dict[str, Any]) -> list[Event]:
 
 
 def told(*events: dict[str, Any]) -> Transcript:
-    """A run of Claude Code that has printed these."""
+    """Return the transcript of a run of Claude Code with these events."""
     transcript = Transcript()
     for event in heard(*events):
         transcript.take(event)

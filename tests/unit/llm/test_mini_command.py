@@ -1,4 +1,4 @@
-"""How mini-swe-agent is started: its Python, its environment, and the order of a call; no program is run."""
+"""The start of mini-swe-agent: its Python, its environment, and the order of a call; no program is run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}, "requ
 
 
 def program(place: Path, *beside: str) -> Path:
-    """An installed one; what is `beside` it tells how."""
+    """Make an installation; the files in `beside` tell its kind."""
     for name in ("bin/mini", *beside):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).touch()
@@ -32,7 +32,7 @@ def program(place: Path, *beside: str) -> Path:
 
 
 def command(tmp_path: Path, call: CoderCall = CoderCall.IMPLEMENT, **changes: Any) -> Command:
-    """What a call would run."""
+    """Return the command that a call would run."""
     launcher = Launcher(Wrap(Isolation.TREE_BY_GROUP), RealClock(), {"PATH": "/bin"}, tmp_path, tmp_path)
     cli = mini.dialect(program(tmp_path / "cli", "minisweagent/__init__.py"), launcher)
     asked: dict[str, Any] = {"tree": tmp_path / "tree", "model": "m", "limits": RunLimits(max_turns=7), **changes}
@@ -41,7 +41,7 @@ def command(tmp_path: Path, call: CoderCall = CoderCall.IMPLEMENT, **changes: An
 
 
 def order(tmp_path: Path, call: CoderCall = CoderCall.IMPLEMENT, **changes: Any) -> dict[str, Any]:
-    """What it is told on standard input."""
+    """Return the order that the program gets on standard input."""
     found: dict[str, Any] = json.loads(command(tmp_path, call, **changes).stdin)
     found["tools"] = [tool["function"]["name"] for tool in found["tools"]]
     return found

@@ -1,4 +1,4 @@
-"""What mini-swe-agent says of a run, folded into a verdict; the lines are those of real runs of 2.4.6, shortened."""
+"""Events of a run of mini-swe-agent, folded into a verdict; the lines are those of real runs of 2.4.6, shortened."""
 
 from __future__ import annotations
 

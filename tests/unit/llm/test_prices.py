@@ -1,4 +1,4 @@
-"""What tokens cost: the list, names with dates behind them, long prompts, and what nobody knows."""
+"""Prices of tokens: the list, names with dates behind them, long prompts, and models without a known price."""
 
 from __future__ import annotations
 

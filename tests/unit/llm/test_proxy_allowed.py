@@ -1,4 +1,4 @@
-"""What may be asked of a vendor in the name of a run: only text, and tools that run here."""
+"""Requests that may reach a vendor in the name of a run: only text, and tools that run here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program says of its run, held against what the proxy has seen: a tool of the run may have written it."""
+"""A program's report of its run against the proxy's measurements: a tool of the run may have written the report."""
 
 from __future__ import annotations
 

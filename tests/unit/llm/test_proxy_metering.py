@@ -1,4 +1,4 @@
-"""What the model proxy reads from answers: tokens whole and cut, resets of limits, and the account of a run."""
+"""The proxy's reading of answers: tokens whole and cut, resets of limits, and the account of a run."""
 
 from __future__ import annotations
 

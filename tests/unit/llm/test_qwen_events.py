@@ -1,4 +1,4 @@
-"""What Qwen Code says of a run, folded into a verdict; the lines are those of real runs of 0.24.4, shortened."""
+"""Events of a run of Qwen Code, folded into a verdict; the lines are those of real runs of 0.24.4, shortened."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Tree(BaseModel):
 
 
 def objects(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """Every schema of an object in `schema`, and every other part with a key of JSON schema."""
+    """Yield every schema of an object in `schema`, and every other part with a key of JSON schema."""
     if isinstance(schema, Mapping):
         yield schema
         for part in schema.values():

@@ -34,7 +34,7 @@ CLAIM = Claim(
 
 
 def body(line: str) -> str:
-    """What GitHub gives back for a body with this line: our gate has seen it, and line ends are its own."""
+    """Return a body with this line as GitHub returns it: after our gate, and with GitHub's line ends."""
     sent = GATE.payload({"body": f"Closes #42\n\nText.\n\n{line}"})["body"]
     return str(sent).replace("\n", "\r\n")
 

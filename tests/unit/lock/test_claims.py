@@ -1,4 +1,4 @@
-"""What a wait in the fence and the purse mean for a claim: who is left alone, and who is claimed."""
+"""Effects of a wait in the fence and of a lack of budget on a claim: which items are skipped, and which are claimed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Purse:
 
 
 async def claimed(fence: Fence | None, wish: Intent, says: Shortage | None) -> Skip | None:
-    """Why an item is left alone; None when it is claimed."""
+    """Return the reason why an item is skipped; None if it is claimed."""
     port: Any = Port()
     nonces: Any = None
     claimant = Claimant("worker-1", frozenset(), Keyring(1), nonces, budget_check=Purse(says))
@@ -63,7 +63,7 @@ async def claimed(fence: Fence | None, wish: Intent, says: Shortage | None) -> S
 
 
 def waiting(reason: str, stage: Stage = IMPLEMENTING, *, seconds: float = 3600) -> Fence:
-    """A fence that was parked `seconds` ago."""
+    """Return a fence that was parked `seconds` ago."""
     at = AT - timedelta(seconds=seconds)
     return Fence(KEY, 7, "a" * 32, "worker-1", stage, at, phase="green", wait=Wait(reason, LATER))
 

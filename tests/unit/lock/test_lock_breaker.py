@@ -98,7 +98,7 @@ def test_a_server_that_takes_new_refs_and_moves_none_gets_no_comment(server: Ser
 
 
 def test_a_comment_that_cannot_be_recorded_is_no_lock_and_no_second_one_follows(server: Server) -> None:
-    """Refusals that begin right after the post: it says that the lock is free, and two are asked for at most."""
+    """Refusals begin right after the post: the comment says that the lock is free, and at most two are posted."""
     posted = 0
     for name in ("worker-a", "worker-b", "worker-c", "worker-d"):
         agent = FakeAgent(server, name)

@@ -128,7 +128,7 @@ def test_what_a_command_says_is_kept_for_what_it_leads_to(server: Server, alice:
 
 
 def test_a_late_release_of_an_older_epoch_frees_nobody(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
-    """The text says "released" while another epoch is at work: only the fence's own nonce frees it."""
+    """The text says "released" while another epoch is at work: only the fence's own nonce frees the item."""
     held = alice.win()
     old = server.comments()[held.ack.id].body
     assert run(alice.port, release(held))
@@ -141,7 +141,7 @@ def test_a_late_release_of_an_older_epoch_frees_nobody(server: Server, alice: Fa
 
 
 def test_an_older_engine_cannot_read_the_fence_and_leaves_the_item_alone(alice: FakeAgent) -> None:
-    """Engines of format 1 take "Engine-Fence: 1" alone for a fence; any other is claimed by nobody of them."""
+    """Engines of format 1 accept only "Engine-Fence: 1" as a fence; they claim no item with another one."""
     alice.win()
     (oid,) = alice.port.server.refs.values()
     message = alice.port.server.commits[oid][0]
@@ -195,7 +195,7 @@ def test_a_long_thread_costs_no_more(server: Server, alice: FakeAgent, bob: Fake
 
 
 def test_a_comment_of_another_account_that_may_not_be_edited_is_left(server: Server, alice: FakeAgent) -> None:
-    """Two accounts of the engine without the right to write each other's comments: each has one of its own."""
+    """Two accounts of the engine may not edit each other's comments: each has a comment of its own."""
     first = FakeAgent(server, "worker-z")
     held = first.win()
     assert run(first.port, release(held))
@@ -290,7 +290,7 @@ def test_an_epoch_of_an_older_engine_that_lives_is_left_alone(server: Server, al
 
 
 def test_an_ack_of_an_unknown_key_holds_until_its_timeout(server: Server, alice: FakeAgent) -> None:
-    """Without a fence the thread alone tells of it; with one, its comment counts whoever signed it."""
+    """Without a fence the thread alone tells of the ACK; with a fence its comment counts, whoever signed it."""
     other = Keyring(99, (Key.of(b"x" * 32),))
     server.post(42, write_ack(Ack(KEY, "worker-x", 1, 0, "e" * 32, 1800), other))
     server.seconds += TERMS.timeout - 6
@@ -323,7 +323,7 @@ def test_a_claim_tells_what_it_begins_with(server: Server, alice: FakeAgent) -> 
 def test_the_fence_says_up_to_which_comment_was_read_before(
     server: Server, alice: FakeAgent, bob: FakeAgent, read: int, seen: int
 ) -> None:
-    """By that a command is told that was given before the epoch began; an id of a comment of ours is no such place."""
+    """This id tells commands that were given before the epoch began; the id of a comment of ours is no such place."""
     alice.claimant = replace(alice.claimant, read_up_to=lambda number: read)
     held = alice.win()
     assert (held.fence.seen, held.fence.seen_before) == (seen, 0)

@@ -65,7 +65,7 @@ def test_a_comment_that_is_posted_twice_is_recorded_once(server: Server, alice: 
 
 @pytest.mark.fault(11)
 def test_a_lagging_thread_posts_two_comments_at_most_and_goes_on_without(server: Server) -> None:
-    """Neither POST is answered, nor shown by any list: the third claim works without a comment."""
+    """No POST is answered or shown by any list: the third claim works without a comment."""
     posts = 0
     for name in ("worker-a", "worker-b"):
         agent = FakeAgent(server, name)
@@ -150,7 +150,7 @@ def test_what_cannot_be_let_go_of_is_gone_on_with(server: Server, alice: FakeAge
 
 
 def test_a_comment_that_another_overtakes_is_not_recorded(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
-    """Paused between its post and its record until another has taken over: it holds nothing, and writes nothing."""
+    """An agent that pauses between post and record until another has taken over holds nothing, and writes nothing."""
     attempt = alice.begin()
     attempt.until(PostComment)
     attempt.step()
@@ -242,7 +242,7 @@ def test_a_crash_before_the_fence_leaves_nothing(server: Server, alice: FakeAgen
 def test_after_a_crash_anywhere_the_item_is_not_lost(
     alice: FakeAgent, bob: FakeAgent, steps: int, kind: type[PostComment | AdvanceFence], fault: Fault | None
 ) -> None:
-    """The same agent goes on at once; another one after the timeout at the latest. One comment, whatever happened."""
+    """The same agent goes on at once, another after the timeout at the latest; one comment exists in any case."""
     attempt = alice.begin()
     alice.port.plan(kind, fault)
     after(steps, attempt)
@@ -260,7 +260,7 @@ def test_after_a_crash_anywhere_the_item_is_not_lost(
 
 
 def test_a_stale_look_at_the_thread_adopts_what_it_could_not_see(server: Server, alice: FakeAgent) -> None:
-    """The list is older than the comment of an epoch that crashed before it was recorded: one more, by the count."""
+    """The list is older than the comment of an epoch that crashed before its record: one more is posted."""
     first = FakeAgent(server, "worker-z").begin()
     first.until(PostComment)
     first.step()
@@ -274,7 +274,7 @@ def test_a_stale_look_at_the_thread_adopts_what_it_could_not_see(server: Server,
 
 
 def test_what_was_read_long_ago_is_read_again_before_a_claim(server: Server, alice: FakeAgent) -> None:
-    """Meanwhile an epoch came, and a person deleted the ref: the server has none, as it was then."""
+    """Meanwhile an epoch came, and a person deleted the ref: the server again has none, as at the first look."""
     view = alice.observe()
     assert FakeAgent(server, "worker-b").claim() is not None
     del server.refs[KEY.ref]

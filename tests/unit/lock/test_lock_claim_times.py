@@ -34,7 +34,7 @@ def test_death_needs_two_looks_a_minute_apart(server: Server, alice: FakeAgent, 
 def test_a_comment_of_yesterday_evening_is_read_where_the_ref_is_gone(
     server: Server, alice: FakeAgent, bob: FakeAgent
 ) -> None:
-    """Held since ten to midnight; a person deletes the ref, and somebody looks at ten past."""
+    """The lock is held since ten to midnight; a person deletes the ref, and an agent looks at ten past."""
     server.seconds += (timedelta(days=1, minutes=-10) - timedelta(hours=EPOCH.hour)).total_seconds()
     held = alice.win()
     server.seconds += 20 * 60
@@ -69,7 +69,7 @@ def test_a_sign_of_life_between_the_looks_begins_them_anew(server: Server, alice
 
 @pytest.mark.parametrize("again", [False, True])
 def test_nothing_is_claimed_by_a_clock_that_is_not_sure(server: Server, alice: FakeAgent, again: bool) -> None:
-    """Its stamps would be wrong: with one of an hour ago a live holder looks dead for certain."""
+    """Stamps by such a clock would be wrong: with one of an hour ago a live holder looks dead for certain."""
     if again:
         alice.win()
         alice = alice.restart()
@@ -132,7 +132,7 @@ def test_the_proof_of_a_lease_lasts_from_before_its_fence_was_moved(server: Serv
 
 
 def test_a_pause_of_the_claim_itself_ends_it(server: Server, alice: FakeAgent) -> None:
-    """It wakes up past its own deadline, before it has posted anything: another may be at work."""
+    """The claim wakes up past its own deadline, before it has posted anything: another agent may be at work."""
     attempt = alice.begin()
     attempt.until(AdvanceFence)
     attempt.step()

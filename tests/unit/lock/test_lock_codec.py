@@ -55,7 +55,7 @@ def signed(ack: Ack = ACK, ring: Keyring = KEYS) -> str:
 
 
 def alone(ring: Keyring = NO_KEYS) -> str:
-    """An older engine's comment of an ACK alone."""
+    """Return an older engine's comment with nothing but an ACK."""
     return older_ack(OLDER, ring)
 
 

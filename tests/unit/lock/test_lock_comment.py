@@ -85,7 +85,7 @@ OPENING = "<details><summary>Details</summary><!-- folded -->"
 @pytest.mark.parametrize("dividing", [OPENING, "\n\n<!-- lock -->\n"], ids=["fold", "lock"])
 @pytest.mark.parametrize("nested", [False, True])
 def test_what_an_agent_tells_divides_nothing(dividing: str, nested: bool) -> None:
-    """Nested, taking the inner one out makes an outer one."""
+    """In nested sections, removing the inner one must not make an outer one."""
     half = len(dividing) // 2
     told = f"before {dividing[:half]}{dividing if nested else ''}{dividing[half:]} after"
     told = f"{told}\n\n{told}\n\nend"

@@ -1,4 +1,4 @@
-"""What a reader concludes: every row of the table, and the seconds at which it changes."""
+"""A reader's conclusion about a lock: every row of the table, and the seconds at which it changes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ ALONE = replace(ACK, shared=False, epoch=0)
 
 
 def after(seconds: float, fence: Fence | None = FENCE) -> Evidence:
-    """What a look so long after the stamp of the fence begins with."""
+    """Return the evidence of a look that is so many seconds after the stamp of the fence."""
     return Evidence(fence, EPOCH + timedelta(seconds=seconds), lambda agent, nonce: (agent, nonce) == ("me", MINE))
 
 
 def text(known: Evidence, ack: Ack | None, *, seconds: float = 0) -> Evidence:
-    """The comment was read, and was edited so long after the stamp."""
+    """Return evidence that the comment was read, and was edited so long after the stamp."""
     return replace(known, text=Text(EPOCH + timedelta(seconds=seconds), ack), asked_text=True)
 
 

@@ -18,7 +18,7 @@ Strike = Callable[[Office, FakeAgent, FakeAgent, Run[None]], None]
 
 
 def steps_of_a_life() -> int:
-    """How many calls and pauses a life has that nothing disturbs."""
+    """Return the number of calls and pauses in an undisturbed life."""
     office, steps = Office(), 0
     life = office.begin(office.agent("worker-a"))
     while not life.finished:
@@ -30,45 +30,45 @@ def steps_of_a_life() -> int:
 
 STEPS = steps_of_a_life()
 WON = 6
-"""So many calls it takes to hold the lease: fence, thread, compare-and-swap, another, the comment, its record."""
+"""Calls that it takes to hold the lease: fence, thread, compare-and-swap, another, the comment, its record."""
 
 
 def killed_before(office: Office, alice: FakeAgent, bob: FakeAgent, life: Run[None]) -> None:
-    """The process dies before the server hears of it."""
+    """Kill the process before the server hears of the request."""
     life.crash()
 
 
 def killed_after(office: Office, alice: FakeAgent, bob: FakeAgent, life: Run[None]) -> None:
-    """The server carries it out, the process dies before the reply."""
+    """Kill the process after the server has carried the request out, and before the reply."""
     if isinstance(life.waits_for, Operation):
         alice.port.answer(life.waits_for)
     life.crash()
 
 
 def reply_lost(office: Office, alice: FakeAgent, bob: FakeAgent, life: Run[None]) -> None:
-    """The process lives and does not know what came of it."""
+    """Lose the reply: the process lives and does not know the outcome."""
     _hit(alice, life, Fault.REPLY_LOST)
 
 
 def request_lost(office: Office, alice: FakeAgent, bob: FakeAgent, life: Run[None]) -> None:
-    """The same, and nothing came of it."""
+    """Lose the request: the process does not know the outcome, and nothing came of it."""
     _hit(alice, life, Fault.LOST)
 
 
 def request_late(office: Office, alice: FakeAgent, bob: FakeAgent, life: Run[None]) -> None:
-    """It is carried out when all is over."""
+    """Delay the request: it is carried out when all is over."""
     _hit(alice, life, Fault.LATE)
 
 
 def paused(office: Office, alice: FakeAgent, bob: FakeAgent, life: Run[None]) -> None:
-    """The machine is suspended; another agent finishes meanwhile."""
+    """Suspend the machine; another agent finishes meanwhile."""
     office.server.seconds += PAUSE_SECONDS
     office.finish(bob)
     drain(life)
 
 
 def paused_without_a_clock(office: Office, alice: FakeAgent, bob: FakeAgent, life: Run[None]) -> None:
-    """A virtual machine is stopped: even its boot clock does not show it."""
+    """Stop a virtual machine: even its boot clock does not show it."""
     before = office.server.seconds
     paused_until = office.server.seconds + PAUSE_SECONDS
     office.server.seconds = paused_until
@@ -103,7 +103,7 @@ def test_wherever_it_happens_the_issue_is_finished_once(strike: Strike, finisher
 
 @pytest.mark.fault(38)
 def test_a_machine_whose_clock_stood_still_changes_nothing_any_more() -> None:
-    """It may pay for one phase more before it is told; the server takes nothing from it."""
+    """The machine may pay for one phase more before it learns of the loss; the server accepts nothing from it."""
     for step in range(STEPS):
         office = Office()
         alice, bob = office.agent("worker-a"), office.agent("worker-b")
@@ -140,6 +140,6 @@ def _step(life: Run[None], steps: int) -> None:
 
 
 def test_a_life_is_as_long_as_it_was() -> None:
-    """A call more or less is a decision: each costs requests on every issue."""
+    """A changed number of calls has to be a decision: each call costs requests on every issue."""
     per_phase, to_release = 4, 2
     assert WON + per_phase * len(PHASES) + to_release == STEPS

@@ -21,7 +21,7 @@ from shared.workflow import Stage
 
 
 def left_active(server: Server, agent: FakeAgent, stage: Stage | None = None) -> Held:
-    """An agent that was killed between the release of its fence and the edit that tells people."""
+    """Leave the lease of an agent that was killed between the release of its fence and the edit that tells people."""
     held = agent.win()
     if stage is not None:
         run(agent.port, advance(held, FenceChange(stage=stage)))
@@ -88,7 +88,7 @@ def test_a_live_epoch_and_another_epochs_text_are_left(server: Server, alice: Fa
 def test_a_higher_epoch_than_that_of_a_ref_that_was_put_back_is_ended_when_nothing_is_heard_of_it(
     server: Server, alice: FakeAgent
 ) -> None:
-    """Also by whoever has told the end of the epoch that stands there again."""
+    """The agent that has told the end of the restored ref's epoch also ends the higher one."""
     assert run(alice.port, release(alice.win()))
     old = server.refs[KEY.ref]
     held = alice.win()

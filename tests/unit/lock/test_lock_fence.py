@@ -165,7 +165,7 @@ def test_a_refusal_for_good_is_for_the_caller(alice: FakeAgent, held: Held) -> N
 
 
 def other(server: Server, oid: str = "") -> Fence:
-    """The fence of another kind, as it rests on the server; read at `oid`."""
+    """Push the resting fence of another kind, and return it as read at `oid`."""
     key = ItemKey(Role.WORKER, 7)
     pushed = server.push(Fence(key, 5, "1" * 32, "worker-z", Stage.REVIEWING, EPOCH), None, "", ())
     assert pushed is not None

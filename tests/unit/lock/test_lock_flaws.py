@@ -30,7 +30,7 @@ Story = Callable[[Server], None]
 
 
 def a_slow_clock_wins_nothing(server: Server) -> None:
-    """B's clock is 60 s slow: it comes second, and would print the earlier time. The fence knows no time of ours."""
+    """Let B's clock be 60 s slow: B comes second, and would print the earlier time. The fence knows no time of ours."""
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     bob.port.skew = -60
     a, b = alice.begin(), bob.begin()
@@ -43,7 +43,7 @@ def a_slow_clock_wins_nothing(server: Server) -> None:
 
 
 def a_slow_post_comes_too_late(server: Server) -> None:
-    """A's request takes 9 s; B asks later, and is first at the server. A has written nothing into the thread."""
+    """Let A's request take 9 s; B asks later, and is first at the server. A has written nothing into the thread."""
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     a = alice.begin()
     a.until(AdvanceFence)
@@ -57,7 +57,7 @@ def a_slow_post_comes_too_late(server: Server) -> None:
 
 
 def replicas_that_show_each_its_own(server: Server) -> None:
-    """Neither sees anything of the other, however long: the fence lets one through, and one comment is posted."""
+    """Hide each agent's writes from the other: the fence lets one through, and one comment is posted."""
     agents = [FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")]
     for agent, other in zip(agents, reversed(agents), strict=True):
         agent.port.plan(ReadComments, Hidden(text=other.claimant.agent))
@@ -71,7 +71,7 @@ def replicas_that_show_each_its_own(server: Server) -> None:
 
 
 def a_pause_of_45_minutes(server: Server) -> None:
-    """A wins and is stopped for 45 min, even its boot clock; B takes over and works. A's push changes nothing."""
+    """Stop A for 45 min after its win, even its boot clock; B takes over and works. A's push changes nothing."""
     for clock_stood_still in (False, True):
         alice, bob = FakeAgent(server, f"worker-a{clock_stood_still:d}"), FakeAgent(server, "worker-b")
         held = alice.win()
@@ -93,7 +93,7 @@ def a_pause_of_45_minutes(server: Server) -> None:
 
 
 def claims_that_are_half_a_minute_apart(server: Server) -> None:
-    """A claims at t=0, then its reads fail until t=35; B, whose first look is stale, tries at t=31. A goes on."""
+    """Let A claim at t=0 with failing reads until t=35; B, whose first look is stale, tries at t=31. A goes on."""
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     a = alice.begin()
     a.until(PostComment)
@@ -109,7 +109,7 @@ def claims_that_are_half_a_minute_apart(server: Server) -> None:
 
 
 def losers_that_try_again(server: Server) -> None:
-    """A crashes at t=10. B lost at t=1 and comes back until t=1799; C gets it when A's time runs out, not later."""
+    """Crash A at t=10. B lost at t=1 and comes back until t=1799; C wins when A's time is over, not later."""
     alice, bob, carol = (FakeAgent(server, f"worker-{name}") for name in "abc")
     lease = alice.claim()
     assert lease is not None
@@ -124,7 +124,7 @@ def losers_that_try_again(server: Server) -> None:
 
 
 def a_post_whose_reply_is_lost(server: Server) -> None:
-    """A's POST is carried out, its reply is lost; B comes at t=2. A finds its comment by its nonce."""
+    """Carry out A's POST but lose its reply; B comes at t=2. A finds its comment by its nonce."""
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     alice.port.plan(PostComment, Fault.REPLY_LOST)
     a = alice.begin()
@@ -136,7 +136,7 @@ def a_post_whose_reply_is_lost(server: Server) -> None:
 
 
 def one_name_twice(server: Server) -> None:
-    """Two containers with one agent id: neither takes the other's epoch for its own, one wins, one may hold."""
+    """Run two containers with one agent id: neither takes the other's epoch for its own, one wins, one may hold."""
     one, other = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-a")
     other.nonces.count = 10  # a state directory of its own: other nonces
     a, b = one.begin(), other.begin()
@@ -170,7 +170,7 @@ def test_time_plays_no_trick(server: Server, story: Story) -> None:
 
 
 def test_every_known_flaw_has_its_story() -> None:
-    """Eighteen are known; each is the id of a test in one of the three files."""
+    """Eighteen flaws are known; each is the id of a test in one of the three files."""
     tests = Path(__file__).resolve().parents[2]
     files = [*tests.glob("unit/lock/test_lock_flaws*.py"), *tests.glob("lab/lock/test_lock_flaws*.py")]
     assert len(files) == 3

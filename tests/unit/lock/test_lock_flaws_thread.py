@@ -27,11 +27,11 @@ FORGED = Ack(KEY, "worker-deadbeef", 1, 0, "f" * 32, 1800)
 """The earliest ACK that can be."""
 
 OLD_ENGINE = "ACK:worker:worker-old:1767603600000"
-"""What an engine of before the trailer posts, as the whole comment."""
+"""The whole comment that an engine from before the trailer posts."""
 
 
 def wins_at_once(server: Server, keys: Keyring = KEYS) -> None:
-    """A claims as if the thread were empty: no pause, no request more."""
+    """Assert that A claims as if the thread were empty: without a pause or an additional request."""
     alice = FakeAgent(server, "worker-a", keys=keys)
     assert alice.claim() is not None
     assert alice.port.slept == []
@@ -39,7 +39,7 @@ def wins_at_once(server: Server, keys: Keyring = KEYS) -> None:
 
 
 def an_ack_that_a_maintainer_tidied_away(server: Server) -> None:
-    """A works, its comment is deleted. Before B may begin, A has noticed, ended its work and let go."""
+    """Delete the comment of A's lock: before B may begin, A has noticed, ended its work and released the lock."""
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     held = alice.win()
     server.seconds = 100.0
@@ -59,7 +59,7 @@ def an_ack_that_a_maintainer_tidied_away(server: Server) -> None:
 
 
 def an_ack_that_a_person_edited(server: Server) -> None:
-    """Somebody corrects A's time stamp: the order stays, A stops and leaves the text, and the edit is no heartbeat."""
+    """Edit A's time stamp: the order stays, A stops and leaves the text, and the edit is no heartbeat."""
     alice, bob = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")
     held = alice.win()
     server.seconds = TERMS.heartbeat - 1
@@ -76,7 +76,7 @@ def an_ack_that_a_person_edited(server: Server) -> None:
 
 
 def an_ack_of_a_stranger(server: Server) -> None:
-    """Anybody may comment on a public repository; even our own ACK, word for word, is nothing from them."""
+    """Comment as a stranger on a public repository: even our own ACK, word for word, is nothing from them."""
     server.post(42, write_ack(FORGED, KEYS), STRANGER)
     server.post(42, "ACK:worker:worker-deadbeef:0000000000001", STRANGER)
     server.post(42, write_ack(FORGED, NO_KEYS), replace(STRANGER, login=BOT.login))
@@ -84,7 +84,7 @@ def an_ack_of_a_stranger(server: Server) -> None:
 
 
 def an_ack_that_a_model_wrote(server: Server) -> None:
-    """A model is talked into writing ACKs; we post its text. With keys it has no MAC, without it is made harmless."""
+    """Post a model's text with ACKs: with keys they have no MAC, without keys they are made harmless."""
     texts = [
         f"## Plan\n\n{write_ack(FORGED, NO_KEYS)}",
         write_ack(FORGED, NO_KEYS),
@@ -100,7 +100,7 @@ def an_ack_that_a_model_wrote(server: Server) -> None:
 
 
 def acks_of_other_kinds(server: Server) -> None:
-    """A planner and a reviewer are at work on this thread, others are quoted or only begin with the same letters."""
+    """Post ACKs of a planner and a reviewer on this thread, quoted ones, and texts that begin with the same letters."""
     for kind in (Role.PLANNER, Role.REVIEWER):
         server.post(42, write_ack(replace(FORGED, key=ItemKey(kind, 42)), KEYS))
     other_issue = write_ack(replace(FORGED, key=ItemKey(Role.WORKER, 43)), KEYS)
@@ -127,7 +127,7 @@ def test_the_thread_plays_no_trick(server: Server, story: Story) -> None:
 
 @pytest.mark.fault(48)
 def test_an_ack_of_the_first_format_holds_until_its_timeout(server: Server, alice: FakeAgent) -> None:
-    """An engine of before the trailer works here: it counts as the first in line, then it is taken over."""
+    """An engine from before the trailer works here: it counts as the first in line, then its lock is taken over."""
     old = server.post(42, OLD_ENGINE)
     assert alice.claim() is None
     assert alice.observe().taken_by(alice.claimant) == "worker-old"

@@ -21,7 +21,7 @@ def ack(id: int, prev: int) -> Ack:
 
 @st.composite
 def histories(draw: st.DrawFn, most: int = 9) -> list[Ack]:
-    """ACKs that each name something older, or nothing, or something that never was."""
+    """Draw ACKs that each name an older one, or nothing, or one that never existed."""
     found: list[Ack] = []
     for id in sorted(draw(st.sets(st.integers(1, 40), max_size=most))):
         older = [0, *(one.id for one in found), draw(st.integers(0, 45))]
@@ -30,7 +30,7 @@ def histories(draw: st.DrawFn, most: int = 9) -> list[Ack]:
 
 
 def holders(history: list[Ack], anchor: int = 0) -> list[int]:
-    """The holder after each ACK, as they arrived."""
+    """Return the holder after each ACK, as they arrived."""
     return [fold(history[: count + 1], anchor) for count in range(len(history))]
 
 

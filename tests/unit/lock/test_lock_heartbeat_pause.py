@@ -44,7 +44,7 @@ def test_an_ack_that_was_read_before_a_long_pause_is_not_written(server: Server)
 
 
 def test_an_edited_ack_is_not_gone_on_with_although_no_key_tells(server: Server) -> None:
-    """Without a key its sum tells that a comment was edited; the agent that it stopped does not write over the edit."""
+    """Without a key the checksum shows that a comment was edited; the stopped agent does not overwrite the edit."""
     alice = FakeAgent(server, "worker-a", keys=UNSIGNED)
     held = alice.win()
     edited = server.comments()[held.ack.id].body + "\nPlease stop."
@@ -74,7 +74,7 @@ def test_a_shorter_text_is_not_written_after_a_long_pause(server: Server) -> Non
 
 
 def test_an_end_that_is_too_long_is_told_all_the_same(server: Server) -> None:
-    """It says of its own epoch alone that it is over, however late it comes."""
+    """The text only says that its own epoch is over, and so may come late."""
     alice = FakeAgent(server, "worker-a")
     held = alice.win()
     alice.port.plan(EditComment, Blocked("GitHub refused it (422): body is too long"))

@@ -76,7 +76,7 @@ def test_a_heartbeat_renews_ack_and_deadline(server: Server, alice: FakeAgent, h
 
 
 def test_no_moment_of_a_held_lease_is_free_for_others(server: Server, alice: FakeAgent, held: Held) -> None:
-    """Heartbeats that fail now and then: as long as `check` passes, another agent sees a live holder."""
+    """Heartbeats fail now and then: as long as `check` passes, another agent sees a live holder."""
     beats = Run(alice.port, keep(held))
     alice.port.plan(EditComment, None, Fault.FAILED, None, *[Fault.FAILED] * 200)
     watcher = FakeAgent(server, "worker-b")
@@ -120,7 +120,7 @@ def test_a_heartbeat_that_is_refused_for_good_loses_the_lease(alice: FakeAgent, 
 
 
 def test_a_comment_that_may_not_be_edited_ends_nothing(server: Server, alice: FakeAgent, held: Held) -> None:
-    """It is another account's: the stamps in the fence are the sign of life, and nobody takes over."""
+    """The comment is another account's: the stamps in the fence are the sign of life, and nobody takes over."""
     alice.port.plan(EditComment, *[NotAllowed("not yours")] * 40)
     watcher = FakeAgent(server, "worker-b")
     for _ in range(12):
@@ -132,7 +132,7 @@ def test_a_comment_that_may_not_be_edited_ends_nothing(server: Server, alice: Fa
 
 
 def test_a_long_lease_is_stamped_in_the_fence(server: Server, alice: FakeAgent, held: Held) -> None:
-    """Whoever cannot read the comment knows by the stamp; it costs no request of GitHub's interface."""
+    """The stamp shows a reader who cannot read the comment that the lease lives; it costs no request of the API."""
     stamps = []
     for _ in range(9):
         server.seconds += TERMS.heartbeat
@@ -184,7 +184,7 @@ class SleepyPort(FakePort):
 
 @pytest.mark.parametrize("asleep", [29.0, 31.0, 929.0])
 def test_a_pause_with_an_answer_in_hand_makes_no_stamp_old(server: Server, asleep: float) -> None:
-    """Stamped by a time of before the pause, the fence would be taken over while its holder may still write."""
+    """Stamped with a time from before the pause, the fence would be taken over while its holder may still write."""
     alice = FakeAgent(server, "worker-a")
     alice.port = port = SleepyPort(server)
     held = alice.win()
@@ -288,7 +288,7 @@ def test_a_superseded_holder_stops(server: Server, alice: FakeAgent, held: Held)
 
 
 def test_an_earlier_life_is_superseded_by_its_successor(server: Server, alice: FakeAgent, held: Held) -> None:
-    """Even when a stale read shows it its own old text: the nonce in the fence is no longer its own."""
+    """A stale read may show the earlier life its own old text, but the nonce in the fence is no longer its own."""
     server.seconds += 60
     assert alice.restart().claim() is not None
     server.seconds += 1
@@ -320,7 +320,7 @@ def test_server_time_goes_on_between_answers_in_whole_seconds(server: Server, al
 
 
 def test_what_follows_an_edit_of_ours_at_once_is_not_read_before(server: Server, alice: FakeAgent, held: Held) -> None:
-    """One request instead of three; it renews no deadline, and after ten seconds the comment is read again."""
+    """The write is one request instead of three and renews no deadline; after ten seconds the comment is read again."""
     deadline, asked = held.deadline, len(alice.port.done)
     server.seconds += 9
     run(alice.port, tell(held, Words("The tests are written.")))
@@ -363,7 +363,7 @@ def test_a_comment_deleted_just_now_is_noticed_by_an_edit_too(server: Server, al
 def test_what_is_told_of_the_hand_over_tells_the_end_too(
     server: Server, alice: FakeAgent, held: Held, stage: Stage, state: AckState, *, is_told_first: bool
 ) -> None:
-    """The release then needs no edit of its own; until it the fence still holds the item."""
+    """The release then needs no edit of its own; until the release the fence still holds the item."""
     if is_told_first:  # so that nothing is lost should we die in between
         run(alice.port, tell(held, Words("It has come so far."), stage))
     run(alice.port, advance(held, FenceChange(stage=stage)))

@@ -22,7 +22,7 @@ SWEEP = 600.0
 
 
 def sweep(agent: FakeAgent, fences: Sequence[Fence] | None = None) -> int:
-    """What a sweep of this agent tells now."""
+    """Run a sweep of this agent now, and return the number of ends that it has told."""
     server = agent.port.server
     fence = server.fence(KEY)
     known = fences if fences is not None else [fence] if fence is not None else []

@@ -72,7 +72,7 @@ def test_a_comment_that_is_not_shown_yet_is_not_deleted(server: Server, alice: F
 def test_a_deletion_that_comes_too_soon_to_be_believed_is_noticed_by_the_next_heartbeat(
     server: Server, alice: FakeAgent, held: Held
 ) -> None:
-    """What is told meanwhile is no heartbeat: that the comment is not there may mean that it is new."""
+    """The write in between is no heartbeat: to it, a missing comment may be one that is too new to be shown."""
     beats = Run(alice.port, keep(held))
     server.delete(held.ack.id)
     server.seconds += NEW_SECONDS / 2

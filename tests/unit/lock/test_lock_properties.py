@@ -57,12 +57,12 @@ def read(body: str) -> Ack | None:
 
 
 def normal(body: str) -> str:
-    """What GitHub may do to a text without changing it: other line ends, other space at their ends."""
+    """Return a text without the changes that GitHub may make: other line ends, other space at their ends."""
     return "\n".join(line.rstrip() for line in re.split("\r\n|\r|\n", body)).strip("\n")
 
 
 def expect_untouched(body: str) -> None:
-    """A changed body is believed only when nothing was changed; an unknown key id makes it opaque, never ours."""
+    """Assert that a body is believed only if nothing was changed; an unknown key id makes it opaque, never ours."""
     ack = read(body)
     if ack is None:
         return
@@ -94,7 +94,7 @@ def test_awkward_text_in_any_place_is_no_ack(text: str, place: str) -> None:
 
 
 def test_no_bit_of_the_one_comment_can_be_flipped() -> None:
-    """What a flipped bit leaves is no ACK, or one of an unknown key, which is never ours."""
+    """A text with a flipped bit is no ACK, or one of an unknown key, which is never ours."""
     raw = SHARED.encode()
     for place in range(len(raw)):
         for bit in range(8):
@@ -128,7 +128,7 @@ def test_a_surrogate_is_not_taken_for_the_question_mark_that_was_signed() -> Non
 
 @st.composite
 def threads(draw: st.DrawFn) -> list[Comment]:
-    """ACKs of ours that each name nothing, something older, or something that never was."""
+    """Draw ACKs of ours that each name nothing, an older one, or one that never existed."""
     found: list[Comment] = []
     for id in sorted(draw(st.sets(st.integers(1, 40), min_size=1, max_size=7))):
         prev = draw(st.sampled_from([0, *(one.id for one in found), 41]))
@@ -162,7 +162,7 @@ def of_a_planner(one: Comment) -> Comment:
 
 
 def elsewhere(one: Comment) -> Comment:
-    """Our own ACK, copied under another issue's number."""
+    """Return our own ACK, copied under another issue's number."""
     return replace(one, number=43)
 
 

@@ -16,7 +16,7 @@ FORBIDDEN_CALLS = {"now", "utcnow", "today"}
 
 
 def violations(source: str) -> list[str]:
-    """Imports of what the lock must not know, and readings of a clock."""
+    """Return imports that the lock must not have, and readings of a clock."""
     found: list[str] = []
     for node in ast.walk(ast.parse(source)):
         match node:

@@ -25,7 +25,7 @@ COMMENTS = (ReadComments, ReadComment, PostComment)
 
 
 def interleavings(first: int, second: int) -> Iterator[tuple[int, ...]]:
-    """Every order in which two agents can take so many steps each (0 and 1)."""
+    """Yield every order in which two agents can take so many steps each (0 and 1)."""
     if not first or not second:
         yield (0,) * first + (1,) * second
         return
@@ -45,7 +45,7 @@ def drive(attempts: list[Run[Lease | None]], order: tuple[int, ...]) -> list[Lea
 
 
 def fresh(server: Server) -> None:
-    """Nobody was here."""
+    """Assert that the thread is empty."""
     assert server.comments() == {}
 
 
@@ -60,7 +60,7 @@ def released(server: Server) -> None:
 
 
 def abandoned(server: Server) -> None:
-    """A fence whose comment was never asked for, run out."""
+    """Leave an expired fence whose comment was never asked for."""
     attempt = FakeAgent(server, "worker-z").begin()
     attempt.until(PostComment)
     attempt.crash()
@@ -68,7 +68,7 @@ def abandoned(server: Server) -> None:
 
 
 def looked(server: Server, agents: list[FakeAgent]) -> None:
-    """All have seen a minute ago that nobody is alive there; where that is not needed, it changes nothing."""
+    """Have all agents see a minute earlier that nobody is alive; where that is not needed, it changes nothing."""
     for agent in agents:
         agent.observe()
     server.seconds += TERMS.look_again
@@ -142,7 +142,7 @@ def test_a_restarted_holder_and_a_rival_never_both_win() -> None:
 
 
 def test_a_deposed_holder_can_do_nothing_more() -> None:
-    """It slept through its own deadline, or its clock stood still: the fence refuses it all the same."""
+    """The holder slept through its deadline, or its clock stood still: the fence refuses it all the same."""
     for slept_through in (True, False):
         server = Server()
         holder, rival = FakeAgent(server, "worker-a"), FakeAgent(server, "worker-b")

@@ -28,7 +28,7 @@ def test_a_restarted_agent_goes_on_at_once(alice: FakeAgent) -> None:
 
 
 def test_going_on_renews_the_epoch(server: Server, alice: FakeAgent, bob: FakeAgent) -> None:
-    """Otherwise it would run out long before the new life's own deadline."""
+    """Without the renewal the epoch would expire long before the new life's own deadline."""
     alice.win()
     server.seconds += TERMS.timeout - 60
     held = alice.restart().win()

@@ -89,7 +89,7 @@ async def test_the_block_holds_and_then_releases(
 async def test_losing_the_lease_cancels_the_block(
     server: Server, alice: FakeAgent, lease: Lease, port: LoopPort
 ) -> None:
-    """And only then the fence is free: whoever waits for it begins at once."""
+    """The fence is free only after the block has ended, because an agent that waits for it begins at once."""
     ended: list[bool] = []
 
     async def work() -> None:

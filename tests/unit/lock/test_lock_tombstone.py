@@ -1,4 +1,4 @@
-"""Who holds an item, in words, and the tombstone that another kind's fence gets when the item has ended."""
+"""The holder of an item, in words, and the tombstone on another kind's fence after the item has ended."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ NEWER = "9" * 40
 
 
 def taken_by_a_newer_engine(server: Server, held: Held) -> None:
-    """Its fence is of a format that is not known here."""
+    """Change the fence to a format that is not known here."""
     text = write_fence(held.fence).replace("Engine-Fence: 2", "Engine-Fence: 3")
     server.commits[NEWER] = text, (held.fence.oid,)
     server.refs[KEY.ref] = NEWER

@@ -1,4 +1,4 @@
-"""What part of an account's limits a process takes, by whom it has seen at work."""
+"""A process's share of an account's limits, by the agents that it has seen at work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def seen(agents: str) -> dict[str, float]:
-    """All of them have moved a fence just now."""
+    """Return a record in which all agents have just moved a fence."""
     return dict.fromkeys(agents, SEEN.total_seconds())
 
 

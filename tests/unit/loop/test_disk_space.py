@@ -22,7 +22,7 @@ PLENTY = 10 * LEAST_FREE_BYTES
 
 
 class Disk:
-    """How much is free, as a test says."""
+    """A disk with as much free space as a test sets."""
 
     def __init__(self, free: int = PLENTY) -> None:
         self.free = free

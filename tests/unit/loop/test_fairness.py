@@ -15,7 +15,7 @@ from shared.scheduling.slots import Slots
 
 @dataclass(eq=False)
 class Repository:
-    """What slots know of a loop."""
+    """A loop as the slots see it."""
 
     busy: int = 0
     pokes: int = 0

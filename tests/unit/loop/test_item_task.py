@@ -13,7 +13,7 @@ from shared.scheduling.items import Ended, Rest, Result
 from shared.workflow import Stage
 
 UNTELLABLE = (Blocked("no"), RunFailed("no", category="turns-used-up", final=Blocked("no")))
-"""What goes to a person at once: said by the step itself, and by the paid run in it."""
+"""Errors that go to a person at once: raised by the step itself, and by the paid run in it."""
 
 
 @pytest.mark.parametrize(

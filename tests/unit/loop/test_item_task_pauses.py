@@ -136,7 +136,7 @@ async def test_other_waits_have_no_end_of_their_own() -> None:
 
 
 async def through_failures(*answers: Exception) -> Work:
-    """The item after each of these failures, each pause waited for."""
+    """Run the item through each of these failures and their pauses."""
     work = Work(FakeAgent([4], {4: [*answers, HANG]}))
     async with anyio.create_task_group() as group:
         group.start_soon(work.run)

@@ -126,7 +126,7 @@ async def test_a_failure_to_be_tried_again_carries_its_sentence(clock: HandClock
 
 
 async def once(loop: Loop, *, wait: bool) -> Ended | Rest | None:
-    """`loop.once`, which a mistake of ours could keep going for ever."""
+    """Run `loop.once`, with a limit because a fault could keep it running for ever."""
     with anyio.fail_after(20):
         return await loop.once(anyio.Event(), wait=wait)
     raise AssertionError

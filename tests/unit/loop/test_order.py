@@ -50,7 +50,7 @@ def order(spread: Spread, candidates: list[Candidate]) -> list[int]:
 
 
 def after(*claims: str, pick: int = -1) -> Spread:
-    """An agent with this history; of several candidates it picks the one at `pick`."""
+    """Return an agent with this history; of several candidates it picks the one at `pick`."""
     spread = Spread(lambda below: pick % below)
     for claim in claims:
         (spread.won if claim == "won" else spread.lost)()
@@ -93,7 +93,7 @@ def test_lost_claims_widen_the_spread_and_won_ones_narrow_it(claims: tuple[str, 
 
 
 def test_agents_that_meet_part_within_a_few_claims() -> None:
-    """Ten agents at once, each trying what it likes; of those that try the same, one wins."""
+    """Ten agents claim at once, each a random candidate; of those that try the same one, one wins."""
     chance = random.Random(7)
     agents, left, rounds = [Spread(chance.randrange) for _ in range(10)], queue(*[0] * 100), 0
     idle = list(agents)

@@ -1,4 +1,4 @@
-"""When loops poll: those that start together do not go on in step."""
+"""Times of polls: loops that start together do not stay in step."""
 
 from __future__ import annotations
 

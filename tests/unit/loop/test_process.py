@@ -128,7 +128,7 @@ async def test_cancelling_ends_the_whole_family(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("turns", range(12))
 def test_a_start_that_is_cut_off_leaves_neither_child_nor_pipe(tmp_path: Path, turns: int) -> None:
-    """Whoever is cancelled after so many turns of the loop is so before, amid, or after the start of the child."""
+    """The start is cancelled after so many turns of the loop: before, during, or after the start of the child."""
 
     async def cut(scope: anyio.CancelScope) -> None:
         for _ in range(turns):
@@ -169,7 +169,7 @@ async def test_a_piped_child_is_fed_and_read_while_it_runs(tmp_path: Path) -> No
 
 
 async def three(pids: Path) -> list[int]:
-    """The ids of the family, as soon as all have noted theirs."""
+    """Wait until the whole family has noted its ids, and return them."""
     for _ in range(1000):
         noted = lines_of(pids)
         if len(noted) == 3:
@@ -179,12 +179,12 @@ async def three(pids: Path) -> list[int]:
 
 
 def lines_of(file: Path) -> list[str]:
-    """The whole lines of a file that may not be there yet."""
+    """Return the whole lines of a file that may not exist yet."""
     return file.read_text().splitlines() if file.exists() else []
 
 
 async def lives(pid: int) -> bool:
-    """Whether a process is still there a moment later; one that only waits to be reaped is not."""
+    """Return whether a process is still there a moment later; a process that only waits to be reaped is not."""
     for _ in range(200):
         if state(pid) in "ZX":
             return False
@@ -193,7 +193,7 @@ async def lives(pid: int) -> bool:
 
 
 def state(pid: int) -> str:
-    """The kernel's letter for a process; X for one that is gone."""
+    """Return the kernel's letter for a process; X if it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

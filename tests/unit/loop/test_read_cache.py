@@ -1,4 +1,4 @@
-"""What a claim has read serves one look, and not for long."""
+"""The cache of items that a claim has read: each serves one look, and not for long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which comments are questions, what is done about one, and what a model is shown for it."""
+"""Questions in comments: which comments are questions, the steps for each, and a model's input."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BOT = "engine-bot"
 
 
 def comment(body: str, *, id: int = 7, author: Account = ADA, edited: bool = False) -> Comment:
-    """A comment of this moment on issue 12."""
+    """Return a comment of this moment on issue 12."""
     return Comment(id, 12, author, body, AT, AT + timedelta(hours=edited))
 
 
@@ -216,7 +216,7 @@ class Repository(FakeSource):
 
 
 async def about(thread: Issue, *, head: PullRequest | None = None, source: Repository | None = None) -> Background:
-    """What is gathered for the question of now."""
+    """Return the background that is gathered for a question asked now."""
     one = Forge()
     sources = Sources(source or Repository(World()), BaseBranch("main"), one, OnePull(head), one, Texts())
     return await sources.about(comment(f"@{BOT} why?"), thread)

@@ -1,4 +1,4 @@
-"""Which pending test gets its issue next, and that none ever gets two: several planners, lost replies, crashes."""
+"""The order of pending tests that get an issue, and never a second one: several planners, lost replies, crashes."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def bench() -> Bench:
 
 
 async def awaiting(bench: Bench) -> int:
-    """A story whose first plan waits for a person."""
+    """Make a story whose first plan waits for a person."""
     number = bench.world.story()
     (ended,) = await bench.tick()
     assert ended.result is Result.PARKED

@@ -1,4 +1,4 @@
-"""What the planner posts: complete for people and programs, and harmless whatever a model wrote."""
+"""The planner's posts: complete for people and programs, and harmless whatever a model wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the planner does next, as tables."""
+"""The planner's next step, as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was decided at a terminal is carried out by the ordinary planner; what no terminal has decided waits for one."""
+"""Decisions from a terminal: the ordinary planner carries them out; every other plan waits for a decision."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def bench() -> Bench:
 
 
 def decided(bench: Bench, number: int, **changes: Any) -> PreapprovedPlan:
-    """Somebody at a terminal approved this plan for the story as it is now."""
+    """Return the plan that a person at a terminal approved for the present story."""
     story = bench.world.issues[number]
     agreed: Plan = read(json.dumps(plan(**changes)))
     return PreapprovedPlan(agreed, body_sha256(story.title, story.body), "grace")
 
 
 async def carried_out(bench: Bench, number: int, what: PreapprovedPlan) -> list[Ended]:
-    """One process of a planner with this decision looks once."""
+    """Have one planner's process with this decision look once."""
     planner = bench.planner(only=number, decided=what, approval=Approval.GIVEN, rounds=1000)
     loop = Loop(planner, LockPort(bench.world))
     async with loop.open():

@@ -31,7 +31,7 @@ def bench() -> Bench:
 
 @asynccontextmanager
 async def leased(bench: Bench) -> AsyncIterator[tuple[Planner, Held]]:
-    """A planner that has just claimed the only story."""
+    """Yield a planner that has just claimed the only story, and its lease."""
     planner = bench.planner()
     (candidate,) = await planner.discover()
     lease = await planner.claim(candidate)
@@ -88,7 +88,7 @@ async def test_a_look_before_its_specifications_are_listed_does_not_outlast_them
 
 
 def specifications(bench: Bench) -> list[int]:
-    """The issues that the engine has created."""
+    """Return the issues that the engine has created."""
     return [number for number, issue in bench.world.issues.items() if issue.author == BOT]
 
 

@@ -15,7 +15,7 @@ from shared.specification import read as read_specification
 
 
 def planned(*entries: str) -> Plan:
-    """From `key: files > keys it depends on`."""
+    """Return the plan of lines `key: files > keys it depends on`."""
     found = []
     for entry in entries:
         key, _, rest = entry.partition(":")
@@ -85,7 +85,7 @@ async def test_the_issues_depend_on_each_other_and_the_plan_says_why() -> None:
 
 
 def under_way(*entries: str) -> dict[int, Specification]:
-    """From `number: files > numbers it depends on`."""
+    """Return the specifications of lines `number: files > numbers it depends on`."""
     found = {}
     for entry in entries:
         number, _, rest = entry.partition(":")

@@ -1,4 +1,4 @@
-"""What is accepted as a plan, and what is said of everything else."""
+"""Plans that are accepted, and the faults that are named in all other answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPECIFICATION: dict[str, Any] = PLAN["specifications"][1]
 
 
 def faults(answer: object) -> str:
-    """What is wrong with an answer, which must be refused."""
+    """Return the faults of an answer, which must be refused."""
     with pytest.raises(NoPlan) as caught:
         read(answer if isinstance(answer, str) else json.dumps(answer))
     assert 1 <= len(caught.value.faults) <= FAULTS_SHOWN
@@ -25,7 +25,7 @@ def faults(answer: object) -> str:
 
 
 def specifications(**depends_on: list[str]) -> dict[str, Any]:
-    """A plan whose specifications have these keys and dependencies."""
+    """Return a plan whose specifications have these keys and dependencies."""
     return plan(specifications=[SPECIFICATION | {"key": key, "depends_on": on} for key, on in depends_on.items()])
 
 

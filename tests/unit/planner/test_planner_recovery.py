@@ -30,7 +30,7 @@ def bench() -> Bench:
 
 @asynccontextmanager
 async def leased(bench: Bench, planner: Planner | None = None) -> AsyncIterator[tuple[Planner, Held]]:
-    """A planner, a new one unless it is given, that has just claimed the only story."""
+    """Yield a planner, a new one unless it is given, that has just claimed the only story, and its lease."""
     planner = planner or bench.planner()
     (candidate,) = await planner.discover()
     lease = await planner.claim(candidate)
@@ -91,7 +91,7 @@ async def test_a_plan_that_could_not_be_posted_is_kept_and_not_paid_for_again(be
 
 @pytest.mark.parametrize("deleted", [False, True])
 async def test_an_accepted_plan_that_is_not_shown_yet_is_asked_for_again(bench: Bench, deleted: bool) -> None:
-    """Whoever is started right after a kill does not remember it, and GitHub's replica lacks it still."""
+    """A planner that was started right after a kill does not remember the plan, and GitHub's replica lacks it still."""
     bench.auto = True
     bench.world.faults = {"create": [Transient("killed here")]}
     number = bench.world.story()

@@ -1,4 +1,4 @@
-"""How a question is laid out on a terminal: within its margins, and with room for the answer."""
+"""The layout of a question on a terminal: within its margins, and with room for the answer."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def bench() -> Bench:
 
 @asynccontextmanager
 async def leased(bench: Bench) -> AsyncIterator[Held]:
-    """The lease on a story, which is #12."""
+    """Yield the lease on a story, which is #12."""
     bench.world.story()
     planner = bench.planner()
     (candidate,) = await planner.discover()

@@ -1,4 +1,4 @@
-"""Which stories the planner takes, what of them it shows a backend, and what it makes of bad answers."""
+"""Stories that the planner takes, the parts of them that a backend is shown, and the results of bad answers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def summary(words: int) -> dict[str, str]:
 
 
 async def told(answers: list[object], *, comment: str = LONG) -> Bench:
-    """A planner has planned a story on which somebody trusted has said a lot."""
+    """Have a planner plan a story with long comments of a trusted person."""
     bench = Bench()
     bench.coder.answers = answers  # type: ignore[assignment]
     number = bench.world.story()

@@ -25,7 +25,7 @@ AWAITING = NAMES.of(Stage.AWAITING_APPROVAL)
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    """Whatever the person does in a conversation, the engine writes nothing."""
+    """Yield a bench; assert that the engine has written nothing, whatever the person did in the conversation."""
     bench = Bench()
     yield bench
     ours = [issue for issue in bench.world.issues.values() if issue.author == BOT]

@@ -18,7 +18,7 @@ def bench() -> Bench:
 
 
 def of_a_stranger(bench: Bench) -> int:
-    """Mallory writes a story, and Ada labels it."""
+    """Write a story as Mallory, and label it as Ada."""
     number = bench.world.open("User search", "I want to find users.", labels=[], by=MALLORY)
     bench.world.label(number, NAMES.story, by=ADA)
     return number

@@ -1,4 +1,4 @@
-"""What is accepted as a proposal, who may get one, and how many a day: pure tables, and the register between rivals."""
+"""Proposals: answers that are accepted, issues that may get one, the number a day, and rivals in the register."""
 
 from __future__ import annotations
 

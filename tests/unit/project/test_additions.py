@@ -1,4 +1,4 @@
-"""What has to be complete when a stage, a backend or an agent is added; CONTRIBUTING.md tells the steps."""
+"""Completeness of a new stage, backend or agent; CONTRIBUTING.md tells the steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shared.workflow.labels import Flag
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 FILES = ("__main__.py", "build.py", "agent.py", "decide.py", "ports.py", "comments.py", "reconcile_rules.py", "prompts")
-"""What every agent's room has."""
+"""Files that every agent's room has."""
 
 
 def test_every_stage_and_flag_has_a_colour_and_a_sentence() -> None:

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md and AGENTS.md name exists, and the maps of rooms with many files are whole."""
+"""The paths that CONTRIBUTING.md and AGENTS.md name: each exists, and the maps of rooms with many files are whole."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PATH = re.compile(r"`((?:[a-z_]+/)+(?:[a-z_]+\.(?:py|yml|md))?|(?:[a-z_]+/)+[a-z_]+\.(?:py|yml|md))`")
 BELOW = (".", "worker_agent/tdd", "lab/github", "shared/llm", "console", "planner_agent")
-"""Where a list of steps stands that shortens its paths."""
+"""Directories to which the paths in a list of steps may be relative."""
 
 
 def named(text: str) -> list[str]:
-    """Every path in backquotes, without those with a placeholder or a pattern."""
+    """Return every path in backquotes, without those with a placeholder or a pattern."""
     return PATH.findall(text)
 
 

@@ -15,7 +15,7 @@ MADE = re.compile(r"(.+) \((\w+)\)")
 
 
 def drawn(track: Track) -> set[tuple[str, str, str, str]]:
-    """Every move of a diagram, edges that stand for several taken apart."""
+    """Return every move of a diagram; edges that stand for several are taken apart."""
     found = set()
     for start, end, text in EDGE.findall(diagram(track)):
         for told in text.split(" / "):

@@ -34,7 +34,7 @@ def copied() -> list[str]:
 
 
 def ignored(path: str) -> bool:
-    """Docker's rule: the last pattern that matches decides; a directory's pattern holds for what is in it."""
+    """Return whether Docker ignores a path: the last matching pattern decides; a directory's holds for its content."""
     result = False
     for pattern in IGNORED:
         keep, wanted = pattern.startswith("!"), pattern.removeprefix("!")

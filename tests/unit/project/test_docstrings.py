@@ -25,8 +25,7 @@ ROOMS = (
     "reviewer_agent",
     "runtime",
     "shared",
-    "tests/fakes",
-    "tests/simulation",
+    "tests",
     "worker_agent",
 )
 

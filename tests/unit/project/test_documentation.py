@@ -1,4 +1,4 @@
-"""What is printed from the model is what is committed, and it says what the model says."""
+"""Documentation that is printed from the model: the committed text is up to date, and says what the model says."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ _STOPS = frozenset("|&;<>()")
 
 
 def fenced(text: str) -> list[tuple[str, str]]:
-    """The blocks of a page with their languages; each fence that opens is paired with the one that closes it."""
+    """Return the blocks of a page with their languages; each opening fence is paired with its closing one."""
     return [found[1:] for found in re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.DOTALL | re.MULTILINE)]
 
 
 def shown(text: str) -> Iterator[str]:
-    """The lines that a reader is told to type, without prompt; `#` is root's."""
+    """Yield the lines that a reader is told to type, without prompt; `#` is root's."""
     for language, block in fenced(text):
         if language not in {"", "console", "sh", "bash"}:
             continue
@@ -52,7 +52,7 @@ def shown(text: str) -> Iterator[str]:
 
 
 def commands(line: str) -> Iterator[list[str]]:
-    """The simple commands of a shell line, each as its words."""
+    """Yield the simple commands of a shell line, each as its words."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.commenters, lexer.whitespace_split = "#", True
     words: list[str] = []
@@ -66,7 +66,7 @@ def commands(line: str) -> Iterator[list[str]]:
 
 
 def fault(words: Sequence[str]) -> str:
-    """What is wrong with a command of ours; nothing for a right one, and for a command of somebody else."""
+    """Return the fault in a command of ours; empty for a right one, and for a command of another program."""
     if not words:
         return ""
     program, rest = Path(words[0]).name, list(words[1:])
@@ -83,7 +83,7 @@ def fault(words: Sequence[str]) -> str:
 
 
 def _engine(rest: Sequence[str]) -> str:
-    """By the options that `--help` lists; values are only examples."""
+    """Return the fault by the options that `--help` lists; values are only examples."""
     known = getattr(ENGINE, "commands", {})
     name = next((word for word in rest if not word.startswith("-")), "")
     if not name:
@@ -102,7 +102,7 @@ def _agent(role: Role, rest: Sequence[str]) -> str:
 
 @cache
 def _options(role: Role) -> frozenset[str]:
-    """What the agent's own `--help` lists."""
+    """Return the options that the agent's own `--help` lists."""
     told = StringIO()
     with redirect_stdout(told), suppress(SystemExit):
         parse(role, ["--help"])
@@ -147,7 +147,7 @@ def test_the_pages_show_every_command() -> None:
 
 
 def fragments() -> Iterator[tuple[str, str]]:
-    """Each piece of configuration that a page shows, with the page's name."""
+    """Yield each piece of configuration that a page shows, with the page's name."""
     for page in PAGES:
         for language, block in fenced(page.read_text(encoding="utf-8")):
             found = yaml.safe_load(block) if language == "yaml" else None
@@ -158,7 +158,7 @@ def fragments() -> Iterator[tuple[str, str]]:
 
 
 def is_configuration(block: Mapping[str, Any]) -> bool:
-    """Whether one of its keys stands anywhere in the configuration, if not at the level at which it stands here."""
+    """Return whether a key of the block exists in the configuration, at whatever level."""
     return any([*homes(Settings, key)] for key in block)
 
 

@@ -22,12 +22,12 @@ _PRINTED = re.compile(r"<!-- (\w+):begin -->\n.*?<!-- \1:end -->", re.DOTALL)
 
 
 def prose(page: Path) -> str:
-    """A page without its blocks of code, in which nothing is a link or a heading."""
+    """Return a page without its blocks of code, in which nothing is a link or a heading."""
     return _FENCED.sub("", page.read_text(encoding="utf-8"))
 
 
 def links(text: str) -> Iterator[tuple[str, str]]:
-    """Path and anchor of each link that does not leave the repository."""
+    """Yield path and anchor of each link that does not leave the repository."""
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")
@@ -35,7 +35,7 @@ def links(text: str) -> Iterator[tuple[str, str]]:
 
 
 def anchors(text: str) -> set[str]:
-    """What GitHub makes of each heading; https://docs.github.com/en/get-started/writing-on-github."""
+    """Return GitHub's anchors of the headings; https://docs.github.com/en/get-started/writing-on-github."""
     found = set()
     for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
@@ -44,7 +44,7 @@ def anchors(text: str) -> set[str]:
 
 
 def broken(page: Path) -> Iterator[str]:
-    """Each link of a page that leads nowhere."""
+    """Yield the fault of each link of a page that leads nowhere."""
     for path, anchor in links(prose(page)):
         target = page.parent / path if path else page
         if not target.exists():
@@ -93,7 +93,7 @@ _PRINTED_LINK = re.compile(r"[\"']((?:docs|config|shared)/[\w./-]+\.(?:md|yml|ex
 
 
 def test_every_page_that_the_programs_link_is_there_with_its_heading() -> None:
-    """What is given to `console.manual.link`, which knows nothing of the tree."""
+    """The arguments of `console.manual.link`, which knows nothing of the tree, are existing pages and headings."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("console/**/*.py"))]
     named = {found for source in sources for found in _PRINTED_LINK.findall(source) if "manual import link" in source}
     assert len(named) >= 5

@@ -1,4 +1,4 @@
-"""What a start leaves alone: libraries that an agent would only load."""
+"""Libraries that a start does not load because an agent has no use for them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ IDLE = (
     "worker_agent.actions",
     "worker_agent.tdd.phases.cycle",
 )
-"""What an agent that waits has no use for: each of these costs every process memory, and every start time."""
+"""Modules that a waiting agent does not need: each costs every process memory, and every start time."""
 
 
 @pytest.mark.parametrize("agent", ["planner", "worker", "reviewer"])
@@ -76,7 +76,7 @@ async def test_an_idle_agent_has_not_loaded(agent: str, tmp_path: Path) -> None:
 
 
 def test_who_stands_in_goes_again() -> None:
-    """What was loaded before stays; what was not is found afterwards as if nothing had been."""
+    """A module loaded before stays; any other can be found afterwards as if nothing had happened."""
     real = sys.modules["pytest"]
     with standing_in({"pytest": None, "a_module_that_is_not_there": None}):
         assert sys.modules["pytest"] is real

@@ -34,7 +34,7 @@ POETIC = (
 
 
 def made_by(module: ModuleType) -> list[str]:
-    """The public functions of a module of sentences."""
+    """Return the public functions of a module of sentences."""
     short = module.__name__.rpartition(".")[2]
     where = "branch" if module.__name__ == "worker_agent.branch.comments" else short
     found = [name for name, one in inspect.getmembers(module, inspect.isfunction) if one.__module__ == module.__name__]

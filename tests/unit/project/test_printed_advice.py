@@ -1,4 +1,4 @@
-"""What the programs print leads on without a checkout: pages by their address, and no command of the tree alone."""
+"""The programs' printed advice: it is useful without a checkout, with the addresses of pages and no tree's command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = [file for package in PACKAGES for file in sorted((ROOT / package).rglo
 TARGETS = "|".join(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 PRINTERS = {"config/documentation.py", "config/health.py"}
-"""What writes the files of the tree, and what only a container calls by itself."""
+"""Files that write the tree's files, or that only a container calls by itself."""
 
 _FILE = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)+\.[a-z]+(?:#[\w-]+)?")
 _COMMAND = re.compile(
@@ -30,13 +30,13 @@ _COMMAND = re.compile(
 
 
 def of_tree(text: str) -> list[str]:
-    """What a text names that there is in a checkout alone: files of the tree, and commands."""
+    """Return the names in a text that exist only in a checkout: files of the tree, and commands."""
     files = [found for found in _FILE.findall(text) if (ROOT / found.partition("#")[0]).is_file()]
     return files + [found.strip("`' ") for found in _COMMAND.findall(text)]
 
 
 def strings(source: str) -> Iterator[str]:
-    """Every text of a source file but those that only its reader sees."""
+    """Yield every text of a source file but docstrings, which only its reader sees."""
     tree = ast.parse(source)
     read = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -45,7 +45,7 @@ def strings(source: str) -> Iterator[str]:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Each text that is nothing but the path of a file of the tree, which `manual.link` is given."""
+    """Yield each text that is nothing but the path of a file of the tree, which `manual.link` is given."""
     for file in SOURCES:
         name = str(file.relative_to(ROOT))
         for text in strings(file.read_text(encoding="utf-8")):

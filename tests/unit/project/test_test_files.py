@@ -1,4 +1,4 @@
-"""What test files may import: fakes and scenes, never each other, so that each can be moved, split and run alone."""
+"""Imports of test files: fakes and scenes, never each other, so that each can be moved, split and run alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ IMPORTS = re.compile(rf"^[ \t]*(?:from[ \t]+{A_MODULE}[ \t]+import\b|import[ \t]
 
 
 def imported(source: str) -> set[str]:
-    """The last names of the modules of which a file imports something, where they look like a test file's."""
+    """Return the last names of the imported modules that look like a test file's."""
     return {name for found in IMPORTS.findall(source) for name in found if name}
 
 

@@ -16,7 +16,7 @@ LAB = Path(__file__).parents[2] / "lab"
 
 
 def named() -> Iterator[str]:
-    """Every edge that a test of the lab says it walks."""
+    """Yield every edge that a test of the lab says it walks."""
     for path in sorted(LAB.rglob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "edges":

@@ -23,13 +23,13 @@ WITHOUT = {
     "github/tokens.py Installation.__call__": "signing in changes nothing; its POST is an OperatorPermit's",
     "github/tokens.py Installation.admit": "signing in, too",
 }
-"""Who sends without a write permit of its caller, and why that is right."""
+"""Functions that send without a write permit of their caller, and the reason why that is right."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
-    """Functions and methods, as `name` or `Class.name`."""
+    """Yield functions and methods, as `name` or `Class.name`."""
     for node in tree.body:
         if isinstance(node, Function):
             yield node.name, node
@@ -38,14 +38,14 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 
 def called(function: Function) -> set[str]:
-    """The last names of everything that a function calls."""
+    """Return the last names of everything that a function calls."""
     names = [one.func for one in ast.walk(function) if isinstance(one, ast.Call)]
     plain = {name.id for name in names if isinstance(name, ast.Name)}
     return plain | {name.attr for name in names if isinstance(name, ast.Attribute)}
 
 
 def sends(function: Function) -> bool:
-    """Whether it calls a sender: `x.write(method, ...)`, `x.push(url, moves)`, or `git push`."""
+    """Return whether a function calls a sender: `x.write(method, ...)`, `x.push(url, moves)`, or `git push`."""
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in SENDERS and len(node.args) >= 2:
@@ -56,14 +56,14 @@ def sends(function: Function) -> bool:
 
 
 def permitted(function: Function) -> bool:
-    """Whether one of its parameters is a write permit, of one kind or of several."""
+    """Return whether a parameter of the function is a write permit, of one kind or of several."""
     parameters = [*function.args.args, *function.args.kwonlyargs]
     kinds = [set(ast.unparse(one.annotation).split(" | ")) for one in parameters if one.annotation is not None]
     return any(of_one <= PERMITS for of_one in kinds)
 
 
 def unpermitted(source: str) -> tuple[set[str], int]:
-    """The entries of a module that lead to a sender and take no write permit, and how many lead to one.
+    """Return entries of a module that lead to a sender without a write permit, and the number that lead to one.
 
     A private function may leave it to the public ones that call it, because nothing else can.
     """

@@ -1,4 +1,4 @@
-"""Which test files a changed file of data concerns: those that name it, else those next above it."""
+"""The test files that a changed data file concerns: those that name it, else those next above it."""
 
 from __future__ import annotations
 

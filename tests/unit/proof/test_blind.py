@@ -59,7 +59,7 @@ async def test_a_blind_test_is_asked_about_where_honest_ones_look_alike(
 
 
 def _valid(name: str, cases: str, call: str = "page(number)") -> bytes:
-    """A class with a test that expects nothing but that nothing is raised."""
+    """Return a class with a test that expects only that nothing is raised."""
     mark = f"    @pytest.mark.parametrize('number', {cases})\n"
     return f"class {name}:\n{mark}    def test_valid(self, number):\n        {call}\n".encode()
 

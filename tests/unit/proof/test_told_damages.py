@@ -1,4 +1,4 @@
-"""Which damages may be told to be unnoticed: those that all tests were run with, and that none failed with."""
+"""Damages that may be reported as unnoticed: those that all tests were run with, and none failed with."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ ENDLESS = TestRun({}, finished=False, timed_out=True)
 
 
 def subject(before: TestRun, after: TestRun, limits: list[float | None]) -> ProofSubject:
-    """A change of one old test, whose old version ends as `before` on damaged code and whose new one as `after`."""
+    """Return a change of one old test, which ends on damaged code as `before`, and in its new version as `after`."""
 
     async def run(tree: str, over: Overlay, selection: Selection | None, limit: float | None) -> TestRun:
         limits.append(limit)

@@ -72,7 +72,7 @@ async def begin(board: Board, held: Held, seen: Issue = SEEN) -> Issue | None:
 
 
 def event(held: Held, *, added: bool, by: Account, seconds: int, label: str = READY) -> LabelEvent:
-    """Something that happened so many seconds after the epoch began."""
+    """Return an event so many seconds after the epoch began."""
     return LabelEvent(1, label, added, by, held.fence.at + timedelta(seconds=seconds))
 
 

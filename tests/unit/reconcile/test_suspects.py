@@ -1,4 +1,4 @@
-"""Which fences are suspects, and what becomes of each: the reconciler's second table."""
+"""Fences that are suspects, and the decision on each: the reconciler's second table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def nothing(fence: Fence, reason: str) -> Status:
 
 
 async def unchanged(fence: Fence, item: Issue) -> None:
-    """Nothing shows that it has ended."""
+    """Do nothing, so that nothing shows that it has ended."""
 
 
 WORK = ReconcileRules(

@@ -26,7 +26,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def left(server: Server) -> Fence:
-    """What an older engine left on an issue that was transferred since: nobody can read whether it lives."""
+    """Push a fence of an older engine for an issue that was transferred since, so that its comment cannot be read."""
     fence = replace(FakeAgent(server, "worker-a").win().fence, format=1, oid="")
     oid = server.push(fence, server.refs[KEY.ref], "", ())
     assert oid is not None

@@ -1,4 +1,4 @@
-"""What is made once is named in the fence before it is sent; a successor that does not see it waits for a while."""
+"""Things that are created once: the fence names each before it is sent; a successor that does not see one waits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FENCE = Fence(ItemKey(Role.WORKER, 42), 1, "n", "worker-a", Stage.IMPLEMENTING, 
 
 
 async def made(held: Held, what: str, error: EngineError | None = None) -> None:
-    """Something is sent; `error` is what comes back."""
+    """Send something; raise `error` as its result, if given."""
     async with creation.making(held, what):
         if error is not None:
             raise error

@@ -1,4 +1,4 @@
-"""What GitHub does not show yet: which refusals are lateness, for how long, and what is meant by the others."""
+"""Late answers of GitHub: which refusals are lateness, for how long, and the meaning of the others."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ KNOWN = [
     ),
     (BRANCH, "work", "POST", "/pulls", 422, "Validation Failed; PullRequest head invalid", {"head": "work"}),
 ]
-"""What is known, the call, what GitHub says."""
+"""Known things, calls, and GitHub's late answers to them."""
 
 
 @pytest.mark.parametrize(("kind", "name", "method", "path", "status", "said", "body"), KNOWN)

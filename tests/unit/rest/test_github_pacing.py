@@ -10,7 +10,7 @@ from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 
 
 async def times(count: int, *, urgent: bool = False, share: float = 1.0, interval: float = 1.0) -> list[float]:
-    """When `count` writes in a row go out, in seconds after the first."""
+    """Return the times at which `count` writes in a row go out, in seconds after the first."""
     clock = PassingClock(50.0)
     pacing = Pacing(clock, share=share, write_interval_seconds=interval)
     granted = []

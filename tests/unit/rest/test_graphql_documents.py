@@ -1,4 +1,4 @@
-"""What is sent to GraphQL, and the part of it that the lab serves, judged by GitHub's own schema.
+"""The documents sent to GraphQL, and the part of it that the lab serves, judged by GitHub's own schema.
 
 `github-graphql-schema.graphql.gz` is `schema.graphql` of the npm package @octokit/graphql-schema 15.26.1.
 """
@@ -59,7 +59,7 @@ def test_the_lab_serves_nothing_that_github_does_not(published: GraphQLSchema) -
 
 
 def _fields(one: GraphQLNamedType) -> dict[str, str]:
-    """Each field with its type, and each argument with its own."""
+    """Return each field with its type, and each argument with its type."""
     if is_input_object_type(one):
         return {name: str(field.type) for name, field in one.fields.items()}
     if not (is_object_type(one) or is_interface_type(one)):

@@ -38,9 +38,9 @@ class FakeIssues(UnaskedIssues):
     page: tuple[Issue, ...] | None = None
     failing_lists: int = 0
     shown: dict[int, Issue] = field(default_factory=dict)
-    """What sweeps show instead of the items."""
+    """The versions of items that sweeps show instead of the current ones."""
     meanwhile: Callable[[], object] = lambda: None
-    """What happens while an item is read."""
+    """The callback that runs while an item is read."""
 
     async def recent(self) -> tuple[Issue, ...] | None:
         self.asked.append("recent")
@@ -79,7 +79,7 @@ class FakeIssues(UnaskedIssues):
         return self.items[number]
 
     def put(self, *issues: Issue) -> None:
-        """Something changed."""
+        """Put issues, as after a change."""
         self.items |= {found.number: found for found in issues}
         self.changed = True
 

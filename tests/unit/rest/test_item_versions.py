@@ -1,4 +1,4 @@
-"""What we have seen and written of an item, beside how a late replica shows it, or how a person left it."""
+"""Versions of an item that we have seen and written, against a late replica's view and against a person's changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def shown(*names: str, after: float = 0, **more: Any) -> dict[str, Any]:
 
 
 def moved() -> ItemVersions:
-    """From ready to implementing, as the engine moves a label."""
+    """Return versions after the engine has moved the label from ready to implementing."""
     writes = ItemVersions()
     writes.note("POST", f"{ITEM}/labels", {"labels": ["status:implementing"]}, at=AT, boot=100)
     writes.note("DELETE", f"{ITEM}/labels/status%3Aready", None, at=AT, boot=100)

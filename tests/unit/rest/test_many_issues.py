@@ -25,7 +25,7 @@ PRIORITIES = ("priority:critical", "priority:high")
 
 
 def issue(number: int) -> Issue:
-    """Every thousandth is critical; the higher the number, the younger."""
+    """Return an issue: every thousandth is critical; the higher the number, the younger."""
     labels = {"status:ready"} | ({"priority:critical"} if number % 1000 == 0 else set())
     at = FIRST + timedelta(minutes=number)
     return Issue(number, f"Issue {number}", f"{number} " * 20, frozenset(labels), Account(1, "ada"), at, at, True)

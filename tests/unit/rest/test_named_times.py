@@ -38,14 +38,14 @@ DATES = (
 
 
 def limits(served: str = format_datetime(NOW, usegmt=True)) -> RateLimits:
-    """What is known after one answer of GitHub's."""
+    """Return the limits as known after one answer of GitHub."""
     server = ServerTime(HandClock(NOW.timestamp()))
     server.note({"date": served})
     return RateLimits(server)
 
 
 def in_force(known: RateLimits) -> datetime | None:
-    """Until when nothing is sent."""
+    """Return the time until which nothing is sent; None if requests may go out."""
     try:
         known.admit(urgent=True)
     except Limited as limited:

@@ -137,7 +137,7 @@ def test_a_first_answer_that_is_wrong_is_found_out_without_a_clock_that_is_right
 
 @pytest.mark.parametrize("wrong", [0.0, 1600.0, -1600.0])
 def test_a_process_that_starts_while_all_answers_are_dated_alike_is_sure_after_ten_minutes(wrong: float) -> None:
-    """They may be those of a proxy: a clock that is more than two minutes away from them may be right."""
+    """The answers may be a proxy's: a clock that is more than two minutes away from them may be right."""
     clock = WrongClock(wrong + WITNESS_SECONDS + 1)
     time = ServerTime(clock)
     with capture_logs():
@@ -163,7 +163,7 @@ def test_a_clock_that_is_right_again_confirms_what_was_known() -> None:
 
 
 def test_a_clock_that_goes_wrong_later_takes_nothing_away() -> None:
-    """It witnesses the first answers; whatever it says afterwards, an answer that it agrees with is doubted."""
+    """The clock confirms the first answers; later an answer that agrees with the wrong clock is doubted."""
     clock = WrongClock(0)
     time = ServerTime(clock)
     with capture_logs():

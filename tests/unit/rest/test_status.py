@@ -135,7 +135,7 @@ async def test_data_cannot_leave_its_code_block() -> None:
 
 
 def as_held(agent: FakeAgent, one: StatusBoard) -> Held:
-    """A lease, whose comment this board writes into."""
+    """Win a lease, whose comment this board edits."""
     held = agent.win()
     one.beside({held.fence.key: held})
     return held

@@ -1,4 +1,4 @@
-"""What is known of a thread without asking: what was read whole, and without a gap since."""
+"""The knowledge of a thread without a request: read whole, and without a gap since."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ ADA = Account(7, "ada")
 
 
 def said(id: int, body: str = "text", *, minutes: int = 0) -> Comment:
-    """A comment of issue 42, changed so many minutes after `AT`."""
+    """Return a comment of issue 42, changed so many minutes after `AT`."""
     return Comment(id, 42, ADA, body, AT, AT + timedelta(minutes=minutes))
 
 
 def read(threads: Threads, comments: Sequence[Comment], *, since: int | None = None, minutes: int = 0) -> None:
-    """A reading begun so many minutes after `AT`, whole or of what changed from minute `since` on."""
+    """Note a reading begun so many minutes after `AT`, whole or of the changes from minute `since` on."""
     at = AT + timedelta(minutes=minutes)
     start = None if since is None else AT + timedelta(minutes=since)
     threads.read(42, comments, since=start, boot=60.0 * minutes, at=at)
 
 
 def bodies(threads: Threads, boot: float, witness: int = 0) -> list[str] | None:
-    """What is known; None when nothing recent enough is."""
+    """Return the known bodies; None if no recent enough reading is known."""
     known = threads.lately(42, boot, witness)
     return None if known is None else [comment.body for comment in known]
 

@@ -1,4 +1,4 @@
-"""What each ending of a paid run means for its item."""
+"""Meaning of each ending of a paid run for its item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failed run leads to: every rule, in its order, as a wait until a time or a person."""
+"""Consequences of a failed run: every rule, in its order, as a wait until a time or a person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATER = NOW + timedelta(hours=3)
 
 
 def pauses(category: Category, *, most: int = 40) -> list[float]:
-    """The pauses, in seconds, after failures of one category in a row until a person is asked, at most `most`."""
+    """Return the pauses in seconds after failures of one category in a row until a person is asked, at most `most`."""
     history = History()
     found: list[float] = []
     while len(found) < most:

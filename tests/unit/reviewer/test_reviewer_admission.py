@@ -1,4 +1,4 @@
-"""What a claim of a pull request begins, by its labels and its fence, and which labels are orders."""
+"""The start of a claim on a pull request, by its labels and its fence, and the labels that are orders."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ VOICE = messages.Voice(NAMES, KEYS, "https://github.com/ada/directory")
 
 
 def checks(told: str) -> tuple[Check, ...]:
-    """`"test+ lint-"`: each check by its name and how it stands."""
+    """Return the checks of `"test+ lint-"`: each by its name and outcome."""
     return tuple(Check(word[:-1], OUTCOMES[word[-1]]) for word in told.split())
 
 

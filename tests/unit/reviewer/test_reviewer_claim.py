@@ -1,4 +1,4 @@
-"""Which pull requests the reviewer takes, and which orders make it let go."""
+"""Pull requests that the reviewer takes, and orders that make it release the lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reviewer posts, literally; nothing that a model wrote can act in it or pass for the engine's."""
+"""The reviewer's posts, literally; no text of a model can act in them or pass for the engine's."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ WHOLE = DIFF.replace("+1,2", "+1,8").replace("+    return", "+    a = 1\n" * 6 +
 
 
 async def second_round(world: World, sha: str = NEXT, **policy: Any) -> list[Ended]:
-    """The worker has pushed and asks for another review."""
+    """Push as the worker and ask for another review."""
     world.server.seconds += 3600
     world.checks[sha] = world.checks[HEAD]
     world.change(head_sha=sha, labels=frozenset({"status:reviewing"}))
@@ -38,7 +38,7 @@ async def second_round(world: World, sha: str = NEXT, **policy: Any) -> list[End
 
 
 async def after_one_round(*answers: Any) -> World:
-    """One finding was listed, and two lines have changed since."""
+    """Return a world in which one finding was listed, and two lines have changed since."""
     world = World(answers=[changes(), *answers], diff=WHOLE)
     await tick(world)
     world.diffs[HEAD, NEXT] = SINCE

@@ -1,4 +1,4 @@
-"""What the reviewer does with everything that a look can show."""
+"""The reviewer's next step for everything that a look can show."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MERGEABLE = seen(APPROVED, verdict=verdict(), checks=CiVerdict.GREEN, merge=Merg
 
 
 def passed_on(request: int, times: int, *, head: str = HEAD) -> Snapshot:
-    """Somebody's request number 9 stands, and `request` was passed on so often."""
+    """Return a snapshot with request number 9 of a person, after `request` was passed on so often."""
     told = ((ASKED, f"{head} {request} {times}"),)
     return replace(MERGEABLE, person_asks=True, requested=True, request=9, fence=fence(APPROVED, more=told))
 

@@ -1,4 +1,4 @@
-"""Who may buy a review: a push alone never does, our worker and people with write do, and not without end."""
+"""Requests for a paid review: a push alone is none, our worker and people with write access can, within limits."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ NOBODY = f"A changed expectation of `{OLD}` has no criterion that asks for it."
 
 
 def said(test: str = OLD, reply: str = "yes", criterion: str = "AC1", why: str = "a part is enough") -> dict[str, str]:
-    """One answer as a coder gives it."""
+    """Return one answer as a coder gives it."""
     return {"test": test, "asked": reply, "criterion": criterion, "why": why}
 
 

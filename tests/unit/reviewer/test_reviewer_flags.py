@@ -19,7 +19,7 @@ HANDS_OVER = sorted(HOLDING_OF_ISSUE - {Flag.PAUSED})
 
 
 def flag_issue(world: World, *flags: Flag) -> None:
-    """Somebody sets these flags on the issue, and takes every other off."""
+    """Set these flags on the issue, and remove all others."""
     world.issue = replace(world.issue, labels=frozenset({"status:reviewing", *(NAMES.of(flag) for flag in flags)}))
 
 

@@ -12,7 +12,7 @@ from shared.workflow import Stage
 
 
 async def merged(world: World) -> FakeClosing:
-    """What was told and unlabelled when the pull request was merged."""
+    """Have the reviewer merge the pull request; return the record of the items then told and unlabelled."""
     closing = FakeClosing()
     await tick(world, reviewer(world, forge=replace(forge_of(world), closing=closing), **auto()))
     assert (world.stage, world.pull.merged) == (Stage.DONE, True)

@@ -1,4 +1,4 @@
-"""What becomes of an approved pull request: merged only when nothing speaks against exactly this commit."""
+"""The outcome of an approved pull request: merged only if nothing speaks against exactly this commit."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ async def test_running_checks_are_waited_for_with_the_lease_kept() -> None:
 
 
 async def approved(world: World, **policy: Any) -> World:
-    """The review is over, the lease released, some time has passed."""
+    """Run the review to its end and release the lease, then let some time pass."""
     await tick(world, **policy)
     assert world.stage is Stage.APPROVED
     world.server.seconds += 3600

@@ -1,4 +1,4 @@
-"""How a merge ends: refused, unclear, done by a person, tidied up after."""
+"""Ends of a merge: refused, unclear, done by a person, cleaned up afterwards."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ BRANCH = f"refs/heads/auto/issue-{ISSUE}"
 
 
 def left_by_worker(world: World, stage: Stage) -> None:
-    """The worker's fence of the issue, as it stands when the pull request is merged."""
+    """Push the worker's fence of the issue as it is at the merge."""
     fence = Fence(WORKERS, 1, "n", "worker-1", stage, world.now, work_head=HEAD, pr=PULL)
     world.server.push(fence, None, "", ())
 

@@ -1,4 +1,4 @@
-"""Whose word has a pull request merged: anybody's who may write, or anybody's but its requester's."""
+"""The people who may order a merge: anybody with write access, or anybody but the requester."""
 
 from __future__ import annotations
 

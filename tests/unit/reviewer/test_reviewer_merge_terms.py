@@ -1,4 +1,4 @@
-"""What a repository asks of a merge beside the verdict: a size, a time to object, another's word, no such label."""
+"""A repository's conditions for a merge besides the verdict: size, time to object, others' approval, no such label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who ordered a merge stands in the fence, and from there in the trail; nothing is pushed for that alone."""
+"""The author of a merge order: recorded in the fence, and from there in the events; nothing is pushed only for that."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pushes(ServerPort):
 
 
 class Calls:
-    """Where people's messages go."""
+    """A sink for people's messages, which drops them."""
 
     def put(self, escalation: Escalation) -> None:
         return
@@ -64,19 +64,19 @@ class Watch:
         self.port = ObservedPort(self.pushes, self.event_recorder)
 
     async def tick(self, **policy: Any) -> list[tuple[Stage, str]]:
-        """One tick; what it has pushed."""
+        """Run one tick, and return its pushes."""
         before = len(self.pushes.made)
         await tick(self.world, reviewer(self.world, port=self.port, delete_branch=False, **policy))
         return self.pushes.made[before:]
 
     def ask(self) -> None:
-        """People are called to decide about the merge."""
+        """Ask people to decide about the merge."""
         escalation = Escalation("o/r", PULL, HEAD, "approval", "It waits.", "https://h/57", category="approval")
         ObservedSink(Calls(), self.event_recorder, Role.REVIEWER).put(escalation)
 
     @property
     def approvals(self) -> list[tuple[str, str, str]]:
-        """What the trail says of approvals."""
+        """The approvals among the recorded events."""
         told = (one.data for one in self.kept.events if one.kind is EventKind.APPROVAL)
         return [(one["what"], one["state"], one.get("by", "")) for one in told]
 

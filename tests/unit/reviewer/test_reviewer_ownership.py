@@ -1,4 +1,4 @@
-"""Whose pull request it is: forks are merged on order only, and only our own branch and issue are tidied away."""
+"""Ownership of pull requests: forks are merged on order only, and only our own branch and issue are cleaned up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
 def worked(world: World, pr: int) -> World:
-    """The worker's fence of the issue, which says that pull request `pr` is its own."""
+    """Push the worker's fence of the issue, which names pull request `pr` as its own."""
     world.server.push(Fence(WORKER_KEY, 1, "n", "worker-1", Stage.REVIEWING, EPOCH, pr=pr), None, "", ())
     return world
 

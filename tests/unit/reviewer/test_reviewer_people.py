@@ -1,4 +1,4 @@
-"""What people say of an approved pull request: a request for changes wins, `/merge` is bound to its commit."""
+"""People's words on an approved pull request: a request for changes wins, `/merge` is bound to its commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIDIED = [MERGE, f"close {ISSUE}", f"delete auto/issue-{ISSUE} {HEAD}"]
 
 
 async def approved(world: World, **policy: Any) -> World:
-    """The review is over, the lease released, some time has passed."""
+    """Run the review to its end and release the lease, then let some time pass."""
     await tick(world, **policy)
     assert world.stage is Stage.APPROVED
     world.server.seconds += 3600

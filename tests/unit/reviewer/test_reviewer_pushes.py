@@ -54,7 +54,7 @@ async def test_whoever_pushes_to_an_approved_branch_of_ours_is_told_once_what_le
 
 @pytest.mark.parametrize("fork", [False, True])
 async def test_a_push_between_the_hand_over_and_the_first_look_is_told_once_where_it_buys_no_review(fork: bool) -> None:
-    """As two Apps are: the label is the worker's, of which the reviewer only knows the fence."""
+    """The worker and the reviewer are two Apps: the worker sets the label, and the reviewer knows only its fence."""
     world = World(labelled_by=MALLORY, answers=[answer()], quiet_seconds=60.0)
     world.push(HEAD, by_worker=True)
     world.push(NEXT)

@@ -1,4 +1,4 @@
-"""What follows when GitHub's merge queue has let go of a pull request."""
+"""The next step after GitHub's merge queue has removed a pull request."""
 
 from __future__ import annotations
 

@@ -19,14 +19,14 @@ MORE = f"{SPECIFIED.body}\n- [ ] AC3: It says goodbye as well.\n"
 
 
 def of_the_new_text(verdict: str = "approved", *, met: bool = True) -> dict[str, Any]:
-    """A review that knows three criteria."""
+    """Return a review that knows three criteria."""
     third = {"id": "AC3", "met": met, "note": "test_goodbye"}
     known = answer()["criteria"]
     return answer(verdict, criteria=[*known, third])
 
 
 async def approved(**facts: object) -> World:
-    """A world in which the engine approves, and something else keeps the merge back until it is taken away."""
+    """Return a world in which the engine approves, and something else blocks the merge until it is removed."""
     world = World(answers=[answer()], checks={HEAD: CheckOutcome.FAILED}, **facts)  # type: ignore[arg-type]
     await tick(world, **auto())
     assert (world.stage, merges(world)) == (Stage.APPROVED, 0)

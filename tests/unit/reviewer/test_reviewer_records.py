@@ -1,4 +1,4 @@
-"""What the reviewer believes of a pull request's proof: signed notes of its commits, and its signed claim."""
+"""The evidence for a pull request that the reviewer trusts: signed notes of its commits, and its signed claim."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def noted(proof: ProofNote | None) -> Repository:
 
 
 async def recorded(repository: Repository, line: str = "", branch: str = OPENED.head_branch) -> Recorded:
-    """What is found where the description ends with `line`."""
+    """Return the records that are found if the description ends with `line`."""
     pull = replace(OPENED, body=f"Closes #{ISSUE}\r\n\r\n{line}", head_branch=branch)
     return await Runs(repository, repository, KEYS).of(pull, "base")
 

@@ -27,7 +27,7 @@ REVIEWING = frozenset({"status:reviewing"})
 
 
 def hand_over(world: World, sha: str = HEAD, *, stage: Stage = Stage.REVIEWING, phase: str = "") -> None:
-    """Our worker hands a commit to review, or had it given up."""
+    """Have our worker hand a commit to review, or give it up."""
     world.server.seconds += 60
     at, old = world.now, world.server.refs.get(KEY.ref)
     fence = Fence(KEY, 1, "n", "worker-1", stage, at, phase=phase, work_head=sha, pr=PULL, body_sha256=TEXT)

@@ -1,4 +1,4 @@
-"""What a base branch requires and a pull request lacks, by name; and which change is the same on another base."""
+"""Missing requirements of a base branch, by name; and the comparison of one change on two bases."""
 
 from __future__ import annotations
 

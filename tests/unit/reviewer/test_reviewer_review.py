@@ -69,7 +69,7 @@ async def test_changes_are_requested_on_lines_and_handed_to_the_worker() -> None
 
 
 async def next_round(world: World, sha: str) -> list[Ended]:
-    """The worker has made changes and hands the pull request to review again."""
+    """Make changes as the worker and hand the pull request to review again."""
     world.server.seconds += 3600
     world.change(head_sha=sha, labels=frozenset({"status:reviewing"}))
     return await tick(world)

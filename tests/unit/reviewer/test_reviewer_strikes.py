@@ -29,28 +29,28 @@ MERGE = "pulls.merge"
 
 
 def dismiss(world: World) -> None:
-    """A person takes our approval back."""
+    """Dismiss our approval as a person."""
     world.reviews = [replace(review, state=ReviewState.DISMISSED) for review in world.reviews]
 
 
 def red_base(world: World) -> None:
-    """Somebody pushes to the base, and that is red."""
+    """Push to the base so that it is red."""
     world.tips["refs/heads/main"] = "f" * 40
     world.checks["f" * 40] = CheckOutcome.FAILED
 
 
 def stop_issue(world: World) -> None:
-    """A person closes the issue."""
+    """Close the issue as a person."""
     world.issue = replace(world.issue, open=False)
 
 
 def bar_issue(world: World) -> None:
-    """A person has the issue's change not merged."""
+    """Label the issue as a person so that its change must not be merged."""
     world.issue = replace(world.issue, labels=world.issue.labels | {"do-not-merge"})
 
 
 def flag_issue(world: World) -> None:
-    """A person, or another agent, flags the issue."""
+    """Flag the issue as a person or another agent does."""
     world.issue = replace(world.issue, labels=world.issue.labels | {"flag:manual-intervention"})
 
 
@@ -63,7 +63,7 @@ READ = {
     "issue": {"issues.issue"},
     "head": {MERGE},
 }
-"""By which calls a fact is learned."""
+"""Calls by which each fact is learned."""
 
 DEEDS: dict[str, tuple[Callable[[World], object], str]] = {
     "push": (lambda w: w.change(head_sha=NEXT), "head"),
@@ -89,7 +89,7 @@ DEEDS: dict[str, tuple[Callable[[World], object], str]] = {
 
 
 async def undisturbed() -> list[str]:
-    """Every call of the reviewer's from its verdict to the merge."""
+    """Return every call of the reviewer's from its verdict to the merge."""
     world, calls = opened(), Calls()
     await tick(world, watched(world, calls, **auto()))
     return calls.made[: calls.made.index(MERGE) + 1]
@@ -148,14 +148,14 @@ async def strike(name: str, path: list[str], points: Iterable[int]) -> list[int]
 
 
 def ask_again(world: World) -> None:
-    """A person asks for another review."""
+    """Ask for another review as a person."""
     world.server.seconds += 5
     world.change(labels=world.pull.labels | {"status:reviewing"}, by=ADA)
 
 
 @pytest.mark.parametrize("deed", [ask_again, DEEDS["closed"][0]], ids=["asked again", "closed"])
 async def test_what_is_put_off_is_labelled_by_the_next_look_alone(deed: Callable[[World], object]) -> None:
-    """The labels that the first look has read are old by then: the second has just seen others."""
+    """The labels that the first look has read are old by then: the second look has just seen others."""
     path = await undisturbed()
     world = opened()
     calls = Calls(lambda: deed(world), path.index("turns.take") + 2)

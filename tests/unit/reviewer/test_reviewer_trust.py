@@ -1,4 +1,4 @@
-"""What a reviewer is shown of an issue and a pull request: nothing that only a stranger stands behind."""
+"""The texts of issue and pull request that a reviewer is shown: none that only a stranger vouches for."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FENCE = Fence(ItemKey(Role.WORKER, 7), 5, "n" * 32, "worker-a", Stage.REVIEWING,
 
 @dataclass
 class Demand:
-    """Who may write."""
+    """Write access of accounts; `asked` holds the logins."""
 
     asked: list[str] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Whose turn it is to be brought up to date with the base: held by one, passed on when that cannot be merged."""
+"""Turns to be brought up to date with the base: one pull request has it, and passes it on if it is not mergeable."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class OnePull(UnaskedPulls):
 
 
 def turns(world: World, **facts: Any) -> UpdateTurns:
-    """The turn is that of #58 since `EPOCH`, and #58 is as `facts` say."""
+    """Return turns of which #58 has had the present one since `EPOCH`; `facts` describe #58."""
     known = replace(world.pull, number=OTHER, labels=APPROVED, base_branch="main")
     pull = None if facts.pop("gone", False) else replace(known, **facts)
     return UpdateTurns(FakeRefs(world), lambda: world.now, OnePull(pull), Labels(), frozenset({"blocked"}))
 
 
 async def ref_of(world: World, held: Held) -> str:
-    """The one ref that a turn is recorded in."""
+    """Return the one ref in which a turn is recorded."""
     assert await turns(world).take(held, "main", complete=False)
     (ref,) = world.turns
     return ref

@@ -37,7 +37,7 @@ def test_where_the_cgroup_of_a_process_is(groups: str, mounts: str, place: str |
 
 @pytest.fixture
 def process(tmp_path: Path) -> Path:
-    """A `/proc/<pid>` of a process that was given the subtree `tmp_path / tree`."""
+    """Make a `/proc/<pid>` of a process that was given the subtree `tmp_path / tree`."""
     tree, place = tmp_path / "tree", tmp_path / "proc"
     tree.mkdir()
     place.mkdir()
@@ -82,7 +82,7 @@ def test_what_cannot_be_divided_is_left_alone(process: Path) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A subtree in which each new cgroup has the files that the kernel would put there."""
+    """Return a subtree in which each new cgroup has the files that the kernel would make there."""
     real = Path.mkdir
 
     def mkdir(self: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `/proc` says of mounts and of memory without a name, read as plain text."""
+"""Lines of `/proc` about mounts and about memory without a name, read as plain text."""
 
 from __future__ import annotations
 

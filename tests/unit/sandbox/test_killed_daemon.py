@@ -1,4 +1,4 @@
-"""What a daemon without a sandbox has started, when the daemon itself is killed: it ends too (Linux)."""
+"""Processes that a daemon without a sandbox has started: they end when the daemon itself is killed (Linux)."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_red_run_that_passed_a_limit_is_no_failure_to_compile() -> None:
 
 
 def pairs(argv: tuple[str, ...], option: str) -> list[str]:
-    """What stands behind each `option`."""
+    """Return the arguments that follow each `option`."""
     return [argv[at + 1] for at, word in enumerate(argv) if word == option]
 
 

@@ -1,4 +1,4 @@
-"""What tests reach in other files, data files, and code that acts by itself."""
+"""Reach of tests into other files, data files, and code that acts by itself."""
 
 from __future__ import annotations
 

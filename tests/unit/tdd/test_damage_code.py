@@ -1,4 +1,4 @@
-"""What of a change is damaged and what never is; the tables of kinds are in `test_damage_languages`."""
+"""Code of a change that is damaged, and code that never is; the tables of kinds are in `test_damage_languages`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read as a doubt although it hides: encoded results, formulas through points, files and moments, distances."""
+"""Hidden doubts: encoded results, formulas through points, files and moments, distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read as a doubt: results word for word, idle parameters, a look at callers; other values and near numbers."""
+"""Doubts: results word for word, idle parameters, a look at callers; and other values and near numbers."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ FILES = [
 
 
 def shared(one: bytes, two: bytes) -> int:
-    """The number of bytes that are the same at the beginning of both."""
+    """Return the number of equal bytes at the beginning of both."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
 
 
 def touched(old: bytes, new: bytes) -> tuple[int, int]:
-    """The first and the last line of the old bytes that differ, from 1."""
+    """Return the first and the last line of the old bytes that differ, from 1."""
     start = shared(old, new)
     end = shared(old[start:][::-1], new[start:][::-1])
     return old.count(b"\n", 0, start) + 1, old.count(b"\n", 0, max(start, len(old) - end)) + 1

@@ -1,4 +1,4 @@
-"""Which damages are run first: quiet ones, each function, each kind; and the loud one of a file."""
+"""The order of damages to run: quiet ones, each function, each kind; and the loud one of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change says it does and its tests do not show: criteria beside checks, guards, places still to be written."""
+"""Claims of a change that its tests do not show: criteria beside checks, guards, places still to be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What new code keeps and nobody reads, failures that are only raised again, and kinds of input that nobody tried."""
+"""New values that nobody reads, failures that are only raised again, and kinds of input that nobody tried."""
 
 from __future__ import annotations
 

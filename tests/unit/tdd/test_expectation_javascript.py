@@ -13,7 +13,7 @@ PATH = "a.test.ts"
 
 
 def damaged(body: str, lead: str = "") -> dict[str, str]:
-    """Kind -> the damaged body, with made-up words and numbers as W and N."""
+    """Return the damaged body of each kind, with made-up words and numbers as W and N."""
     content = f"{lead}it('a', async (t) => {{ {body} }});\n".encode()
     found = {}
     for damage in damaged_expectations({PATH: content}, {PATH: ["a"]}):

@@ -1,4 +1,4 @@
-"""What an event says of a run of tests: what it was for, and how it ended."""
+"""An event's facts about a run of tests: its purpose, and its end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_what_a_run_is_for_makes_no_other_run_of_it() -> None:
 
 
 def test_control_tests_are_no_tests_of_the_repository() -> None:
-    """They are laid beside the new tests, and some of them have to fail."""
+    """Control tests are put beside the new tests, and some of them have to fail."""
     own = TestResult("t.py::test_greets", "t.py", CaseOutcome.PASSED, None, "")
     planted = TestResult("t.py::test_value_other", "t.py", CaseOutcome.FAILED, FailureKind.ASSERTION_OR_EXCEPTION, "")
     run = TestRun({result.id: result for result in (own, planted)})

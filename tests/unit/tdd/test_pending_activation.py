@@ -79,7 +79,7 @@ def test_a_placeholder_may_go_or_stay(head: bytes, free: bool) -> None:
 
 
 def changes(base: dict[str, bytes], head: dict[str, bytes]) -> set[tuple[What, str]]:
-    """What becomes of old tests and of what stands beside them."""
+    """Return the changes to old tests and to the code beside them."""
     return {(entry.what, entry.unit) for entry in compare(base, head).entries if entry.what is not What.ADDED}
 
 

@@ -1,4 +1,4 @@
-"""Which branches of a change nobody takes: one run for all of them, one for each where that fails."""
+"""Branches of a change that nobody takes: one run for all of them, one for each where that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was tried against the tests, as the pull request tells it: complete, and inert whatever tests are called."""
+"""The trials against the tests, as the pull request lists them: complete, and inert whatever the names of tests are."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def ids(first: int, last: int) -> list[str]:
 
 
 def found_dead(agent: FakeAgent) -> None:
-    """The first look at an epoch whose holder has died: the next one may take it over."""
+    """Look first at an epoch whose holder has died, and let time pass until the next one may take it over."""
     assert agent.claim() is None
     agent.port.server.seconds += agent.claimant.terms.look_again
 

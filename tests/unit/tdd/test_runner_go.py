@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def words(project: Project, command: str, selection: Selection | None = None) -> list[str]:
-    """What go is called with."""
+    """Return the arguments with which go is called."""
     argv = GO.command(command, Invocation(Path("/report"), project, selection, Path("/caches")))
     return list(argv[5:])
 
@@ -82,7 +82,7 @@ def test_it_is_found_by_its_module(project: Project) -> None:
 
 
 def events(*lines: dict[str, str] | str) -> bytes:
-    """A stream as go writes it; a string is a line of the compiler."""
+    """Return a stream as go writes it; a string is a line of the compiler."""
     written = [line if isinstance(line, str) else json.dumps({"Package": "example.com/calc", **line}) for line in lines]
     return "\n".join(['{"selected": []}', *written, ""]).encode()
 
@@ -92,7 +92,7 @@ def said(output: str, test: str | None = None) -> dict[str, str]:
 
 
 def found(data: bytes, project: Project) -> dict[str, tuple[CaseOutcome, FailureKind | None, str]]:
-    """Id -> outcome, kind and the first line that is told."""
+    """Return outcome, kind and the first told line of each test."""
     report = GO.read(data, project)
     assert not report.problem
     return {

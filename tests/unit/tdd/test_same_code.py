@@ -1,4 +1,4 @@
-"""What is the same code in other words: layout, comments for people, documentation; and nothing else is."""
+"""Equality of code in other words: layout, comments for people, documentation, and nothing else."""
 
 from __future__ import annotations
 

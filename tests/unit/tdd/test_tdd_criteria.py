@@ -1,4 +1,4 @@
-"""Which criterion is next follows from the notes alone."""
+"""The choice of the next criterion, from the notes alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which paths are tests."""
+"""The paths that are tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names are the repository's own."""
+"""The names that are the repository's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a later change kept what worked."""
+"""The judgement that a later change has kept what worked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which quality commands a project has, which of them bind, and what is told of them."""
+"""A project's quality commands, those of them that bind, and the report about them."""
 
 from __future__ import annotations
 

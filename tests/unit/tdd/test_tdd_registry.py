@@ -1,4 +1,4 @@
-"""Which runner a repository gets, and what it says when there is none."""
+"""The choice of a runner for a repository, and the message if there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as the meaning of a test, and what it reaches."""
+"""The meaning of a test, and the code that it reaches."""
 
 from __future__ import annotations
 

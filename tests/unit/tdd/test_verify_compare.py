@@ -37,7 +37,7 @@ CLAIM = Claim(
 
 
 def seen(base: TestRun = BASE, red: TestRun = RED, green: TestRun = GREEN, **more: Any) -> Repeated:
-    """What was seen in these runs, judged as `verify` does."""
+    """Return the results of these runs, judged as `verify` does."""
     verdict = judge_red(base, red, files=[NEW])
     judged = judge_green(base, red, green, files=[NEW], unstable=verdict.skip)
     return Repeated((base,), judge_baseline(base), red, verdict, green, judged, **more)

@@ -1,4 +1,4 @@
-"""What people read in a pull request's table, held against its claim: as it is written now, and as it once was."""
+"""The table in a pull request against its claim: in its present form, and in an earlier one."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_the_phase_of_an_event_is_where_the_item_is(stage: Stage, phase: str, sh
 
 
 def life() -> list[tuple[float, EventKind, str, dict[str, Any]]]:
-    """Seconds after the start, kind, phase and data of one run of a worker."""
+    """Return seconds after the start, kind, phase and data of each event of one run of a worker."""
     call = {"role": "developer", "backend": "claude", "model": "opus", "ending": "completed", "seconds": 30.0}
     return [
         (0, EventKind.CLAIM, "red", {"stage": "implementing"}),

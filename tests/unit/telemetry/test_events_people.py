@@ -16,7 +16,7 @@ from shared.workflow import Role, Stage
 
 
 class Sink:
-    """What was passed on."""
+    """A sink that keeps the escalations that were passed on."""
 
     def __init__(self) -> None:
         self.put_on: list[Escalation] = []

@@ -1,4 +1,4 @@
-"""What is told while agents work: by the port of the lock, the agent, the coder and the health beside them."""
+"""Events while agents work: from the port of the lock, the agent, the coder, and the health beside them."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ FENCE = Fence(ItemKey(Role.WORKER, 7), 50, "0" * 32, "worker-a", Stage.IMPLEMENT
 
 
 async def moved(*answers: object) -> list[str]:
-    """What is told when a fence is read, advanced to green and read again."""
+    """Return the events of a fence that is read, advanced to green and read again."""
     kept = Kept()
     port = ObservedPort(Script(FENCE, *answers), scribe_into(kept, HandClock()))  # type: ignore[arg-type]
     await port.request(ReadFence(FENCE.key))

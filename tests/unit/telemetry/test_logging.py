@@ -226,7 +226,7 @@ def test_the_reader_of_event_names_sees_them() -> None:
 
 
 def _events(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    """Each call of a logger and the name of its event."""
+    """Yield each call of a logger and the name of its event."""
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
             continue

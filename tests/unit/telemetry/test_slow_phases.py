@@ -18,7 +18,7 @@ def event(kind: EventKind, seconds: float, run: str, phase: str, **data: str) ->
 
 
 def taught(*seconds: float, status: str = "handed over") -> Pace:
-    """A pace that has seen runs whose phase `red` took so long."""
+    """Return a pace that has seen runs whose phase `red` took so long."""
     pace = Pace()
     for number, took in enumerate(seconds):
         pace.record(event(EventKind.CLAIM, 0, str(number), "red"))

@@ -23,7 +23,7 @@ NODES = [(file, node) for file, tree in SOURCES.items() for node in ast.walk(tre
 
 
 def _calls(method: str) -> set[str]:
-    """Files that call something of this name with arguments."""
+    """Return the files that call a method of this name with arguments."""
     return {
         file
         for file, node in NODES
@@ -32,7 +32,7 @@ def _calls(method: str) -> set[str]:
 
 
 def _words(word: str) -> set[str]:
-    """Files that have this very string as a value."""
+    """Return the files that have this very string as a value."""
     return {file for file, node in NODES if isinstance(node, ast.Constant) and node.value == word}
 
 

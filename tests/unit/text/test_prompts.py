@@ -28,7 +28,7 @@ WANTED = {
     "check_criteria": {"title", "specification", "criteria", "evidence", "runs", "diff"},
 }
 OURS = {"conventions", "test_command", "attempt", "feedback", "github", "kind", "rule"}
-"""What the engine, the configuration, the base branch and people with write access say; all else is fenced in."""
+"""Variables with trusted text: engine, configuration, base branch, people with write access; all others are fenced."""
 
 SHIPPED = [
     (prompts, name)

@@ -31,7 +31,7 @@ def test_each_form_is_found_wherever_it_stands(kind: str) -> None:
 
 
 def _made(prefix: str, length: int, alphabet: str = string.ascii_letters + string.digits) -> str:
-    """No token stands in this file as a whole: those who look for such things would find it."""
+    """Return a made-up token; none is in this file as a whole, as programs that look for tokens would find it."""
     return prefix + "".join(random.Random(length).choices(alphabet, k=length))
 
 

@@ -1,4 +1,4 @@
-"""Which images of an issue a coder is shown, how it is told of them, and what is never fetched."""
+"""Images of an issue that a coder is shown, the text about them, and those that are never fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person is told of the tries before: one line each, the newest, short, and harmless."""
+"""The list of earlier attempts for a person: one line each, the newest, short, and harmless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a merge of the base may cost: nothing that passed on either side, and no line of a conflict."""
+"""Limits of a merge of the base: no test that passed on either side may fail, and no line of a conflict may stay."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ async def test_without_a_ceiling_nobody_is_asked() -> None:
 
 @dataclass
 class Office:
-    """Two repositories of one process, in which account 2 may have so many issues in work."""
+    """A process with two repositories, in which account 2 may have at most `most` issues in work."""
 
     most: int
     one: FakeFences = field(default_factory=FakeFences)

@@ -1,4 +1,4 @@
-"""What a repair is told of failed checks, whatever of it GitHub still keeps."""
+"""The logs of failed checks for a repair, from whatever GitHub still keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which issues wait for each other in a circle, by their texts and by GitHub's relationships."""
+"""Cycles of issues that wait for each other, by their texts and by GitHub's relationships."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def issue(number: int, *depends_on: int) -> Issue:
 
 
 def related(number: int, *depends_on: int) -> Issue:
-    """An issue that is blocked by a relationship alone."""
+    """Return an issue that is blocked by a relationship alone."""
     return replace(issue(number), blocked_by=len(depends_on))
 
 
@@ -63,7 +63,7 @@ class Shelf(UnaskedIssues, UnaskedInbox):
 
 
 def circle(*numbers: int, by_relation: tuple[int, ...] = ()) -> tuple[tuple[int, int, bool], ...]:
-    """The links of a circle; those that begin at `by_relation` are GitHub's."""
+    """Return the links of a circle; those that begin at `by_relation` are GitHub's."""
     pairs = zip(numbers, [*numbers[1:], numbers[0]], strict=True)
     return tuple((one, on, one not in by_relation) for one, on in pairs)
 
@@ -124,7 +124,7 @@ async def test_what_an_issue_waits_for_first(own: Issue, shelf: Shelf, expected:
 
 
 async def test_a_blocker_that_is_not_shown_yet_is_no_blocker_that_has_gone() -> None:
-    """It was made a moment before the issue that names it: the next claim looks again."""
+    """The blocker was made a moment before the issue that names it: the next claim looks again."""
     shelf = Shelf(issue(2))
     shelf.late.add(2)
     with pytest.raises(NotShown):

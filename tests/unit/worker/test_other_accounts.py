@@ -1,4 +1,4 @@
-"""Which labels of the engine's other accounts count: those that the fence of that agent bears out, and no others."""
+"""Labels of the engine's other accounts: they count only if that agent's fence confirms them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fences:
 
 
 def resting(role: Role, number: int, stage: Stage, approved_by: str = "") -> Fences:
-    """A fence that rests at a stage."""
+    """Return a fence that rests at a stage."""
     key = ItemKey(role, number)
     return Fences({key: Fence(key, 1, "n" * 32, "an-agent", stage, NOW, approved_by=approved_by)})
 

@@ -1,4 +1,4 @@
-"""Whose word on a waiting refactoring counts, and what it leads to."""
+"""Decisions on a waiting refactoring: whose word counts, and its effect."""
 
 from __future__ import annotations
 

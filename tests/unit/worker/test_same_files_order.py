@@ -1,4 +1,4 @@
-"""Which issue is begun only after another one that names the same file, and when it is free."""
+"""The order of issues that name the same file: the one that waits for the other, and the time when it is free."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_story_that_waits_for_its_plan_holds_up_nothing() -> None:
 
 
 class Looked:
-    """What one worker sees of a list."""
+    """One worker's view of a list."""
 
     def __init__(self, known: Mapping[int, Issue]) -> None:
         self.files = SameFiles(NAMES, ("priority:high",))

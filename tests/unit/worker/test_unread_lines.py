@@ -1,4 +1,4 @@
-"""What is said of lines that name an issue and were not understood."""
+"""Notes about lines that name an issue and were not understood."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def issue(body: str, number: int = 1) -> Issue:
 
 
 class Board:
-    """What was shown last."""
+    """A board that keeps the notes that were shown last."""
 
     def __init__(self) -> None:
         self.notes = ""

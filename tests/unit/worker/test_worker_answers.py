@@ -1,4 +1,4 @@
-"""How the coder's own lines become answers, and what people read."""
+"""Answers made from the coder's own lines, and their text for people."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_conversation_is_answered_in_one_comment_that_quotes_each_text() -> 
 
 
 def engines(id: int) -> Item:
-    """The text of the engine's own review."""
+    """Return the text of the engine's own review."""
     return Item((Remark(f"r{id}", "5-abc", ADA, AT, "**Changes requested**", by_engine=True),))
 
 

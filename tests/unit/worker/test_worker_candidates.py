@@ -1,4 +1,4 @@
-"""Which open items the worker looks at: what begins work, and what may have been merged without it."""
+"""Open items that the worker looks at: those that begin work, and those that may have been merged without it."""
 
 from __future__ import annotations
 

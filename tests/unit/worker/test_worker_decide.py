@@ -1,4 +1,4 @@
-"""What the worker does next with an item that it holds: each row of the decision."""
+"""The worker's next step with an item that it holds: each row of the decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a pull request's reviews and comments is open, who is heard, and what the coder is told of it."""
+"""The open reviews and comments of a pull request: whose words count, and the text for the coder."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def comment(id: int, author: Account, body: str = "And the docs.") -> Comment:
 
 
 def keys_of(page: Page, *answered: str) -> list[list[str]]:
-    """Of each open item the keys of its texts; everybody but Mallory is heard."""
+    """Return the keys of each open item's texts; everybody but Mallory is heard."""
     heard = {one.id for one in (BOT, ADA, GRACE)}
     return [[said.key for said in item.said] for item in open_items(page, AnswerRecord(heard, answered, KEYS))]
 
@@ -124,7 +124,7 @@ def test_an_answer_holds_until_something_is_edited_or_added() -> None:
 
 @dataclass
 class GitHub(UnaskedComments, UnaskedReviews):
-    """What it shows of one pull request; Ada and Grace may write, and nobody asks about the engine itself."""
+    """GitHub's view of one pull request; Ada and Grace may write, and nobody asks about the engine itself."""
 
     page: Page
 

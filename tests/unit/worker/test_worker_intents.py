@@ -1,4 +1,4 @@
-"""What a claim of the worker would begin, on which text, and whose label it is that asks for it."""
+"""The intent of a worker's claim: its step, the text it works on, and the person whose label asks for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which labels follow the worker's fence, which are a person's order, and whose pull request it is."""
+"""Labels that follow the worker's fence, those that are a person's order, and the ownership of a pull request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a specification may ask of a run: less than what is configured, never more."""
+"""A specification's limits for a run: less than the configured ones, never more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request for changes begins: whose label it is, whether anything was said, and on which text."""
+"""The work that a request for changes begins: whose label asks for it, whether anything was said, and the text."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Begun(Exception):
 
 
 class Shop:
-    """Where paid steps begin."""
+    """The start of paid steps, which raises `Begun`."""
 
     async def open(self, held: Held, issue: Issue) -> None:
         raise Begun

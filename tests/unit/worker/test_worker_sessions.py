@@ -1,4 +1,4 @@
-"""Which calls of a worker go on in a session, for how long its sessions are kept, and what their prompts name."""
+"""Sessions of a worker's calls: which calls continue one, for how long it is kept, and the names in prompts."""
 
 from __future__ import annotations
 

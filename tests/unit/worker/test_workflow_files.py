@@ -1,4 +1,4 @@
-"""Which workflow files a repair of CI may change: those that GitHub's own words blame."""
+"""Workflow files that a repair of CI may change: those that GitHub's own words blame."""
 
 from __future__ import annotations
 
