@@ -253,6 +253,7 @@ def uninstall(
 
 @app.command()
 def start(  # noqa: PLR0913 - each is an option of the command line
+    context: typer.Context,
     repository: Annotated[str, typer.Argument(metavar="owner/repo", help="Where the first issue is to be.")],
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is found or given.")] = False,
     issue: Annotated[
@@ -312,7 +313,7 @@ def start(  # noqa: PLR0913 - each is an option of the command line
     )
     person = Terminal() if sys.stdin.isatty() and not yes else Nobody(agreed=yes)
     options = StartOptions(choices, config, backend, issue, comments, prepare_only)
-    raise typer.Exit(started(options, person, surroundings(calm=True)))
+    raise typer.Exit(started(options, person, surroundings(calm=True), clock=context.obj))
 
 
 for _command in (

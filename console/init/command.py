@@ -14,10 +14,12 @@ from config.loading import checked, load, source, understood
 from config.settings import Settings
 from console.init.files import Blanks, NewFile, configuration_file, key_file
 from console.option_values import API_URL, usable
+from runtime.building.assembly import Process
 from runtime.building.sign_in import completed
 from runtime.building.visits import visiting, visitor
 from runtime.launch import FAILED, OK, complain
 from runtime.output import say, show
+from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured
 from shared.github.errors import NotFound
 from shared.github.label_board import LabelBoard
@@ -68,12 +70,15 @@ class Todo:
         return said
 
 
-def initialise(options: InitOptions, ask: Ask | None, environment: Mapping[str, str]) -> int:
+def initialise(
+    options: InitOptions, ask: Ask | None, environment: Mapping[str, str], clock: Clock | None = None
+) -> int:
     """Make what is missing and print what was done; an exit code. `ask` is None where nobody can be asked."""
     try:
         usable({"--api-url": (API_URL, options.api_url)})
         settings, todo = _local(options, environment)
-        return anyio.run(_initialise, options, settings, completed(settings, environment), todo, ask)
+        with visitor(settings, completed(settings, environment), clock or RealClock()) as process:
+            return anyio.run(_initialise, options, process, todo, ask)
     except EngineError as error:
         return complain(error)
 
@@ -113,10 +118,8 @@ def _default_config() -> Path:
     return Path("config/repos.yml" if Path("config").is_dir() else "repos.yml").absolute()
 
 
-async def _initialise(
-    options: InitOptions, settings: Settings, environment: Mapping[str, str], todo: Todo, ask: Ask | None
-) -> int:
-    async with _boards(settings, environment) as boards:
+async def _initialise(options: InitOptions, process: Process, todo: Todo, ask: Ask | None) -> int:
+    async with _boards(process) as boards:
         for name, board in boards.items():
             try:
                 todo.missing[name] = await board.missing()
@@ -171,14 +174,13 @@ def _show(todo: Todo) -> None:
 
 
 @asynccontextmanager
-async def _boards(settings: Settings, environment: Mapping[str, str]) -> AsyncIterator[dict[str, LabelBoard]]:
+async def _boards(process: Process) -> AsyncIterator[dict[str, LabelBoard]]:
     """Each repository's labels, seen as the worker; no agent's own identity is touched."""
-    with visitor(settings, environment, RealClock()) as process:
-        async with visiting(process) as known:
-            yield {
-                one.name: LabelBoard(known[one.name].github, one.name, one.labels.names())
-                for one in settings.repositories
-            }
+    async with visiting(process) as known:
+        yield {
+            one.name: LabelBoard(known[one.name].github, one.name, one.labels.names())
+            for one in process.settings.repositories
+        }
 
 
 def _full(labels: Mapping[str, tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]]]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio
 
 from config.loading import checked
-from config.settings import Settings
 from config.state import StateDirectory
 from console.doctor import machine
 from console.doctor.context import Machine
@@ -30,8 +29,8 @@ from runtime.building.sign_in import git_server
 from runtime.daemon.start import Job
 from runtime.launch import FAILED, OK, complain, launched
 from runtime.output import keep_streams, say, show
+from shared.clock import Clock
 from shared.errors import EngineError, Misconfigured, Transient
-from shared.loop.real_clock import RealClock
 from shared.workflow import Role, Stage
 from worker_agent.build import build as worker
 
@@ -54,15 +53,22 @@ Work = Callable[[Draft, Mapping[str, str]], int]
 """Works on the issue that was ordered; returns an exit code."""
 
 
-def started(options: StartOptions, person: Person, environment: Mapping[str, str], work: Work | None = None) -> int:
-    """Do all steps; return the worker's exit code where one was started, else 0, and 1, 2, 4 or 130 for an error.
+def started(
+    options: StartOptions,
+    person: Person,
+    environment: Mapping[str, str],
+    work: Work | None = None,
+    clock: Clock | None = None,
+) -> int:
+    """Do it; the exit code is the worker's where one was started, else 0, and 1, 2, 4 or 130 for what stopped it.
 
-    `work` stands for a worker of this process's own.
+    `work` stands for a worker of this process's own, `clock` for the machine's.
     """
     keep_streams()
     try:
         _check(options)
-        draft, environment = _prepared(options, person, environment)
+        draft = Draft.of(options.choices, options.config, environment, clock)
+        draft, environment = _prepared(draft, options, person, environment)
         if (number := _ordered(options, draft, person, environment)) == 0:
             return OK
         return _worked(options, draft, number, partial(work or _work, draft, environment))
@@ -92,14 +98,15 @@ def _check(options: StartOptions) -> None:
     )
 
 
-def _prepared(options: StartOptions, person: Person, environment: Mapping[str, str]) -> tuple[Draft, Mapping[str, str]]:
+def _prepared(
+    draft: Draft, options: StartOptions, person: Person, environment: Mapping[str, str]
+) -> tuple[Draft, Mapping[str, str]]:
     """Everything but the issue; raises what only the person can put right."""
-    draft = Draft.of(options.choices, options.config, environment)
     if draft.known:
         show(f"{draft.path} has {options.choices.repository} already: it counts, and only what is missing is made.")
     _step(1)
     settings = draft.settings(environment)
-    _machine(settings, environment)
+    _machine(draft.machine(environment))
     StateDirectory(settings.state_dir).open()  # before anything is made below it with other rights
     _step(2)
     draft, environment, writer = signing_in.signed_in(draft, environment, person)
@@ -114,7 +121,7 @@ def _prepared(options: StartOptions, person: Person, environment: Mapping[str, s
     _step(6)
     draft = _written(draft, environment, comments=options.comments)
     _step(7)
-    _examined(draft.settings(environment), environment)
+    _examined(draft.machine(environment, quick=True))
     return draft, environment
 
 
@@ -122,9 +129,8 @@ def _step(number: int) -> None:
     show(f"{number}/{len(STEPS)}  {STEPS[number - 1]}")
 
 
-def _machine(settings: Settings, environment: Mapping[str, str]) -> None:
+def _machine(patient: Machine) -> None:
     """Check this machine before any question, because no answer can repair it; raises the error of `refusal`."""
-    patient = Machine(settings, environment, RealClock())
     found = anyio.run(_of_machine, patient)
     if not healthy(found):
         raise refusal(found)
@@ -145,7 +151,7 @@ def _written(draft: Draft, environment: Mapping[str, str], *, comments: bool) ->
         _write(draft, comments=comments)
         draft = replace(draft, known=True)
     name = draft.choices.repository
-    code = initialise(InitOptions(name, draft.path, yes=True), None, environment)
+    code = initialise(InitOptions(name, draft.path, yes=True), None, environment, draft.clock)
     if code != OK:
         sentence = "The labels could not be made; see above."
         raise Transient(sentence) if code == FAILED else NotReady(sentence)
@@ -165,10 +171,10 @@ def _write(draft: Draft, *, comments: bool) -> None:
     show(f"Added {draft.choices.repository} to {draft.path}; all else in it is as it was.")
 
 
-def _examined(settings: Settings, environment: Mapping[str, str]) -> None:
+def _examined(patient: Machine) -> None:
     """The doctor; its test run is left out, because the tests have just run. Raises what failed."""
     show("Examining everything once ...")
-    found: Sequence[Finding] = anyio.run(examine, Machine(settings, environment, RealClock(), quick=True))
+    found: Sequence[Finding] = anyio.run(examine, patient)
     found = [one for one in found if one.status is not Status.SKIP and one.subject != "CI"]  # that was told before
     if not healthy(found):
         raise refusal(list(found))
@@ -218,7 +224,7 @@ def _work(draft: Draft, environment: Mapping[str, str]) -> int:
     name, path = draft.choices.repository, draft.path
     arguments = Arguments(name, path, once=True, wait=True, verbose=False, agent_id=None, tells=True)
     job = Job(Role.WORKER, worker)
-    return launched((job,), arguments, lambda: draft.settings(environment), environment)
+    return launched((job,), arguments, lambda: draft.settings(environment), environment, clock=draft.clock)
 
 
 def _first(group: ExceptionGroup[Exception]) -> Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
@@ -17,10 +17,13 @@ from config.loading import load, read, source
 from config.repository import RepositorySettings
 from config.settings import Settings
 from config.spending_limits import BudgetSettings
+from console.doctor.context import Machine
 from console.init.command import as_written, default_key
 from console.init.files import NewFile
 from console.manual import link
+from shared.clock import Clock
 from shared.errors import Misconfigured
+from shared.loop.real_clock import RealClock
 
 BUDGETS: Mapping[str, int] = {"run": 5, "issue": 10, "day": 20, "week": 50}
 """US dollars, lower than the defaults: a first try should not cost more than a person meant to spend."""
@@ -74,13 +77,16 @@ class Draft:
     choices: Choices
     before: str | None = None
     known: bool = False
+    clock: Clock = field(default_factory=RealClock)
 
     @classmethod
-    def of(cls, choices: Choices, config: Path | None, environment: Mapping[str, str]) -> Draft:
+    def of(
+        cls, choices: Choices, config: Path | None, environment: Mapping[str, str], clock: Clock | None = None
+    ) -> Draft:
         """Return the draft for the existing file, or for a new one in the user's directory. Raises `Misconfigured`."""
         found = source(config, environment=environment)
         path = (found or config_place(environment) / "repos.yml").absolute()
-        draft = cls(path, default_key(environment), choices)
+        draft = cls(path, default_key(environment), choices, clock=clock or RealClock())
         if not path.exists():
             return draft
         whole = read(path, environment=environment)
@@ -99,6 +105,10 @@ class Draft:
         whole = as_written(self.file(), environment)
         mine = tuple(one for one in whole.repositories if one.name.casefold() == name.casefold())
         return whole.model_copy(update={"repositories": mine})
+
+    def machine(self, environment: Mapping[str, str], *, quick: bool = False) -> Machine:
+        """This machine as the file configures it; raises `Misconfigured`."""
+        return Machine(self.settings(environment), environment, self.clock, quick)
 
     def file(self, *, comments: bool = False) -> NewFile:
         """The file as it is to be, with every key explained where `comments` are wanted; raises `Misconfigured`."""

@@ -24,7 +24,6 @@ from shared.github.issues import Issues
 from shared.github.label_board import LabelBoard
 from shared.github.people import invisible_item
 from shared.lock.write_permit import OperatorPermit
-from shared.loop.real_clock import RealClock
 from shared.models import Issue
 from shared.text import one_line
 from shared.workflow import Role, Stage
@@ -81,7 +80,7 @@ _NUMBER = re.compile(r"#?(\d{1,10})")
 def looked_up(draft: Draft, environment: Mapping[str, str], given: str) -> None:
     """Return when the issue that `--issue` names by its number can be taken, or none is named so; raises otherwise."""
     if number := _NUMBER.fullmatch(given):
-        anyio.run(_found, Machine(draft.settings(environment), environment, RealClock()), int(number[1]))
+        anyio.run(_found, draft.machine(environment), int(number[1]))
 
 
 async def _found(machine: Machine, number: int) -> None:
@@ -107,7 +106,7 @@ def wanted(draft: Draft, environment: Mapping[str, str], person: Person, given: 
 
     Raises `Misconfigured` for a number that is no open issue.
     """
-    machine = Machine(draft.settings(environment), environment, RealClock())
+    machine = draft.machine(environment)
     found = anyio.run(_looked, machine)
     if found.ordered and not given:
         issue = found.ordered[0]

@@ -19,7 +19,6 @@ from console.start.questions import Person, asked
 from runtime.building.connections import web_session
 from runtime.output import show
 from shared.github.people import People
-from shared.loop.real_clock import RealClock
 from shared.workflow import Role
 from worker_agent.policy import suites_of
 
@@ -69,7 +68,7 @@ def _asking_helps(findings: Sequence[Finding]) -> bool:
 
 def _try(draft: Draft, environment: Mapping[str, str]) -> Tried:
     """Run the tests of the base once, as the draft says."""
-    return anyio.run(_tried, Machine(draft.settings(environment), environment, RealClock()))
+    return anyio.run(_tried, draft.machine(environment))
 
 
 async def _tried(machine: Machine) -> Tried:

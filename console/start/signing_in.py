@@ -25,7 +25,6 @@ from runtime.output import show
 from shared.errors import EngineError, Gone, Invisible, Misconfigured, Transient, Unauthorized
 from shared.github.access import needed
 from shared.github.people import People
-from shared.loop.real_clock import RealClock
 from shared.models import Account
 from shared.workflow import AGENTS, Role
 
@@ -64,7 +63,7 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
     known, where = _found(settings, environment)
     if known is not None:
         try:
-            return draft, known, _tried(settings, known, where)
+            return draft, known, _tried(draft.machine(known, quick=True), where)
         except NotReady as error:
             if settings.github.token_file != place:
                 raise
@@ -76,7 +75,7 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
         token = asked(person, "Paste the token (it is not shown)", _wrong, secret=True, otherwise=NotReady)
         known = {**environment, settings.github.token_env: token, TOKEN_ORIGIN: PASTED}
         try:
-            me = _tried(settings, known, "the token that you pasted")
+            me = _tried(draft.machine(known, quick=True), "the token that you pasted")
         except NotReady as error:
             show(str(error))
             continue
@@ -131,10 +130,10 @@ def _kept(draft: Draft, place: Path, token: str) -> Draft:
     return draft.choosing(token_file=place)
 
 
-def _tried(settings: Settings, environment: Mapping[str, str], where: str, role: Role | None = None) -> Account:
+def _tried(machine: Machine, where: str, role: Role | None = None) -> Account:
     """Return the token's account; raises `NotReady` naming what it lacks, `Transient` where GitHub does not answer."""
     roles = AGENTS if role is None else frozenset({role})
-    found, me = anyio.run(_examined, Machine(settings, environment, RealClock(), quick=True), roles)
+    found, me = anyio.run(_examined, machine, roles)
     if not healthy(found) or me is None:
         raise Transient(failures(found)) if only_passing(found) else NotReady(failures(found))
     show(f"{me.login}, by {where}: may do all that {'the agents need' if role is None else f'a {role} needs'}.")
@@ -174,7 +173,8 @@ def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, write
     settings = draft.settings(environment)
     given = draft.choices.reviewer_token_file
     if account.reviews_alone(settings):
-        me = _tried(settings, environment, str(settings.github.reviewer_token_file or "an App"), Role.REVIEWER)
+        where = str(settings.github.reviewer_token_file or "an App")
+        me = _tried(draft.machine(environment, quick=True), where, Role.REVIEWER)
         if me.id == writer.id:
             raise NotReady(f"The reviewer's token belongs to {me.login} as well: it has to be another account's.")
         return draft

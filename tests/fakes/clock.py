@@ -1,4 +1,4 @@
-"""Clocks: moved by hand, moved by who sleeps, and the machine's, on which short waits take no time."""
+"""Clocks: moved by hand, moved by who sleeps, and the machine's, on which waits take no time, or less."""
 
 from __future__ import annotations
 
@@ -39,6 +39,24 @@ class PassingClock(HandClock):
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.seconds += seconds
+
+
+class HurriedClock(RealClock):
+    """The machine's clocks for a process of its own, whose waits take a sixtieth and move `boot` and `now` in full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ahead = 0.0
+
+    def now(self) -> float:
+        return super().now() + self._ahead
+
+    def boot(self) -> float:
+        return super().boot() + self._ahead
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds / 60)
+        self._ahead += seconds - seconds / 60
 
 
 class QuickClock(RealClock):

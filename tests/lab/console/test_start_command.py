@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import re
-import sys
+import signal
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import anyio.to_thread
+import anyio
 import pytest
-from engine import ENGINE, OWNER, REPOSITORY, REVIEWER, WRITES
+from engine import ENGINE, HANGS_SECONDS, OWNER, REPOSITORY, REVIEWER, WRITES
 from judge import Judge
+from newcomer_scene import READY, Newcomer, newcomer_at
 
 from config.loading import load
-from console.start.command import StartOptions, started
-from console.start.draft import Choices
-from console.start.questions import Nobody, Person
-from lab import locks, stub_project
-from lab.github.server import Lab
-from lab.github.world.issues import IssueRecord
-from shared.github.label_board import LOOKS, STORY_LOOK
-from shared.process import Finished, run
+from console.start.questions import Nobody
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
 
-READY, FAILED = Labels().of(Stage.READY), Labels().of(Stage.FAILED)
-REFACTOR = "- call: refactor\n  for: greet kim\n  edits: []\n"
+TESTING = Labels().of(Stage.TESTING)
+ORDER = "Greet kim kindly, by the name"
+HURRIED = "from console.app import app; from fakes.clock import HurriedClock; app(obj=HurriedClock())"
+"""The command with a clock on which its waits are short."""
+
 MOST_ANSWERS = 5
 
 
@@ -46,93 +42,34 @@ class Typed:
         return answer
 
 
-@dataclass
-class Newcomer:
-    """A person's machine with nothing on it, and a GitHub with their project, which lacks one label."""
-
-    lab: Lab
-    home: Path
-    permissions: dict[str, str] = field(default_factory=lambda: dict(WRITES))
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8"}
-
-    @property
-    def token(self) -> str:
-        return self.lab.token(ENGINE, self.permissions)
-
-    @property
-    def config(self) -> Path:
-        return self.home / ".config" / "workflow-engine" / "repos.yml"
-
-    def options(self, **more: Any) -> StartOptions:
-        choices = Choices(
-            REPOSITORY,
-            test_command="sh check.sh",
-            test_report="report.xml",
-            api_url=self.lab.url,
-            sandbox="none",
-            scenario=self.home / "scenario.yml",
-        )
-        return StartOptions(replace(choices, **more), backend="scripted")
-
-    async def start(self, person: Person, options: StartOptions, **variables: str) -> int:
-        """Run `start` in this process, without the worker, whose code is 0."""
-        known = {**self.environment, **variables}
-        return await anyio.to_thread.run_sync(started, options, person, known, lambda draft, environment: 0)
-
-    async def process(self, *words: str, **variables: str) -> Finished:
-        """Run `workflow-engine start` as it is installed, to its end."""
-        env = {**self.environment, "PYTHONPATH": str(Path(__file__).parents[3]), **variables}
-        usual = ("--api-url", self.lab.url, "--sandbox", "none", "--backend", "scripted", "--scenario", "scenario.yml")
-        argv = (sys.executable, "-m", "console", "start", REPOSITORY, *usual, "--test-report", "report.xml", *words)
-        return await run(argv, cwd=self.home, env=env)
-
-    def issues(self) -> list[IssueRecord]:
-        repository = self.lab.at(REPOSITORY)
-        return [one for one in repository.issues.records.values() if repository.pulls.records.get(one.number) is None]
-
-    def files(self) -> dict[str, bytes]:
-        found = [self.home / ".config", self.home / "scenario.yml"]
-        return {str(path): path.read_bytes() for place in found for path in place.rglob("*") if path.is_file()}
-
-
 @pytest.fixture
 async def newcomer(tmp_path: Path, judge: Judge) -> AsyncIterator[Newcomer]:
-    async with Lab(tmp_path / "github") as lab:
-        lab.exchanges.observe(judge)
-        people = {ENGINE: "write", REVIEWER: "write"}
-        repository = await lab.repository(
-            REPOSITORY, stub_project.FILES, collaborators=people, check_command=stub_project.CI
-        )
-        looks = {Labels().of(what): look for what, look in LOOKS.items()} | {"story": STORY_LOOK}
-        for name, (colour, description) in looks.items():
-            if name != READY:
-                repository.labels.create(name, colour, description)
-        home = tmp_path / "home of ada"
-        home.mkdir()
-        (home / "scenario.yml").write_text(stub_project.scenario("kim") + REFACTOR)
-        yield Newcomer(lab, home)
-        assert lab.unlisted == []
-        assert locks.held(lab.at(REPOSITORY)) == []
-    assert judge.complaints == []
+    async with newcomer_at(tmp_path, judge) as newcomer:
+        yield newcomer
 
 
-async def test_from_nothing_to_an_issue_in_review(newcomer: Newcomer) -> None:
-    order = "Greet kim kindly, by the name"
-    token = newcomer.token
-    done = await newcomer.process("--yes", "--issue", order, "--test-command", "sh check.sh", GITHUB_TOKEN=token)
-    assert done.code == 0, done.stderr.decode()
+async def test_from_nothing_to_a_pull_request(newcomer: Newcomer) -> None:
+    """To its end, which is half a minute later, it is told in `tests/ui`."""
+    words = ("--yes", "--issue", ORDER, "--test-command", "sh check.sh")
+    argv, env = newcomer.command("-c", HURRIED, words=words, GITHUB_TOKEN=newcomer.token)
+    told, complained = newcomer.home.parent / "out", newcomer.home.parent / "err"
+    with told.open("wb") as out, complained.open("wb") as err:
+        async with await anyio.open_process(argv, cwd=newcomer.home, env=env, stdout=out, stderr=err) as child:
+            with anyio.fail_after(HANGS_SECONDS):
+                while [one.labels for one in newcomer.issues()] != [(TESTING,)]:
+                    assert child.returncode is None, complained.read_text()
+                    await anyio.sleep(0.05)
+                child.send_signal(signal.SIGINT)
+                assert await child.wait() == 130
     (issue,) = newcomer.issues()
-    assert (issue.title, issue.author, issue.labels) == (order, ENGINE, ("status:reviewing",))
-    assert issue.body == f"## Acceptance criteria\n\n- [ ] {order}\n"
-    assert len(newcomer.lab.at(REPOSITORY).pulls.records) == 1
-    for said in ("1/8  This machine", "8/8  First issue", f"Wrote {newcomer.config}", "carries status:ready now"):
-        assert said in done.text
-    assert re.search(r"^  0:\d\d  Writing the code \(attempt 1 of 3\)\.$", done.stderr.decode(), re.MULTILINE)
-    assert token not in done.text + done.stderr.decode()
+    assert (issue.title, issue.author, len(newcomer.lab.at(REPOSITORY).pulls.records)) == (ORDER, ENGINE, 1)
+    assert issue.body == f"## Acceptance criteria\n\n- [ ] {ORDER}\n"
     assert (newcomer.home / ".workflow-engine").stat().st_mode & 0o777 == 0o700
+    said = told.read_text()
+    for sentence in ("1/8  This machine", "8/8  First issue", f"Wrote {newcomer.config}", "carries status:ready now"):
+        assert sentence in said
+    assert re.search(r"^  0:\d\d  Writing the code \(attempt 1 of 3\)\.$", complained.read_text(), re.MULTILINE)
+    assert env["GITHUB_TOKEN"] not in said + complained.read_text()
 
 
 async def test_everything_is_asked_at_most_once_and_repeating_it_repairs(
