@@ -18,6 +18,7 @@ from lab.github.repositories import changes, merging
 from lab.github.repositories.changes import ChangedFile, CommitInfo
 from lab.github.repositories.git_command import GITHUB, Git
 from lab.github.repositories.ref_log import RefLog, RefMove
+from shared.git import ref_files
 
 pushed_by: ContextVar[str | None] = ContextVar("pushed_by", default=None)
 """While `on_update` runs: the login whose `git push` or API call changed the ref; None when it was neither."""
@@ -28,7 +29,7 @@ called_by: ContextVar[str | None] = ContextVar("called_by", default=None)
 ABSENT = "0" * 40
 """Value of `expected` in `update_ref`: the ref must not exist yet."""
 
-_CONFIG = """\
+CONFIG = """\
 [core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -47,6 +48,7 @@ _CONFIG = """\
 \tallowFilter = true
 \tallowAnySHA1InWant = true
 """
+"""Of every repository here."""
 
 OnUpdate = Callable[[str, str | None, str | None], Awaitable[None]]
 """Takes the full ref, its old and its new object id; None stands for "does not exist"."""
@@ -95,6 +97,9 @@ class Bare:
         """The object a full ref names, or the commit that a branch, a tag or a commit id names; else None."""
         if "\n" in ref or not ref:
             return None
+        tip = ref_files.tip(self.path, ref if ref.startswith("refs/") else f"refs/heads/{ref}")
+        if tip or (tip is not None and ref.startswith("refs/")):
+            return tip or None
         candidates = [ref]
         if not ref.startswith("refs/"):
             candidates = [f"refs/heads/{ref}^{{commit}}", f"refs/tags/{ref}^{{commit}}", f"{ref}^{{commit}}"]
@@ -105,9 +110,12 @@ class Bare:
     async def refs(self, prefix: str) -> dict[str, str]:
         """Full ref -> object id of every ref whose name starts with `prefix`, in the order of names."""
         directory = prefix[: prefix.rfind("/") + 1] or "refs/"
-        finished = await self.git.check("for-each-ref", "--format=%(refname) %(objectname)", directory)
-        pairs = (line.split(" ") for line in finished.text.splitlines())
-        return {ref: sha for ref, sha in pairs if ref.startswith(prefix)}
+        known = None if ".." in directory else ref_files.below(self.path, directory)
+        if known is None:
+            finished = await self.git.check("for-each-ref", "--format=%(refname) %(objectname)", directory)
+            rows = (line.split(" ") for line in finished.text.splitlines())
+            known = {row[0]: row[1] for row in rows}
+        return {ref: known[ref] for ref in sorted(known) if ref.startswith(prefix)}
 
     async def update_ref(self, ref: str, new: str | None, *, expected: str | None = None) -> bool:
         """Set a full ref, or delete it when `new` is None; `expected` is its value now, or `ABSENT`.
@@ -252,7 +260,7 @@ def _make_directory(path: Path) -> None:
 
 
 def _write_config(path: Path) -> None:
-    (path / "config").write_text(_CONFIG)
+    (path / "config").write_text(CONFIG)
 
 
 def _import_stream(ref: str, files: Mapping[str, str]) -> bytes:

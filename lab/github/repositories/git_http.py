@@ -1,4 +1,4 @@
-"""Git's smart HTTP protocol: git's own `http-backend` as a CGI child, streamed both ways.
+"""Git's smart HTTP protocol: git's own `http-backend` as a CGI child, streamed both ways; a list of refs needs none.
 
 A push is answered only after `Bare.on_update` knows what it changed, so that whoever pushed reads its own write.
 aiohttp has already inflated and de-chunked the request body; the child is told neither encoding nor length.
@@ -17,8 +17,10 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from lab.github.http.refusals import Refusal
-from lab.github.repositories.bare import Bare
+from lab.github.repositories import ref_answers
+from lab.github.repositories.bare import CONFIG, Bare
 from lab.github.repositories.git_command import environment
+from lab.github.repositories.ref_answers import PROTOCOLS, Advertised
 from shared import process
 
 EXCHANGE_SECONDS = 600.0
@@ -28,6 +30,17 @@ _HEADER_BYTES = 8192
 """More than `http-backend` ever prints before its body."""
 
 _CHUNK = 64 * 1024
+
+_LIST_BYTES = 16 * 1024
+"""A request that asks for refs is smaller."""
+
+_LISTED = {
+    hdrs.EXPIRES: "Fri, 01 Jan 1980 00:00:00 GMT",
+    hdrs.PRAGMA: "no-cache",
+    hdrs.CACHE_CONTROL: "no-cache, max-age=0, must-revalidate",
+    hdrs.CONTENT_TYPE: "application/x-git-upload-pack-result",
+}
+"""The headers of `http-backend`."""
 
 _BODY_ENDS_EARLY = (ConnectionResetError, web.RequestPayloadError, BadHttpMessage, anyio.BrokenResourceError)
 """The client left, sent what cannot be inflated or de-chunked, or the child has read all it wants."""
@@ -53,6 +66,7 @@ class GitHttp:
     def __init__(self, find: FindRepository, authorise: Authorise) -> None:
         self._find = find
         self._authorise = authorise
+        self._advertised: dict[str, Advertised] = {}
 
     def routes(self) -> list[web.RouteDef]:
         """To be added to the application's router; aiohttp's default `auto_decompress` must be on."""
@@ -67,17 +81,32 @@ class GitHttp:
         service = request.query.get("service", "")
         if service not in _SERVICES:
             return await self._too_old(request)
-        return await self._exchange(request, service, "info/refs")
+        bare, login = self._admit(request, writes=_SERVICES[service])
+        if _is_known(request, bare, service):
+            if service not in self._advertised:
+                self._advertised[service] = await _as_git_says(_cgi_variables(request, bare, login, "info/refs"), bare)
+            known = self._advertised[service]
+            if (body := known.of(bare.path, service)) is not None:
+                return web.Response(body=body, headers=known.headers)
+        return await self._exchange(request, bare, login, "info/refs")
 
     async def _too_old(self, request: web.Request) -> web.StreamResponse:
         raise web.HTTPForbidden(text="Please upgrade your git client.\n")
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         service = request.match_info["service"]
-        return await self._exchange(request, service, service)
-
-    async def _exchange(self, request: web.Request, service: str, path: str) -> web.StreamResponse:
         bare, login = self._admit(request, writes=_SERVICES[service])
+        begun = b""
+        if service == ref_answers.UPLOAD and _is_known(request, bare, service):
+            begun = await _beginning(request)
+            if (body := ref_answers.listed(bare.path, begun)) is not None:
+                return web.Response(body=body, headers=_LISTED)
+        return await self._exchange(request, bare, login, service, begun)
+
+    async def _exchange(
+        self, request: web.Request, bare: Bare, login: str, path: str, begun: bytes = b""
+    ) -> web.StreamResponse:
+        """Let a child answer; `begun` is what was read of the request's body already."""
         variables = environment() | _cgi_variables(request, bare, login, path)
         argv = ("git", "http-backend")
         with anyio.fail_after(EXCHANGE_SECONDS):
@@ -86,7 +115,7 @@ class GitHttp:
                     await stack.enter_async_context(bare.changing(login))
                 log = bare.path / "http-backend.log"
                 child = await stack.enter_async_context(process.piped(argv, cwd=bare.path, env=variables, log=log))
-                await stack.enter_async_context(_fed(child, request))
+                await stack.enter_async_context(_fed(child, request, begun))
                 response = await _relay(child, request)
             with suppress(ClientConnectionResetError):
                 await response.write_eof()
@@ -124,6 +153,30 @@ def git_token(authorization: str) -> str | None:
     return decoded.partition(":")[2] or None
 
 
+def _is_known(request: web.Request, bare: Bare, service: str) -> bool:
+    """Whether refs may be listed without git: in a repository as the lab makes it, for git as it asks today."""
+    asked = request.headers.get("Git-Protocol", "") == PROTOCOLS[service]
+    return asked and (bare.path / "config").read_text(encoding="utf-8") == CONFIG
+
+
+async def _as_git_says(variables: dict[str, str], bare: Bare) -> Advertised:
+    """What `http-backend` answers to `info/refs`."""
+    told = await process.run(("git", "http-backend"), cwd=bare.path, env=environment() | variables)
+    head, _, body = told.stdout.partition(b"\r\n\r\n")
+    return Advertised(dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n")), body)
+
+
+async def _beginning(request: web.Request) -> bytes:
+    """The request's body, as far as it has arrived when it is more than a list of refs needs, or breaks off."""
+    begun = bytearray()
+    with suppress(*_BODY_ENDS_EARLY):
+        async for chunk in request.content.iter_chunked(_CHUNK):
+            begun += chunk
+            if len(begun) > _LIST_BYTES:
+                break
+    return bytes(begun)
+
+
 def _cgi_variables(request: web.Request, bare: Bare, login: str, path: str) -> dict[str, str]:
     return {
         "GIT_PROJECT_ROOT": str(bare.path.parent),
@@ -139,18 +192,19 @@ def _cgi_variables(request: web.Request, bare: Bare, login: str, path: str) -> d
 
 
 @asynccontextmanager
-async def _fed(child: Process, request: web.Request) -> AsyncIterator[None]:
+async def _fed(child: Process, request: web.Request, begun: bytes) -> AsyncIterator[None]:
     """Feed the request's body to the child while the block runs."""
     async with anyio.create_task_group() as group:
-        group.start_soon(_feed, child, request)
+        group.start_soon(_feed, child, request, begun)
         yield
         group.cancel_scope.cancel()
 
 
-async def _feed(child: Process, request: web.Request) -> None:
+async def _feed(child: Process, request: web.Request, begun: bytes) -> None:
     if child.stdin is None:
         return
     try:
+        await child.stdin.send(begun)
         async for chunk in request.content.iter_chunked(_CHUNK):
             await child.stdin.send(chunk)
     except _BODY_ENDS_EARLY:

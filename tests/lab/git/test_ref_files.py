@@ -157,3 +157,17 @@ async def test_no_other_file_is_a_ref(git: Git, ref: str) -> None:
     with pytest.raises(ValueError, match="is not a full ref name"):
         ref_files.move(git.git_dir, ref, one)
     assert (git.git_dir / "config").read_bytes() == before
+
+
+async def test_one_ref_is_read_as_by_git_loose_or_packed(git: Git) -> None:
+    one, two = await commits(git, 2)
+    await git.run("update-ref", "refs/heads/a", one)
+    await git.run("update-ref", "refs/heads/b/c", one)
+    await git.run("pack-refs", "--all")
+    await git.run("update-ref", "refs/heads/a", two)
+    await git.run("symbolic-ref", "refs/heads/other", "refs/heads/a")
+    read = {name: ref_files.tip(git.git_dir, f"refs/heads/{name}") for name in ("a", "b/c", "b", "a/x", "no")}
+    assert read == {"a": two, "b/c": one, "b": "", "a/x": "", "no": ""}
+    unusual = ("refs/heads/other", "refs/heads/../a", "refs/heads/a^{commit}")
+    assert [ref_files.tip(git.git_dir, ref) for ref in unusual] == [None] * 3
+    assert ref_files.tip(git.git_dir / "nothing", "refs/heads/a") is None
