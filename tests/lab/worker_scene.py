@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import anyio
 from engine import HANGS_SECONDS, OWNER, REPOSITORY, Engine
+from git_remote import commit_to
 
+from lab import stub_project
 from lab.github.world.comments import CommentRecord
 from lab.github.world.pulls import PullRecord
 from shared.lock.record import Fence
@@ -40,6 +42,15 @@ CODE = """
     - {path: directory/greeting.py, content: "def greet(name):\\n    return f'Hello, {name}'\\n"}
 """
 
+COSTLESS = """
+- call: write_tests
+  edits: [{path: tests/test_greeting.sh, content: "grep -q hello greeting.txt\\n"}]
+
+- call: implement
+  edits: [{path: greeting.txt, content: "hello\\n"}]
+"""
+"""A greeting for the project of `costs_nothing`."""
+
 WRONG = """
 - call: implement
   attempt: any
@@ -69,6 +80,13 @@ SLOW = """
   takes: 600
   edits: [{path: tests/test_never.py, content: "def test_never(): assert False\\n"}]
 """
+
+
+async def costs_nothing(engine: Engine, script: str = COSTLESS) -> None:
+    """Let tests be shell scripts, in stories in which it does not matter what is proved of a change, or how."""
+    await commit_to(engine.lab.at(REPOSITORY).bare, "main", stub_project.FILES)
+    engine.repository_settings |= {"test_command": "sh check.sh", "test_report": "report.xml"}
+    engine.script(script)
 
 
 def comments(engine: Engine, number: int) -> list[CommentRecord]:

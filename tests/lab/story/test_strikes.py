@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from engine import REPOSITORY, Engine
 from fakes.clock import QuickClock
-from worker_scene import CODE, REVIEW, TESTS, calls
+from worker_scene import COSTLESS, REVIEW, calls, costs_nothing
 
 from benchmarks.proxy import recording
 from shared.errors import Transient, Unauthorized
@@ -93,7 +93,7 @@ NEVER_ASKED = ("no thread",)
 )
 async def test_one_late_or_limited_answer_costs_nothing_but_time(engine: Engine, kind: str) -> None:
     strike, clock = Strike(*STRIKES[kind]), QuickClock(engine.lab.clock.advance)
-    engine.script(TESTS + CODE + REVIEW)
+    await costs_nothing(engine, COSTLESS + REVIEW)
     engine.clock = clock
     engine.repository_settings |= {"merge": "auto"}
     number = engine.ready("Greet people", "- [ ] AC1: greet returns a greeting")

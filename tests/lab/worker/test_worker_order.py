@@ -5,27 +5,15 @@ from __future__ import annotations
 import pytest
 from board_scene import row_of
 from engine import ENGINE, OWNER, REPOSITORY, Engine
-from git_remote import commit_to
-from worker_scene import claims, comments, labels, pulls
+from worker_scene import claims, comments, costs_nothing, labels, pulls
 
-from lab import stub_project
 from shared.loop.polling_loop import Loop
 from shared.workflow import Role
-
-WORK = """
-- call: write_tests
-  edits: [{path: tests/test_greeting.sh, content: "grep -q hello greeting.txt\\n"}]
-- call: implement
-  edits: [{path: greeting.txt, content: "hello\\n"}]
-"""
 
 
 @pytest.fixture
 async def engine(engine: Engine) -> Engine:
-    """With tests that cost nothing: what is proved of a change is told elsewhere."""
-    await commit_to(engine.lab.at(REPOSITORY).bare, "main", stub_project.FILES)
-    engine.repository_settings |= {"test_command": "sh check.sh", "test_report": "report.xml"}
-    engine.script(WORK)
+    await costs_nothing(engine)
     return engine
 
 
