@@ -10,6 +10,10 @@ FOREIGN := .tools/.foreign
 DEPLOYERS := .tools/.deployers
 BROWSER := .tools/.browser
 
+# Python keeps what it compiles, also where the environment says otherwise: each worker of pytest would else compile all
+# tests again, eight seconds long.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: setup check test test-long simulate test-simulation-coverage test-lock-mutants test-crash test-cheats chaos test-clients test-sandbox test-postgres test-deploy test-image test-security test-cli test-ui test-page test-install demo bench clean
 
 setup: $(STAMP)
