@@ -12,13 +12,13 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
-import anyio
+import anyio.to_thread
 
-from lab.github.repositories import changes, merging
+from lab.github.repositories import changes, first_commit, merging
 from lab.github.repositories.changes import ChangedFile, CommitInfo
-from lab.github.repositories.git_command import GITHUB, Git
+from lab.github.repositories.git_command import Git
 from lab.github.repositories.ref_log import RefLog, RefMove
-from shared.git import ref_files
+from shared.git import bare_directory, ref_files
 
 pushed_by: ContextVar[str | None] = ContextVar("pushed_by", default=None)
 """While `on_update` runs: the login whose `git push` or API call changed the ref; None when it was neither."""
@@ -77,14 +77,8 @@ class Bare:
     @classmethod
     async def create(cls, path: Path, full_name: str, default_branch: str, files: Mapping[str, str]) -> Bare:
         """A new repository with one commit of `files` (path -> text) on its default branch; none, no commit."""
-        _make_directory(path)
-        bare = cls(path, full_name, default_branch)
-        await bare.git.check("init", "--quiet", "--bare", "--template=", f"--initial-branch={default_branch}", ".")
-        _write_config(path)
-        if files:
-            stream = _import_stream(f"refs/heads/{default_branch}", files)
-            await bare.git.check("fast-import", "--quiet", "--date-format=now", stdin=stream)
-        return bare
+        await anyio.to_thread.run_sync(_make, path, default_branch, files)
+        return cls(path, full_name, default_branch)
 
     @classmethod
     async def open(cls, path: Path, full_name: str, default_branch: str) -> Bare:
@@ -255,19 +249,9 @@ def _moves(before: dict[str, str], after: dict[str, str]) -> list[RefMove]:
     ]
 
 
-def _make_directory(path: Path) -> None:
-    path.mkdir(parents=True)
-
-
-def _write_config(path: Path) -> None:
+def _make(path: Path, default_branch: str, files: Mapping[str, str]) -> None:
+    bare_directory.make(path)
+    (path / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
     (path / "config").write_text(CONFIG)
-
-
-def _import_stream(ref: str, files: Mapping[str, str]) -> bytes:
-    who = f"{GITHUB[0]} <{GITHUB[1]}> now"
-    parts = [f"commit {ref}\nauthor {who}\ncommitter {who}\ndata 14\nInitial commit\n".encode()]
-    for path, text in files.items():
-        content = text.encode()
-        mode = "100755" if text.startswith("#!") else "100644"
-        parts.append(f"M {mode} inline {path}\ndata {len(content)}\n".encode() + content + b"\n")
-    return b"".join(parts)
+    if files:
+        first_commit.write(path, default_branch, files)

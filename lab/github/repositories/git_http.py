@@ -154,13 +154,13 @@ def git_token(authorization: str) -> str | None:
 
 
 def _is_known(request: web.Request, bare: Bare, service: str) -> bool:
-    """Whether refs may be listed without git: in a repository as the lab makes it, for git as it asks today."""
+    """Return whether refs may be listed without git: for a repository as the lab makes it, and a git of today."""
     asked = request.headers.get("Git-Protocol", "") == PROTOCOLS[service]
     return asked and (bare.path / "config").read_text(encoding="utf-8") == CONFIG
 
 
 async def _as_git_says(variables: dict[str, str], bare: Bare) -> Advertised:
-    """What `http-backend` answers to `info/refs`."""
+    """Return the answer of `http-backend` to `info/refs`."""
     told = await process.run(("git", "http-backend"), cwd=bare.path, env=environment() | variables)
     head, _, body = told.stdout.partition(b"\r\n\r\n")
     return Advertised(dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n")), body)

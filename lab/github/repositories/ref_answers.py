@@ -1,6 +1,6 @@
-"""What git over HTTP answers about refs alone, without a process: its capabilities as git gave them once, refs by file.
+"""Git's answers over HTTP about refs alone, made without a process: capabilities as git gave them once, refs by file.
 
-Whatever looks unusual is left to git's own `http-backend`.
+Unusual requests are left to git's own `http-backend`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ PROTOCOLS = {UPLOAD: "version=2", RECEIVE: ""}
 """Service -> `Git-Protocol` of the requests that are answered here; a client that pushes speaks no other."""
 
 HIDDEN = "refs/pull/"
-"""What the lab's repositories do not show to who pushes."""
+"""Prefix of the refs that the lab's repositories do not show to a client that pushes."""
 
 _UNPEELED = ("refs/heads/", "refs/ack/", "refs/notes/", "refs/pull/")
-"""Where no annotated tags are."""
+"""Prefixes of refs that are never annotated tags."""
 
 _END, _DIVIDER = b"0000", b"0001"
 _KNOWN_CAPABILITY = re.compile(r"agent=.*|object-format=sha1")

@@ -9,6 +9,7 @@ import pytest
 from served_git import ADA, NAME, Hub, served
 
 from lab.github.repositories.bare import ABSENT, Bare
+from lab.github.repositories.git_objects import read_tree
 from shared.process import CommandFailed
 
 
@@ -116,3 +117,20 @@ async def test_a_repository_is_opened_again(hub: Hub) -> None:
     assert await again.sha("main") == await hub.bare.sha("main")
     with pytest.raises(CommandFailed):
         await Bare.open(hub.clients, NAME, "main")
+
+
+async def test_a_new_repository_is_as_git_would_make_it(tmp_path: Path) -> None:
+    files = {"b/c/d.txt": "d\n", "b.txt": "b\n", "b/é.sh": "#!/bin/sh\n", "b-": "", "a": "a\n"}
+    bare = await Bare.create(tmp_path / "new.git", NAME, "trunk", files)
+    assert (await bare.git.run("fsck", "--strict", "--no-dangling")).code == 0
+    entries = await read_tree(bare.git, "HEAD", recursive=True)
+    assert {one.path: one.mode for one in entries if one.kind == "blob"} == {
+        path: "100755" if text.startswith("#!") else "100644" for path, text in files.items()
+    }
+    assert [await bare.read("trunk", path) for path in files] == [text.encode() for text in files.values()]
+    (commit,) = await bare.log(None, "trunk", 5)
+    assert (commit.message, commit.author.name, commit.parents) == ("Initial commit", "GitHub", ())
+    empty = await Bare.create(tmp_path / "empty.git", NAME, "trunk", {})
+    assert (await empty.refs("refs/"), (await empty.git.check("symbolic-ref", "HEAD")).text) == ({}, "refs/heads/trunk")
+    with pytest.raises(FileExistsError):
+        await Bare.create(tmp_path / "new.git", NAME, "trunk", files)

@@ -1,4 +1,4 @@
-"""What the lab answers of refs without a process is to the byte what git answers, and what it cannot is left to git."""
+"""The lab's answers about refs equal git's to the byte; requests that it cannot answer are left to git."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def listing(*arguments: str, capabilities: tuple[str, ...] = CAPABILITIES) -> by
 
 
 async def by_git(bare: Bare, service: str, request: bytes | None = None) -> bytes:
-    """What git's own program answers, its headers left out: to `info/refs`, or to a request."""
+    """Return the answer of git's own program, without headers, to `info/refs` or to a request."""
     path = "info/refs" if request is None else service
     variables = {
         "GIT_PROJECT_ROOT": str(bare.path.parent),

@@ -40,7 +40,7 @@ def _calls(method: str) -> set[str]:
 
 
 def _words(word: str, *rooms: str) -> set[str]:
-    """Files of these rooms that have this very string as a value."""
+    """Return the files of these rooms that have this very string as a value."""
     files = [file for file in _texts() if file.startswith(rooms)]
     return {
         file for file in files if any(isinstance(node, ast.Constant) and node.value == word for node in _nodes_of(file))
