@@ -95,7 +95,8 @@ def start_signals(parts: Parts, lists: Watch) -> StartSignals:
             frozenset(labels.exclude),
             rules.login,
         )
-    sources = StartSources(parts.issues, parts.comments, parts.people, parts.new_issues, lists, parts.role)
+    boot = parts.clock.boot
+    sources = StartSources(parts.issues, parts.comments, parts.people, parts.new_issues, lists, boot, parts.role)
     answers = TextUnchanged(parts.texts, parts.people), replies(parts)
     return StartSignals(rules, sources, targets(parts), recovery(parts), answers)
 

@@ -7,6 +7,7 @@ or than the last move of the fence, has been answered.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,7 @@ from datetime import datetime
 import structlog
 
 from shared.commands.command import Command, Verb, commands, mentions
+from shared.commands.command_reader import LATE_SECONDS
 from shared.commands.command_rules import Effect
 from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.one_time_replies import Replies, untrusted_label
@@ -78,6 +80,8 @@ class StartSources:
     people: People
     new_issues: NewIssues
     lists: Inbox
+    boot: Callable[[], float]
+    """The boot clock in seconds."""
     role: Role = Role.WORKER
     """Kind of agent: the reviewer's items are pull requests, the worker's are issues."""
 
@@ -150,6 +154,9 @@ class StartSignals:
         self._role = sources.role
         self._issues, self._people = sources.issues, sources.people
         self._comments, self._new_issues, self._lists = sources.comments, sources.new_issues, sources.lists
+        self._boot = sources.boot
+        self._late: dict[int, tuple[int, float]] = {}
+        """Issue -> number of its comments, and since when the newest comments have lacked one of them (boot clock)."""
         self._targets = targets
         self._recovery = recovery
         self._unedited, self._replies = answers
@@ -160,13 +167,26 @@ class StartSignals:
         unread = {n: one for n, one in self._new_issues.unread(self._recovery.names).items() if self._concerns(one)}
         if not unread:
             return
-        for comment in spoken(await self._comments.newest()):
+        newest, followed = await self._comments.newest(), set[int]()
+        for comment in spoken(newest):
             issue = unread.get(comment.number)
             if issue is None or not self._is_order(comment):
                 continue
             if (await self._people.permission(comment.author.login)).may_write:
                 self._lists.follow(issue)
-        self._new_issues.were_read(unread)
+                followed.add(issue.number)
+        self._late = {number: late for number, late in self._late.items() if number in unread}
+        shown = Counter(one.number for one in newest)
+        read = {n: one for n, one in unread.items() if n in followed or self._is_whole(one, shown[n])}
+        self._new_issues.were_read(read)
+
+    def _is_whole(self, issue: Issue, shown: int) -> bool:
+        """Return whether `shown` is all its comments, or the rest was waited for: a replica may be behind."""
+        now, (count, since) = self._boot(), self._late.get(issue.number, (0, 0.0))
+        if count != issue.comments:
+            since = now
+            self._late[issue.number] = issue.comments, since
+        return shown >= issue.comments or now - since >= LATE_SECONDS
 
     def _concerns(self, issue: Issue) -> bool:
         return issue.is_pull_request == (self._role is Role.REVIEWER) and issue.number not in self._lists.known

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from command_world import World
+from fakes.clock import HandClock
 
 from shared.commands.command import asks_for_work
-from shared.commands.start_signals import Signal, StartRules, newest
+from shared.commands.command_reader import LATE_SECONDS
+from shared.commands.recovery import Recovery
+from shared.commands.start_signals import NewIssues, Signal, StartRules, StartSignals, StartSources, newest
 from shared.models import Account, Assignment, Comment, Issue, LabelEvent
 from shared.workflow.labels import Labels
 
@@ -86,3 +91,69 @@ def test_a_mention_asks_for_work_unless_it_is_a_question(body: str, asks: bool) 
     assert asks_for_work(said, "engine-bot") is asks
     assert not asks_for_work(replace(said, updated_at=AT + timedelta(seconds=5)), "engine-bot"), "it was edited"
     assert not asks_for_work(said, ""), "an account that is a person's is mentioned for other reasons"
+
+
+@dataclass
+class Repository:
+    """A repository with comments, of which a replica shows those of `shown` as the newest, and who follows what."""
+
+    shown: tuple[Comment, ...] = ()
+    known: Mapping[int, Issue] = field(default_factory=dict)
+    readings: int = 0
+    clock: HandClock = field(default_factory=HandClock)
+    listed: NewIssues = field(default_factory=NewIssues)
+
+    async def newest(self) -> tuple[Comment, ...]:
+        self.readings += 1
+        return self.shown
+
+    def follow(self, listed: Issue) -> None:
+        self.known = {**self.known, listed.number: listed}
+
+    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
+        raise AssertionError("no label asks for anything here")
+
+    async def assignments(self, number: int) -> tuple[Assignment, ...]:
+        raise AssertionError("nobody is assigned here")
+
+    def signals(self) -> StartSignals:
+        world = World()
+        sources = StartSources(self, self, world.thread, self.listed, self, self.clock.boot)
+        recovery = Recovery(world, world, world, world, Labels())  # type: ignore[arg-type]
+        return StartSignals(StartRules(), sources, world, recovery, (world, world))  # type: ignore[arg-type]
+
+
+NEW = replace(ISSUE, labels=frozenset(), comments=2)
+START, THANKS = (Comment(n, 7, ADA, body, AT, AT) for n, body in ((5, "/start"), (4, "Thanks!")))
+
+
+async def test_an_order_that_the_newest_comments_do_not_show_yet_is_looked_for_again() -> None:
+    """The list of issues counts it already; the list of comments comes from a replica that is behind."""
+    there = Repository(shown=(THANKS,))
+    signals = there.signals()
+    there.listed.note([NEW])
+    await signals.look()
+    assert not there.known
+    there.shown, there.clock.seconds = (START, THANKS), there.clock.seconds + 30
+    await signals.look()
+    assert there.known == {7: NEW}
+
+
+@pytest.mark.parametrize(("shown", "seconds"), [((THANKS, replace(THANKS, id=6)), 1.0), ((THANKS,), LATE_SECONDS)])
+async def test_comments_that_are_all_shown_or_are_late_for_too_long_are_not_asked_for_again(
+    shown: tuple[Comment, ...], seconds: float
+) -> None:
+    """A thread that is longer than the list of the newest comments never shows as many as it counts."""
+    there = Repository(shown=shown)
+    signals = there.signals()
+    there.listed.note([NEW])
+    await signals.look()
+    there.clock.seconds += seconds
+    await signals.look()
+    readings = there.readings
+    await signals.look()
+    assert (there.readings, there.known) == (readings, {})
+    there.listed.note([replace(NEW, comments=3)])
+    there.shown = (START, *shown)
+    await signals.look()
+    assert there.known
