@@ -12,6 +12,7 @@ from planner_agent.plan import Plan, PlannedSpecification
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from shared.errors import Gone
+from shared.github.creation import making
 from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.models import Issue
@@ -65,7 +66,8 @@ class Specifications:
     async def create(self, held: Held, story: Issue, plan: Plan, sha: str) -> tuple[Created, ...]:
         """Return every specification issue of `plan`, whose hash is `sha`; create those that no earlier try has made.
 
-        Raises `UnknownOutcome` if it is not known whether one was created: the next try looks first.
+        Raises `UnknownOutcome` if it is not known whether one was created: the next try looks first. Raises
+        `NotShown` if one may have been created that lists lack yet.
         """
         existing = {} if held.memory.take(_FirstPlan) else await self._existing(story, sha)
         labels = [
@@ -83,7 +85,8 @@ class Specifications:
                 specification = specified(planned, story.number, waits_for, plan.assumptions)
                 links = LINKED | hosts(story.body)
                 body = write(specification, keys=self._keys, parent=story.number, key=key, plan_sha=sha, links=links)
-                number = (await self._forge.issues.create(title, body, labels, held)).number
+                async with making(held, creation_name(key, sha)):
+                    number = (await self._forge.issues.create(title, body, labels, held)).number
             created[planned.key] = Created(key, number, title, behind)
         self._listed[story.number, held.fence.attempt] = {one.key: one.number for one in created.values()}
         return tuple(created.values())
@@ -155,6 +158,11 @@ class Specifications:
             return (await self._forge.issues.named(number, named_at)).open
         except Gone:
             return False
+
+
+def creation_name(key: str, sha: str) -> str:
+    """How the fence names a specification while it is made: `key`, of the plan with the hash `sha`."""
+    return f"specification-{key}-{sha[:12]}"
 
 
 def specified(

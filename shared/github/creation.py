@@ -1,4 +1,4 @@
-"""Comments and reviews that are made once: the fence names each before it is sent, so that no successor repeats it.
+"""Comments, reviews and issues that are made once: the fence names each before it is sent, so no successor repeats it.
 
 An agent killed right after a POST leaves a comment that a lagging list does not show yet, and so does a lost reply.
 A named comment that is not seen is looked for until the replicas have caught up; only then it is made anew.

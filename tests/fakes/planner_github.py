@@ -91,9 +91,9 @@ class FakeGitHub(UnaskedIssues, UnaskedLabels, UnaskedInbox):
         return tuple(event for of, event in self.world.events if of == number)
 
     async def created_by(self, login: str, since: datetime) -> tuple[Issue, ...]:
-        """Return the issues that an account created."""
-        found = (one for one in self.world.issues.values() if one.author.login == login and one.updated_at >= since)
-        return tuple(found)
+        """Return the issues that an account created, as far as lists show them."""
+        shown = (one for one in self.world.issues.values() if one.number not in self.world.hidden_issues)
+        return tuple(one for one in shown if one.author.login == login and one.updated_at >= since)
 
     async def create(self, title: str, body: str, labels: Collection[str], permit: WritePermit) -> Issue:
         """A new issue by the engine."""

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from engine import ENGINE, OWNER, REPOSITORY, Engine, demo_script
+from fakes.clock import QuickClock
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from lab.github.world.issues import IssueRecord
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.specification import read
 from shared.workflow import Role, Stage
 
@@ -100,9 +102,14 @@ async def test_a_plan_waits_for_the_approval_of_somebody_with_write_access(one: 
 @pytest.mark.parametrize("kind", [FaultKind.LOST_REPLY, FaultKind.LOST_REQUEST])
 async def test_a_lost_reply_makes_no_second_specification(one: Engine, kind: FaultKind) -> None:
     one.repository_settings["approval"] = "auto"
+    one.clock = clock = QuickClock(one.lab.clock.advance)
     story(one)
     one.lab.faults.plan(Fault(kind, "POST", "/issues$"))
     assert await tick(one) == []
     assert len(specifications(one)) == (kind is FaultKind.LOST_REPLY)
+    if kind is FaultKind.LOST_REQUEST:
+        assert await tick(one, "machine-2") == []
+        assert specifications(one) == [], "it may be there, and not shown"
+        clock.skip(PATIENCE_SECONDS)
     assert await tick(one, "machine-2") == ["handed over"]
     assert len(specifications(one)) == 1

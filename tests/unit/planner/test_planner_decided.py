@@ -14,6 +14,7 @@ from planner_agent.approval import Approval
 from planner_agent.plan import Plan, read
 from planner_agent.preapproved_plan import PreapprovedPlan
 from shared.errors import Transient
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.loop.polling_loop import Loop
 from shared.scheduling.items import Ended, Result
 from shared.specification import body_sha256
@@ -132,6 +133,7 @@ async def test_a_crash_after_the_decision_is_finished_by_any_planner(bench: Benc
     bench.world.faults = {"create": [None, Transient("down")]}
     assert await carried_out(bench, number, decided(bench, number)) == []
     assert len(bench.world.specifications()) == 1
+    bench.world.server.seconds += PATIENCE_SECONDS
     (ended,) = await bench.tick()
     assert ended.result is Result.HANDED_OVER
     assert len(bench.world.specifications()) == 2

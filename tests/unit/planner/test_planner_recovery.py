@@ -49,6 +49,7 @@ async def test_a_crash_after_the_first_specification_leaves_only_the_missing_one
     assert await bench.tick() == []
     assert [issue.title for issue in bench.world.specifications()] == ["Search users by name"]
     assert bench.world.fence(number).stage is Stage.PLANNING
+    bench.world.server.seconds += PATIENCE_SECONDS  # what may have been created is looked for until then
     (ended,) = await bench.tick()
     assert ended.sentence == "#12 became #13, #14"
     assert [issue.number for issue in bench.world.specifications()] == [13, 14]
@@ -108,6 +109,7 @@ async def test_an_accepted_plan_that_is_not_shown_yet_is_asked_for_again(bench: 
                 await planner.step(held)
             return
         bench.world.hidden.clear()
+        bench.world.server.seconds += PATIENCE_SECONDS  # and so long for the specification that may have been made
         await planner.step(held)
         assert len(bench.world.specifications()) == 2
 
@@ -225,6 +227,46 @@ async def test_a_crash_before_the_last_label_is_finished_by_the_next_claim(bench
     (ended,) = await bench.tick()
     assert ended == Ended(Result.HANDED_OVER, "#12 is specified")
     assert bench.world.labels(number) == {"status:specified"}
+
+
+@pytest.mark.parametrize("same_life", [False, True])
+async def test_a_specification_that_lists_do_not_show_yet_is_not_created_again(bench: Bench, same_life: bool) -> None:
+    """Of a planner that was killed right after it, and of one to which GitHub did not reply."""
+    bench.auto = True
+    bench.world.story()
+    bench.world.faults = {"created": [UnknownOutcome("no reply")]}
+    if not same_life:
+        assert await bench.tick() == []
+        bench.world.hidden_issues = {13}
+        bench.unlisted.add(13)
+    async with leased(bench) as (planner, held):
+        if same_life:
+            await planner.step(held)  # it drafts
+            await planner.step(held)  # and accepts
+            with pytest.raises(UnknownOutcome):
+                await planner.step(held)
+            bench.world.hidden_issues = {13}
+            bench.unlisted.add(13)
+        with pytest.raises(NotShown, match="specification-12-2"):
+            await planner.step(held)
+        assert [one.number for one in bench.world.specifications()] == [13]
+        bench.world.hidden_issues.clear()
+        bench.unlisted.clear()
+        ended = await planner.step(held)
+    assert ended == Ended(Result.HANDED_OVER, "#12 became #13, #14")
+    assert [one.number for one in bench.world.specifications()] == [13, 14]
+
+
+async def test_a_specification_that_was_named_and_never_made_is_created_when_lists_would_show_it(bench: Bench) -> None:
+    bench.auto = True
+    bench.world.story()
+    bench.world.faults = {"create": [UnknownOutcome("killed before it was sent")]}
+    assert await bench.tick() == []
+    async with leased(bench) as (planner, held):
+        with pytest.raises(NotShown, match="specification-12-2"):
+            await planner.step(held)
+        bench.world.server.seconds += PATIENCE_SECONDS
+        assert await planner.step(held) == Ended(Result.HANDED_OVER, "#12 became #13, #14")
 
 
 @pytest.mark.parametrize("deleted", [False, True])
