@@ -13,6 +13,8 @@ import structlog
 from anyio import to_thread
 
 from shared.errors import Blocked, Misconfigured
+from shared.github.errors import NotShown
+from shared.github.fresh import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.lock.claimant import Claimant
 from shared.lock.codec import ItemKey
 from shared.lock.hold import Held
@@ -200,6 +202,7 @@ class Worker:
         said = await self._said(held, seen)
         if said and seen.issue.open:
             return await self._obey(held, said)
+        await self._check_end(held, seen)
         action = decide(seen, now=held.server_now())
         await self._handover.tell(held, action, seen.pull_request)
         if action not in NO_LABELS:
@@ -242,15 +245,33 @@ class Worker:
         return issue if held.fence.phase == Phase.RED else None
 
     async def stop(self, held: Held, reason: str) -> None:
-        """Stop the work by a person's order, noticed between or during steps."""
+        """Stop the work by a person's order, noticed between or during steps.
+
+        Raises `NotShown` if it may be a merge instead.
+        """
         self._observer.forget(held)
         snapshot = await self._observer.look(held)
+        await self._check_end(held, snapshot)
         if decide(snapshot, now=held.server_now()) is Action.FINISH:
             await self._handover.finish(held, snapshot)
         elif paused(self._policy.names, snapshot.issue, snapshot.pull_request):
             await self._handover.pause(held)
         else:
             await self._handover.withdraw(held, snapshot, reason)
+
+    async def _check_end(self, held: Held, seen: Snapshot) -> None:
+        """Raise `NotShown` if the issue may have been closed by a merge: the pull request may be shown as it was before.
+
+        Its thread and the list of open items show the merge, unless they are as old.
+        """
+        pull_request, closed_at = seen.pull_request, seen.issue.closed_at
+        if seen.issue.open or closed_at is None or pull_request is None or not pull_request.open:
+            return
+        if (held.server_now() - closed_at).total_seconds() >= PATIENCE_SECONDS:
+            return
+        number = pull_request.number
+        if self._forge.inbox.version(number) is None or not (await self._forge.issues.issue(number)).open:
+            raise NotShown(f"the end of #{number}", PAUSES_SECONDS[0])
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post until when the item waits, and why."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import aiohttp
 import pytest
 from engine import OWNER, REPOSITORY, Engine
-from worker_scene import CODE, TESTS, claims, fence, is_released, labels, once, pulls
+from fakes.clock import QuickClock
+from worker_scene import CODE, TESTS, claims, fence, is_released, labels, once, pulls, status
 
+from lab.github.ci.behaviours import NEVER
+from lab.github.fault_injection.lag import How
 from lab.github.merge_button import MergeOrder, press
+from shared.reconcile.sweep import DOUBT_SECONDS, SWEEP_SECONDS
 from shared.scheduling.items import Result
 from shared.workflow import Role, Stage
 
@@ -73,3 +78,39 @@ async def test_an_issue_that_a_person_opens_again_after_the_merge_stays_open(eng
         assert worker.ended == []
     assert engine.issue(number).open
     assert claims(engine, number) == 1
+
+
+async def merge_late(engine: Engine, seed: int) -> None:
+    """The same by the API of a server whose replicas do not all know of it at once."""
+    (pull,) = pulls(engine)
+    token = engine.lab.token(OWNER, {"contents": "write", "pull_requests": "write"})
+    engine.lab.lag.begin(seed, share=1)
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session:
+        path = f"{engine.lab.url}/repos/{REPOSITORY}/pulls/{pull.number}"
+        for method, url in (("PUT", f"{path}/merge"), ("GET", path)):  # that it is not computed yet is seen by others
+            async with session.request(method, url, json={} if method == "PUT" else None) as answer:
+                assert answer.status == 200
+
+
+@pytest.mark.prompt("its own merge is late")
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_a_merge_that_the_pull_request_does_not_show_yet_is_no_withdrawal(engine: Engine, seed: int) -> None:
+    """GitHub closes the issue with the merge, and its pull request is asked of a replica that is behind."""
+    engine.clock = clock = QuickClock(engine.lab.clock.advance)
+    engine.lab.ci_mood(REPOSITORY, NEVER)
+    engine.lab.lag.begin(seed, share=1e-9)  # nothing is late yet; what is answered may be answered once more
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.resting) and bool(pulls(engine)), worker)
+        for said in ("Hm.", "Fine."):  # so that the pull request is read while it is open
+            clock.skip(2)
+            engine.lab.comment(REPOSITORY, number, said, author=OWNER)
+            await engine.tick(worker)
+        await merge_late(engine, seed)
+        await engine.until(lambda: bool(worker.ended), worker)
+        assert engine.lab.lag.counts[How.OLDER]
+        for seconds in (SWEEP_SECONDS, DOUBT_SECONDS, SWEEP_SECONDS):
+            clock.skip(seconds)
+            await engine.tick(worker)
+    assert (await fence(engine, number)).stage is Stage.DONE
+    assert "Merged in #2" in status(engine, number)
