@@ -45,6 +45,7 @@ from shared.loop.claims import Claims
 from shared.loop.read_cache import ReadCache
 from shared.models import Issue, PullRequest
 from shared.reconcile.lost import Item, LostLabels
+from shared.reconcile.start_label import in_doubt
 from shared.retry.run_errors import RunEnded
 from shared.scheduling.items import Candidate, Ended, Result, Skip, Step
 from shared.scheduling.order import excluded, urgency
@@ -155,7 +156,7 @@ class Reviewer:
             # The reply to a label says what is there now: it is newer than any reading.
             asked = seen.asked and not seen.head_moved  # by a label that is not ours to take off
             merges = decide(seen, now=held.server_now()) is Action.MERGE  # and with that the label goes
-            stays = order or asked or merges
+            stays = order or asked or (merges and not in_doubt(held))
             shown = seen.pull_request if stays else await self._handover.show(held, seen.pull_request)
             order = order or self._order(shown, held)
             if order:

@@ -260,7 +260,7 @@ class Worker:
             await self._handover.withdraw(held, snapshot, reason)
 
     async def _check_end(self, held: Held, seen: Snapshot) -> None:
-        """Raise `NotShown` if the issue may have been closed by a merge: the pull request may be shown as it was before.
+        """Raise `NotShown` if a merge may have closed the issue: the pull request may be shown as it was before.
 
         Its thread and the list of open items show the merge, unless they are as old.
         """

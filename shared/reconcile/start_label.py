@@ -8,8 +8,11 @@ from datetime import datetime
 
 import structlog
 
+from shared.github.errors import NotShown
+from shared.github.fresh import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.github.ports import Issues, LabelBoard
 from shared.lock.hold import Held
+from shared.models import LabelEvent
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
@@ -19,9 +22,13 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class _Begun:
-    """The labels that this lease has set, once each, as pairs of item number and label."""
+    """The labels that this lease has set, once each, as pairs of item number and label.
+
+    `doubts` holds, by item number and label, since when no event says who took off the label that asked for a start.
+    """
 
     labels: set[tuple[int, str]] = field(default_factory=set)
+    doubts: dict[tuple[int, str], datetime] = field(default_factory=dict)
 
 
 class StartLabel:
@@ -40,17 +47,20 @@ class StartLabel:
         """Set `stage` beside the label `asked`; return the item as it is then, or None if `asked` was taken off.
 
         If None, our label is gone again. An item that was read without `asked` or with the stage, or that this
-        lease has begun before, comes back as it is. Raises `Transient`, and what `Held.check` does.
+        lease has begun before, comes back as it is. Raises `NotShown` while it is unknown who took `asked` off, which
+        the next call asks again; `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), _folded(item.labels)
-        begun = held.memory.get(_Begun) or held.memory.keep(_Begun())
-        if (item.number, ours) in begun.labels or asked.casefold() not in known or ours.casefold() in known:
+        begun, doubt = _begun(held), (item.number, asked.casefold())
+        begins = doubt in begun.doubts or (asked.casefold() in known and ours.casefold() not in known)
+        if (item.number, ours) in begun.labels or not begins:
             return item
         labels, left = await self._exchanged(item.number, ours, asked, held)
-        if asked.casefold() not in _folded(labels) and not await self.was_us(held, item.number, asked):
+        if asked.casefold() not in _folded(labels) and not await self._is_ours(held, *doubt):
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
             return None
+        begun.doubts.pop(doubt, None)
         begun.labels.add((item.number, ours))
         return replace(item, labels=left)
 
@@ -61,18 +71,43 @@ class StartLabel:
         labels = await self._board.add(number, [ours], held)
         return labels, labels
 
+    async def _is_ours(self, held: Held, number: int, asked: str) -> bool:
+        """Return the same as `was_us`; raise `NotShown` in doubt, while the list of events may be late."""
+        newest, doubts = await self._newest(number, asked), _begun(held).doubts
+        if newest is None or newest.added:
+            since = doubts.setdefault((number, asked), held.server_now())
+            if (held.server_now() - since).total_seconds() < PATIENCE_SECONDS:
+                raise NotShown(f"who took '{asked}' off #{number}", PAUSES_SECONDS[0])
+        doubts.pop((number, asked), None)
+        return _is_by_us(newest, held)
+
     async def was_us(self, held: Held, number: int, asked: str, *, since: datetime | None = None) -> bool:
         """Return whether we removed the label ourselves: before this epoch, unseen by a stale read, or from `since` on.
 
         The account alone does not tell, because its owner may share it. A list of events that shows no
         removal yet is a doubt, which counts for the person.
         """
+        return _is_by_us(await self._newest(number, asked), held, since)
+
+    async def _newest(self, number: int, label: str) -> LabelEvent | None:
         events = await self._issues.label_events(number)
-        newest = next((event for event in reversed(events) if event.label.casefold() == asked.casefold()), None)
-        if newest is None or newest.added:
-            return False
-        ours = newest.at <= held.fence.at or (since is not None and newest.at >= since)
-        return newest.actor.id in held.claimant.accounts and ours
+        return next((event for event in reversed(events) if event.label.casefold() == label.casefold()), None)
+
+
+def in_doubt(held: Held) -> bool:
+    """Return whether a start may have been taken back, and it is unknown by whom."""
+    return bool(_begun(held).doubts)
+
+
+def _is_by_us(newest: LabelEvent | None, held: Held, since: datetime | None = None) -> bool:
+    if newest is None or newest.added:
+        return False
+    ours = newest.at <= held.fence.at or (since is not None and newest.at >= since)
+    return newest.actor.id in held.claimant.accounts and ours
+
+
+def _begun(held: Held) -> _Begun:
+    return held.memory.get(_Begun) or held.memory.keep(_Begun())
 
 
 def _folded(names: Collection[str]) -> frozenset[str]:

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
-from fakes.lock_server import BOT, EPOCH
+from fakes.lock_server import BOT, EPOCH, Server
 from fakes.unasked import UnaskedIssues, UnaskedLabels
 
+from shared.github.errors import NotShown
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import Account, Issue, LabelEvent
-from shared.reconcile.start_label import StartLabel
+from shared.reconcile.start_label import StartLabel, in_doubt
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
 
@@ -97,7 +99,7 @@ async def test_what_asks_for_a_start_and_is_no_stage_stays(held: Held) -> None:
 
 
 async def test_one_request_too_ends_a_start_that_was_taken_back(held: Held) -> None:
-    board = OneRequest({"bug", "blocked"})
+    board = OneRequest({"bug", "blocked"}, [event(held, added=False, by=ADA, seconds=1)])
     assert await begin(board, held) is None
     assert board.labels == {"bug", "blocked"}
     assert board.asked == ["exchange", "events", "remove"]
@@ -105,24 +107,51 @@ async def test_one_request_too_ends_a_start_that_was_taken_back(held: Held) -> N
 
 @pytest.mark.fault(17)
 @pytest.mark.parametrize(
-    ("by", "seconds", "added"),
-    [(ADA, 1, False), (ADA, -60, False), (BOT, 1, False), (ADA, -60, True)],
-    ids=["a person", "a person, before the claim", "the account's owner, after the claim", "events that lag"],
+    ("by", "seconds"),
+    [(ADA, 1), (ADA, -60), (BOT, 1)],
+    ids=["a person", "a person, before the claim", "the account's owner, after the claim"],
 )
 async def test_what_was_taken_off_meanwhile_ends_the_start_and_our_label_goes(
-    held: Held, by: Account, seconds: int, added: bool
+    held: Held, by: Account, seconds: int
 ) -> None:
     board = Board({"bug", "blocked"})
-    board.events = [event(held, added=added, by=by, seconds=seconds)]
+    board.events = [event(held, added=False, by=by, seconds=seconds)]
     assert await begin(board, held) is None
     assert board.labels == {"bug", "blocked"}
     assert board.asked == ["add", "events", "remove"]
 
 
-async def test_without_any_event_the_doubt_counts_for_the_person(held: Held) -> None:
-    board = Board({"bug"})
-    assert await begin(board, held) is None
-    assert board.labels == {"bug"}
+@pytest.mark.parametrize("events", [False, True])
+@pytest.mark.parametrize("by", [ADA, BOT, None], ids=["a person", "our own move before this epoch", "nobody knows"])
+async def test_events_that_lag_are_asked_again_before_the_doubt_counts_for_the_person(
+    held: Held, server: Server, events: bool, by: Account | None
+) -> None:
+    board = OneRequest({"bug"})
+    board.events = [event(held, added=True, by=ADA, seconds=-80)] if events else []
+    beginning = StartLabel(board, board, Labels())
+    with pytest.raises(NotShown, match="who took 'status:ready' off #42"):
+        await beginning.label(held, SEEN, READY, Stage.IMPLEMENTING)
+    assert in_doubt(held)
+    server.seconds += 5 if by else PATIENCE_SECONDS
+    if by is not None:
+        board.events.append(event(held, added=False, by=by, seconds=-1))
+    now = replace(SEEN, labels=frozenset(board.labels))
+    begun = await beginning.label(held, now, READY, Stage.IMPLEMENTING)
+    assert begun == (now if by == BOT else None)
+    assert board.labels == ({"bug", OURS} if by == BOT else {"bug"})
+    assert not in_doubt(held)
+
+
+async def test_whoever_asks_again_while_it_is_in_doubt_has_it_begun(held: Held) -> None:
+    board = OneRequest({"bug"})
+    beginning = StartLabel(board, board, Labels())
+    with pytest.raises(NotShown):
+        await beginning.label(held, SEEN, READY, Stage.IMPLEMENTING)
+    board.labels |= {READY}
+    now = replace(SEEN, labels=frozenset(board.labels))
+    assert await beginning.label(held, now, READY, Stage.IMPLEMENTING) is not None
+    assert board.labels == {"bug", OURS}
+    assert not in_doubt(held)
 
 
 async def test_our_own_move_before_this_epoch_is_no_order(held: Held) -> None:
