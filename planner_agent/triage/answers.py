@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from planner_agent.decide import Phase
@@ -17,6 +18,8 @@ from shared.commands.command import Command, Verb
 from shared.commands.command_loop import entry, refusals
 from shared.commands.command_reader import CommandReader, NewCommands
 from shared.commands.start_signals import NewIssues
+from shared.github.errors import NotShown
+from shared.github.fresh import PATIENCE_SECONDS, PAUSES_SECONDS
 from shared.github.ports import Issues, LabelBoard, StatusBoard
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
@@ -72,11 +75,12 @@ class Answers:
         ignored = [{"id": id, "why": why} for id, why in heard.ignored]
         told: list[dict[str, Any]] = []
         if orders:
-            fence = (await self._from.port.request(ReadFence(ItemKey(Role.PLANNER, number)))).value
+            reply = await self._from.port.request(ReadFence(ItemKey(Role.PLANNER, number)))
+            fence = reply.value
             if fence is not None and fence.phase == Phase.TRIAGE:
                 self._from.reader.forget(number)  # the proposal is about to be posted
                 return ""
-            told = [entry(order, await self._carry_out(order, fence)) for order in orders]
+            told = [entry(order, await self._carry_out(order, fence, reply.at)) for order in orders]
         if told or ignored:
             await self._note(number, told, ignored, heard)
         return "; ".join(f"{one['command']}: {one['outcome']}" for one in told)
@@ -87,13 +91,16 @@ class Answers:
         edited = [one for one in refusals(heard) if one["command"] in {f"/{verb}" for verb in VERBS}]
         await self._from.status.note(number, Notice(number, "commands"), commands=[*told, *edited], ignored=ignored)
 
-    async def _carry_out(self, order: Command, fence: Fence | None) -> str:
+    async def _carry_out(self, order: Command, fence: Fence | None, now: datetime) -> str:
+        """Carry out an order and return its outcome; raise `NotShown` for a proposal that a replica may not show yet."""
         if fence is None or fence.phase != Phase.TRIAGED or not _is_later(order, fence):
             return proposal_comments.NO_PROPOSAL
         number = fence.key.number
         record = (await self._from.status.data(number)).get("triage")
         proposal = of_record(record)
         if proposal is None:
+            if (now - fence.at).total_seconds() < PATIENCE_SECONDS:
+                raise NotShown(f"the proposal for #{number}", PAUSES_SECONDS[0])
             return proposal_comments.NO_PROPOSAL
         if is_decided(record):
             return proposal_comments.DECIDED

@@ -9,6 +9,7 @@ from fakes.clock import QuickClock
 
 from lab.github.fault_injection.faults import Fault, FaultKind
 from planner_agent.decide import Phase
+from shared.github.fresh import PATIENCE_SECONDS
 from shared.workflow import Role, Stage
 
 BUG = """
@@ -70,6 +71,36 @@ async def test_an_issue_gets_one_proposal_that_a_writer_accepts(one: Engine) -> 
     assert await tick(one) == []
     assert told(one, number) == [said]
     assert one.held_locks() == []
+
+
+@pytest.mark.prompt("one late answer of its own")
+async def test_a_proposal_that_is_not_shown_yet_is_accepted_by_the_next_look(one: Engine) -> None:
+    """Whoever has seen it may answer at once, and the next reading of the thread is older than that of the answer."""
+    number = issue(one, "A crash on an empty list")
+    assert await tick(one) == ["handed over"]
+    one.lab.comment(REPOSITORY, number, "/approve", author=OWNER)
+    thread = rf"/issues/{number}/comments$"
+    one.lab.faults.plan(Fault(FaultKind.STALE, "GET", thread, nth=2, seconds=3600.0))
+    assert await tick(one) == []
+    assert await tick(one) == []
+    assert set(one.issue(number).labels) == {"bug"}
+    (said,) = told(one, number)
+    assert "no proposal here" not in said
+
+
+@pytest.mark.prompt("it lets time pass at once")
+async def test_an_answer_where_nothing_is_proposed_is_told_so_in_the_end(one: Engine) -> None:
+    one.clock = clock = QuickClock(one.lab.clock.advance)
+    one.script("- {call: triage, fails: refused}\n")
+    number = issue(one, "A crash on an empty list")
+    await tick(one)
+    one.lab.comment(REPOSITORY, number, "/approve", author=OWNER)
+    await tick(one)
+    assert "no proposal here" not in told(one, number)[0]
+    clock.skip(PATIENCE_SECONDS)
+    await tick(one)
+    assert "there is no proposal here" in told(one, number)[0]
+    assert not one.issue(number).labels
 
 
 async def test_what_was_rejected_is_left_alone(one: Engine) -> None:
