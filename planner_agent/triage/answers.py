@@ -92,7 +92,7 @@ class Answers:
         await self._from.status.note(number, Notice(number, "commands"), commands=[*told, *edited], ignored=ignored)
 
     async def _carry_out(self, order: Command, fence: Fence | None, now: datetime) -> str:
-        """Carry out an order and return its outcome; raise `NotShown` for a proposal that a replica may not show yet."""
+        """Carry out an order; return its outcome. Raise `NotShown` for a proposal that a replica may not show yet."""
         if fence is None or fence.phase != Phase.TRIAGED or not _is_later(order, fence):
             return proposal_comments.NO_PROPOSAL
         number = fence.key.number

@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Protocol
 
 from shared.ci.round import BASE_MOVED, SENT_BACK
+from shared.github.errors import NotShown
+from shared.github.fresh import PAUSES_SECONDS
 from shared.github.ports import Issues
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
@@ -97,8 +99,11 @@ class Requests:
         return newest.at >= fence.at or not self._writers.are(newest.actor)
 
     async def _newest(self, number: int) -> LabelEvent | None:
-        events = await self._issues.label_events(number)
-        return next((one for one in reversed(events) if one.added and one.label.casefold() == self._label), None)
+        """Return the event that set the present label; raise `NotShown` if the events show it taken off last."""
+        events = [one for one in await self._issues.label_events(number) if one.label.casefold() == self._label]
+        if events and not events[-1].added:
+            raise NotShown(f"who set '{events[-1].label}' on #{number}", PAUSES_SECONDS[0])
+        return events[-1] if events else None
 
 
 def _on_text(wish: Intent, issue: Issue, fence: Fence) -> Intent:

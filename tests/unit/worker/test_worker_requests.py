@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from shared.ci.round import SENT_BACK
+from shared.github.errors import NotShown
 from shared.lock.claim import Intent
 from shared.lock.codec import ItemKey
 from shared.lock.port import ReadFence, Reply
@@ -47,10 +48,14 @@ class Hub:
     remarks: int = 0
     at: datetime = LATER
     stands: Head = Head.OURS
+    behind: bool = False
+    """The list of events ends with the round before."""
 
     async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
         assert number == PULL.number
         old = LabelEvent(1, CHANGES, True, Account(5, "old"), AT - timedelta(days=1))
+        if self.behind:
+            return old, replace(old, added=False, actor=BOT)
         return old, LabelEvent(2, CHANGES.title(), True, self.actor, self.at), LabelEvent(3, "bug", True, ADA, LATER)
 
     async def request(self, operation: Any) -> Reply[Any]:
@@ -175,3 +180,12 @@ async def test_a_head_that_was_rewritten_counts_for_who_asks_for_changes_of_it(h
     ours = replace(workers(), work_head="a" * 40)
     found = await refined(hub, ROUND, ours)
     assert found.work_head == (HEAD if counts else None)
+
+
+async def test_events_that_do_not_show_who_has_set_the_label_are_asked_again() -> None:
+    """By the round before it would be the engine's: a person's consent to the new text would be lost."""
+    hub = Hub(ADA, RESTING, behind=True)
+    with pytest.raises(NotShown, match="who set"):
+        await refined(hub, ROUND, workers(text="e" * 64))
+    hub.behind = False
+    assert (await refined(hub, ROUND, workers(text="e" * 64))).phase == Phase.TEXT
