@@ -38,15 +38,24 @@ class Reviews:
         self._github = github
         self._path = f"/repos/{repository}/pulls"
         self._listed: dict[int, tuple[float, frozenset[Any]]] = {}
-        self._lacking: dict[int, float] = {}
+        self._submitted: dict[int, frozenset[int]] = {}
+        self._lacking: dict[tuple[str, int], float] = {}
 
     async def of(self, number: int) -> tuple[Review, ...]:
-        """Return the submitted reviews, oldest first; drafts (which only their author sees) are left out."""
+        """The submitted reviews, oldest first; drafts (which only their author sees) are left out.
+
+        Raises `NotShown` when one is lacking that was listed before: nobody can delete it once it is submitted.
+        """
         found = await self._github.pages(f"{self._path}/{number}/reviews")
+        reviews = wire.each(wire.review, [r for r in found if wire.read(_state, r) != ReviewState.PENDING])
+        ids = frozenset(one.id for one in reviews)
+        self._compare("listed", number, self._submitted.get(number, frozenset()) - ids)
         if len(self._listed) >= MOST:
             self._listed.clear()
+            self._submitted.clear()
         self._listed[number] = self._github.clock.boot(), frozenset(one.get("id") for one in found)
-        return wire.each(wire.review, [r for r in found if wire.read(_state, r) != ReviewState.PENDING])
+        self._submitted[number] = ids
+        return reviews
 
     async def comments(self, number: int) -> tuple[ReviewComment, ...]:
         """Return the inline comments, oldest first.
@@ -57,16 +66,16 @@ class Reviews:
         at, reviews = self._listed.get(number, (float("-inf"), frozenset()))
         told = {one.get("pull_request_review_id") for one in found} - {None}
         if self._github.clock.boot() - at < TOGETHER_SECONDS:
-            self._compare(number, told - reviews)
+            self._compare("told", number, told - reviews)
         return wire.each(wire.review_comment, found)
 
-    def _compare(self, number: int, lacks: AbstractSet[Any]) -> None:
+    def _compare(self, where: str, number: int, lacks: AbstractSet[Any]) -> None:
         """Raise `NotShown` while reviews are lacking, for as long as that may be a late answer."""
         if not lacks:
-            self._lacking.pop(number, None)
+            self._lacking.pop((where, number), None)
             return
         now = self._github.clock.boot()
-        if now - self._lacking.setdefault(number, now) < PATIENCE_SECONDS:
+        if now - self._lacking.setdefault((where, number), now) < PATIENCE_SECONDS:
             raise NotShown(f"review {min(lacks)} of #{number}", TOGETHER_SECONDS)
 
     async def submit(

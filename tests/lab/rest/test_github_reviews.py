@@ -182,3 +182,21 @@ async def test_a_remark_of_a_review_that_is_not_listed_yet_shows_that_the_list_i
         script.clock.seconds += PATIENCE_SECONDS
         await reviews.of(57)
         assert [one.id for one in await reviews.comments(57)] == [6], "a hidden review stops nobody for ever"
+
+
+async def test_a_review_that_was_listed_once_cannot_be_lacking() -> None:
+    """A person's request for changes, which the next look asks of a replica that is behind: nothing is merged by it."""
+    asked = [review(), review("CHANGES_REQUESTED", id=5)]
+    late, draft = [review()], review("PENDING", id=7)
+    del draft["submitted_at"]
+    answers = [Plan(body=body) for body in ([*asked, draft], late, asked, late, late)]
+    async with scripted(*answers) as (github, script):
+        reviews = Reviews(github, "o/r")
+        assert len(await reviews.of(57)) == 2
+        with pytest.raises(NotShown, match="review 5 of #57"):
+            await reviews.of(57)
+        assert [one.id for one in await reviews.of(57)] == [3, 5], "a draft may be gone"
+        with pytest.raises(NotShown, match="review 5 of #57"):
+            await reviews.of(57)
+        script.clock.seconds += PATIENCE_SECONDS
+        assert [one.id for one in await reviews.of(57)] == [3], "a hidden review stops nobody for ever"
