@@ -18,6 +18,7 @@ from shared.github.item_changes import ItemChange
 from shared.github.ports import Comments, Issues, ItemChanges, StatusBoard
 from shared.github.status import Status
 from shared.lock.codec import read_ack
+from shared.lock.hold import Held
 from shared.lock.record import Fence
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Comment, Issue, PullRequest
@@ -82,8 +83,10 @@ class Closing:
             status = merged(fence, pull_request, await self._cost(number, claim), taken)
             status = replace(status, notes=edited_since(fence, issue, self._names))
             permit.check()
-            # Not by the lease of another item, under which an older reading of this thread would do.
-            await self._boards(accounts).revise(number, status, Notice(number, "merged"))
+            # Not by the lease of another item, under which an older reading of this thread would do; whoever holds this
+            # one tells it by that, or its release would write over it.
+            own = isinstance(permit, Held) and permit.fence.key == fence.key
+            await self._boards(accounts).revise(number, status, permit if own else Notice(number, "merged"))
             # By the fence, too: what was read may be older than the label that another agent has just set.
             shown = () if fence.stage in UNLABELLED else (self._names.of(fence.stage),)
             endings.append(replace(self._unlabelled(issue, shown), body=self._ticked(issue, claim)))

@@ -80,6 +80,17 @@ async def test_an_issue_that_a_person_opens_again_after_the_merge_stays_open(eng
     assert claims(engine, number) == 1
 
 
+async def test_a_merge_while_the_worker_waits_for_ci_is_told_and_stays_told(engine: Engine) -> None:
+    engine.lab.ci_mood(REPOSITORY, NEVER)
+    number = engine.ready("Greet people")
+    async with engine.agent(Role.WORKER) as worker:
+        await engine.until(lambda: bool(worker.resting) and bool(pulls(engine)), worker)
+        await merge(engine)
+        await engine.until(lambda: bool(worker.ended), worker)
+    assert (await fence(engine, number)).stage is Stage.DONE
+    assert "Merged in #2" in status(engine, number)
+
+
 async def merge_late(engine: Engine, seed: int) -> None:
     """The same by the API of a server whose replicas do not all know of it at once."""
     (pull,) = pulls(engine)
