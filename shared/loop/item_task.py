@@ -139,8 +139,13 @@ class ItemTask:
                     assert_never(step)
 
     async def _stop(self, held: Held) -> None:
+        """Once more after a failure: the step that was cancelled may have moved the fence without our hearing of it."""
         try:
-            await self._agent.stop(held, self._revoked)
+            try:
+                await self._agent.stop(held, self._revoked)
+            except Transient as error:
+                log.warning("stop_failed", outcome="retrying", error=str(error))
+                await self._agent.stop(held, self._revoked)
         except Gone as error:
             await self._abandon(held, error)
 

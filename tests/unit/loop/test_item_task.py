@@ -9,6 +9,9 @@ from item_task_scene import Work, ended
 from structlog.testing import capture_logs
 
 from shared.errors import Blocked, Gone, Lost, NotAllowed, RunFailed, Transient
+from shared.lock.fence import advance
+from shared.lock.hold import Held
+from shared.lock.record import FenceChange
 from shared.scheduling.items import Ended, Rest, Result
 from shared.workflow import Stage
 
@@ -158,3 +161,24 @@ async def test_an_error_while_stopping_stays_in_the_item(error: Exception, resul
     assert work.ended is not None
     assert work.ended.result is result
     assert work.agent.held == set()
+
+
+class LateWrite(FakeAgent):
+    """The step that was cancelled has moved the fence meanwhile: the first try to end it is refused."""
+
+    async def stop(self, held: Held, reason: str) -> None:
+        await super().stop(held, reason)
+        if self.count("stop 4: closed") == 1:
+            raise Transient("An earlier write of this epoch arrived late; looking again.")
+        await advance(held, FenceChange(stage=Stage.WITHDRAWN))
+
+
+async def test_an_order_is_carried_out_although_the_cancelled_step_has_moved_the_fence() -> None:
+    work = Work(LateWrite([4], {4: [HANG]}))
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.run)
+        await anyio.wait_all_tasks_blocked()
+        work.item.revoke("closed")
+    assert work.ended == Ended(Result.WITHDRAWN, "closed")
+    assert work.stage is Stage.WITHDRAWN
+    assert work.agent.count("stop 4: closed") == 2
