@@ -161,7 +161,7 @@ class Specifications:
 
 
 def creation_name(key: str, sha: str) -> str:
-    """How the fence names a specification while it is made: `key`, of the plan with the hash `sha`."""
+    """Return the name in the fence of a specification that is being made: `key`, of the plan with the hash `sha`."""
     return f"specification-{key}-{sha[:12]}"
 
 

@@ -42,9 +42,9 @@ class Reviews:
         self._lacking: dict[tuple[str, int], float] = {}
 
     async def of(self, number: int) -> tuple[Review, ...]:
-        """The submitted reviews, oldest first; drafts (which only their author sees) are left out.
+        """Return the submitted reviews, oldest first; drafts (which only their author sees) are left out.
 
-        Raises `NotShown` when one is lacking that was listed before: nobody can delete it once it is submitted.
+        Raises `NotShown` if one is lacking that was listed before: nobody can delete it once it is submitted.
         """
         found = await self._github.pages(f"{self._path}/{number}/reviews")
         reviews = wire.each(wire.review, [r for r in found if wire.read(_state, r) != ReviewState.PENDING])

@@ -75,7 +75,7 @@ async def test_an_issue_gets_one_proposal_that_a_writer_accepts(one: Engine) -> 
 
 @pytest.mark.prompt("one late answer of its own")
 async def test_a_proposal_that_is_not_shown_yet_is_accepted_by_the_next_look(one: Engine) -> None:
-    """Whoever has seen it may answer at once, and the next reading of the thread is older than that of the answer."""
+    """A person may answer a proposal at once, and the next reading of the thread may be older than the answer."""
     number = issue(one, "A crash on an empty list")
     assert await tick(one) == ["handed over"]
     one.lab.comment(REPOSITORY, number, "/approve", author=OWNER)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from command_world import World
 from fakes.clock import HandClock
+from fakes.unasked import UnaskedComments, UnaskedInbox, UnaskedIssues
 
 from shared.commands.command import asks_for_work
 from shared.commands.command_reader import LATE_SECONDS
@@ -93,32 +94,44 @@ def test_a_mention_asks_for_work_unless_it_is_a_question(body: str, asks: bool) 
     assert not asks_for_work(said, ""), "an account that is a person's is mentioned for other reasons"
 
 
-@dataclass
-class Repository:
-    """A repository with comments, of which a replica shows those of `shown` as the newest, and who follows what."""
+class NewestComments(UnaskedComments):
+    """The newest comments, as far as the replica that was asked shows them."""
 
-    shown: tuple[Comment, ...] = ()
-    known: Mapping[int, Issue] = field(default_factory=dict)
-    readings: int = 0
-    clock: HandClock = field(default_factory=HandClock)
-    listed: NewIssues = field(default_factory=NewIssues)
+    def __init__(self, *shown: Comment) -> None:
+        self.shown = shown
+        self.readings = 0
 
     async def newest(self) -> tuple[Comment, ...]:
         self.readings += 1
         return self.shown
 
+
+class Followed(UnaskedInbox):
+    """The items that are followed."""
+
+    def __init__(self) -> None:
+        self.items: dict[int, Issue] = {}
+
+    @property
+    def known(self) -> Mapping[int, Issue]:
+        return self.items
+
     def follow(self, listed: Issue) -> None:
-        self.known = {**self.known, listed.number: listed}
+        self.items[listed.number] = listed
 
-    async def label_events(self, number: int) -> tuple[LabelEvent, ...]:
-        raise AssertionError("no label asks for anything here")
 
-    async def assignments(self, number: int) -> tuple[Assignment, ...]:
-        raise AssertionError("nobody is assigned here")
+@dataclass
+class Repository:
+    """A repository in which people comment, with the items that the agent follows."""
+
+    comments: NewestComments = field(default_factory=NewestComments)
+    lists: Followed = field(default_factory=Followed)
+    clock: HandClock = field(default_factory=HandClock)
+    listed: NewIssues = field(default_factory=NewIssues)
 
     def signals(self) -> StartSignals:
         world = World()
-        sources = StartSources(self, self, world.thread, self.listed, self, self.clock.boot)
+        sources = StartSources(UnaskedIssues(), self.comments, world.thread, self.listed, self.lists, self.clock.boot)
         recovery = Recovery(world, world, world, world, Labels())  # type: ignore[arg-type]
         return StartSignals(StartRules(), sources, world, recovery, (world, world))  # type: ignore[arg-type]
 
@@ -129,14 +142,14 @@ START, THANKS = (Comment(n, 7, ADA, body, AT, AT) for n, body in ((5, "/start"),
 
 async def test_an_order_that_the_newest_comments_do_not_show_yet_is_looked_for_again() -> None:
     """The list of issues counts it already; the list of comments comes from a replica that is behind."""
-    there = Repository(shown=(THANKS,))
+    there = Repository(NewestComments(THANKS))
     signals = there.signals()
     there.listed.note([NEW])
     await signals.look()
-    assert not there.known
-    there.shown, there.clock.seconds = (START, THANKS), there.clock.seconds + 30
+    assert not there.lists.items
+    there.comments.shown, there.clock.seconds = (START, THANKS), there.clock.seconds + 30
     await signals.look()
-    assert there.known == {7: NEW}
+    assert there.lists.items == {7: NEW}
 
 
 @pytest.mark.parametrize(("shown", "seconds"), [((THANKS, replace(THANKS, id=6)), 1.0), ((THANKS,), LATE_SECONDS)])
@@ -144,16 +157,16 @@ async def test_comments_that_are_all_shown_or_are_late_for_too_long_are_not_aske
     shown: tuple[Comment, ...], seconds: float
 ) -> None:
     """A thread that is longer than the list of the newest comments never shows as many as it counts."""
-    there = Repository(shown=shown)
+    there = Repository(NewestComments(*shown))
     signals = there.signals()
     there.listed.note([NEW])
     await signals.look()
     there.clock.seconds += seconds
     await signals.look()
-    readings = there.readings
+    readings = there.comments.readings
     await signals.look()
-    assert (there.readings, there.known) == (readings, {})
+    assert (there.comments.readings, there.lists.items) == (readings, {})
     there.listed.note([replace(NEW, comments=3)])
-    there.shown = (START, *shown)
+    there.comments.shown = (START, *shown)
     await signals.look()
-    assert there.known
+    assert there.lists.items
