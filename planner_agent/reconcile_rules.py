@@ -22,7 +22,7 @@ async def _outcome(fence: Fence) -> ItemEnd:
 def rules(names: Labels, closing: Closing, status: StatusBoard) -> ReconcileRules:
     """Return the rules. A crash may leave a story without a label: before its first plan it has none."""
 
-    async def told(fence: Fence, reason: str) -> Status:
+    async def status_for(fence: Fence, reason: str) -> Status:
         return comments.withdrawn(fence, reason, names.of(Stage.PLANNING))
 
     async def closed(fence: Fence, item: Issue) -> None:
@@ -40,7 +40,7 @@ def rules(names: Labels, closing: Closing, status: StatusBoard) -> ReconcileRule
         projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
         before=before,
         outcome=_outcome,
-        told=told,
+        status_for=status_for,
         closed=closed,
         owned_stages=STAGES,
         unlabelled=frozenset({Stage.PLANNING}),

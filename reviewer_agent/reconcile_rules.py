@@ -27,7 +27,7 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
         except Gone:
             return ItemEnd.DROPPED
 
-    async def told(fence: Fence, reason: str) -> Status:
+    async def status_for(fence: Fence, reason: str) -> Status:
         try:
             is_open = (await pulls.pull_request(fence.key.number)).open
         except Gone:
@@ -43,7 +43,7 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
         projected=projection,
         before=before,
         outcome=outcome,
-        told=told,
+        status_for=status_for,
         closed=closed,
         owned_stages=frozenset({Stage.REVIEWING, Stage.IN_REVIEW}),
         ended_when_bare=frozenset({Stage.APPROVED}),

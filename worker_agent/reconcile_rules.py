@@ -39,7 +39,7 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
             if one is not None and not one.open:
                 await closing.unlabel(one, TIDYING)
 
-    async def told(fence: Fence, reason: str) -> Status:
+    async def status_for(fence: Fence, reason: str) -> Status:
         try:
             pull_request = await pulls.pull_request(fence.pr) if fence.pr else None
         except Gone:
@@ -52,7 +52,7 @@ def rules(names: Labels, pulls: Pulls, closing: Closing) -> ReconcileRules:
         projected=lambda fence: projection(fence).issue,
         before=before,
         outcome=outcome,
-        told=told,
+        status_for=status_for,
         closed=closed,
         owned_stages=WORKING | {Stage.REVIEWING, Stage.AWAITING_APPROVAL},
         needs_followup=needs_followup,

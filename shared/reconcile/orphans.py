@@ -48,7 +48,7 @@ class ReconcileRules:
     label off. `finish_by_claim`: stages from which what has ended is finished by a claim, because more than the fence
     is to be done. `outcome` asks how an item that is closed ended; `needs_followup(item, listed)` is true if the
     disappearance of a listed item requires work, given those still listed; `belongs(item, known)` is true for an item
-    that is followed because of listed ones, whatever its labels. `told` makes the status comment of an item
+    that is followed because of listed ones, whatever its labels. `status_for` makes the status comment of an item
     that is withdrawn, from its fence as it is then and the reason. `closed` shows that a closed item has ended:
     reports the end if nothing else will, and takes its labels off.
     """
@@ -58,7 +58,7 @@ class ReconcileRules:
     projected: Callable[[Fence], Stage | None]
     before: Callable[[Stage], frozenset[Stage]]
     outcome: Callable[[Fence], Awaitable[ItemEnd]]
-    told: Callable[[Fence, str], Awaitable[Status]]
+    status_for: Callable[[Fence, str], Awaitable[Status]]
     closed: Callable[[Fence, Issue], Awaitable[None]]
     owned_stages: frozenset[Stage]
     unlabelled: frozenset[Stage] = frozenset()

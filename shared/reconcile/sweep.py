@@ -183,7 +183,7 @@ class Sweep:
 
     async def _tell(self, fence: Fence, item: Issue) -> None:
         """Revise a status comment that says that somebody works there; posts none where there is none."""
-        told = await self._rules.told(replace(fence, stage=Stage.WITHDRAWN), reason(item))
+        told = await self._rules.status_for(replace(fence, stage=Stage.WITHDRAWN), reason(item))
         await self._sources.status.revise(item.number, told, Notice(item.number, "withdrawn"))
 
     async def _found(self, fence: Fence, now: datetime) -> SuspectFence:

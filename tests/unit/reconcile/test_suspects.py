@@ -47,7 +47,7 @@ WORK = ReconcileRules(
     projected=lambda fence: None if fence.stage in TERMINAL else fence.stage,
     before=before_of_worker,
     outcome=dropped,
-    told=nothing,
+    status_for=nothing,
     closed=unchanged,
     owned_stages=WORKING | {REVIEWING},
 )
