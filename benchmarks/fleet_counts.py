@@ -41,7 +41,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LogFacts:
     """Facts from the log of one process: claims that it lost, and issues that it found not to be claimable."""
 
     lost: int
@@ -103,7 +103,7 @@ def overtaken(claims: Iterable[Claim], written: Iterable[Written], polls: Polls,
     return [Overtaken(claim, one) for claim in ordered for one in issues.values() if overtakes(claim, one)]
 
 
-def told(lines: Iterable[str]) -> Told:
+def log_facts(lines: Iterable[str]) -> LogFacts:
     """Read a verbose log, whose lines are JSON but for what libraries print."""
     lost = held = 0
     left_alone = set()
@@ -117,7 +117,7 @@ def told(lines: Iterable[str]) -> Told:
                 held += 1
             elif reason != "another agent won the claim":
                 left_alone.add((str(event["repo"]), int(event["issue"])))
-    return Told(lost, held, frozenset(left_alone))
+    return LogFacts(lost, held, frozenset(left_alone))
 
 
 def growth(few: Tally, few_issues: int, many: Tally, many_issues: int) -> list[Row]:

@@ -115,14 +115,14 @@ async def _warm(here: LabHost, agents: int) -> None:
             await here.clock.sleep(POLL_SECONDS / 5)
 
 
-def _rows(told: Tally) -> list[Row]:
+def _rows(tally: Tally) -> list[Row]:
     return [
-        Row("charged requests besides change lists", told.charged_besides_polling, "requests", 45),
-        Row("writes", told.writes, "requests", 24),
-        Row("comments, reviews and pull requests", told.speech, "posts", 6),
-        Row("charged reads of change lists", told.charged_change_lists, "requests"),
-        Row("all requests, free ones included", told.requests, "requests"),
-        Row("requests on the content-creating limit", told.content, "requests"),
+        Row("charged requests besides change lists", tally.charged_besides_polling, "requests", 45),
+        Row("writes", tally.writes, "requests", 24),
+        Row("comments, reviews and pull requests", tally.speech, "posts", 6),
+        Row("charged reads of change lists", tally.charged_change_lists, "requests"),
+        Row("all requests, free ones included", tally.requests, "requests"),
+        Row("requests on the content-creating limit", tally.content, "requests"),
     ]
 
 

@@ -16,7 +16,7 @@ import anyio
 import psutil
 
 from benchmarks.fleet import account_rows, details, merged
-from benchmarks.fleet_counts import Claim, Told, claims_in, growth, overtaken, polls_of, told
+from benchmarks.fleet_counts import Claim, LogFacts, claims_in, growth, log_facts, overtaken, polls_of
 from benchmarks.fleet_host import PRIORITIES, Fleet, Sizes, fleet_of
 from benchmarks.request_counts import Tally, tally
 from benchmarks.table import Row
@@ -104,18 +104,18 @@ def _rank(issue: int) -> int:
     return random.Random(issue).randrange(len(PRIORITIES))
 
 
-def _read(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, Told]]:
+def _read(fleet: Fleet, spans: Spans) -> tuple[Tally, Tally, dict[str, LogFacts]]:
     """Return the requests among few and among many issues, and the facts from each process's log."""
     exchanges = fleet.proxy.exchanges
     logs = {name: fleet.houses[0].log(name) for name in fleet.tokens.values()}
     told_of = {}
     for name, log in logs.items():
         with log.open(encoding="utf-8", errors="replace") as lines:
-            told_of[name] = told(lines)
+            told_of[name] = log_facts(lines)
     return tally(exchanges[spans.few : spans.many]), tally(exchanges[spans.many : spans.end]), told_of
 
 
-async def _order(fleet: Fleet, told_of: dict[str, Told]) -> list[Row]:
+async def _order(fleet: Fleet, told_of: dict[str, LogFacts]) -> list[Row]:
     """Return rows about the order of claims: the more urgent goes first."""
     claims: list[Claim] = []
     for name in fleet.repositories:
@@ -135,7 +135,7 @@ async def _order(fleet: Fleet, told_of: dict[str, Told]) -> list[Row]:
     ]
 
 
-def _lost(fleet: Fleet, told_of: dict[str, Told]) -> list[Row]:
+def _lost(fleet: Fleet, told_of: dict[str, LogFacts]) -> list[Row]:
     lost, held = sum(one.lost for one in told_of.values()), sum(one.held for one in told_of.values())
     reviews = sum(one.lost for name, one in told_of.items() if fleet.reviews(name))
     note = f"{lost - reviews} by workers, {reviews} by reviewers"

@@ -55,13 +55,13 @@ def measure_with(issues: int) -> Any:
         async with house(root, script(*names), check_command="true", **stub) as here:
             argv = (sys.executable, "-m", "console", "run", "--config", str(here.config("machine")))
             async with process.started(argv, cwd=root, env=here.environment, log=here.log("agents")) as child:
-                samples = await _told(here, names, psutil.Process(child.pid))
+                samples = await _samples(here, names, psutil.Process(child.pid))
         return _rows(samples), {"samples": [(one.merged, round(one.mebibytes, 1)) for one in samples]}
 
     return measure
 
 
-async def _told(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
+async def _samples(here: LabHost, names: list[str], agents: psutil.Process) -> list[Sample]:
     """Return a sample after every tenth of the issues, after the fiftieth, and after the last."""
     marks = {*range(len(names) // 10 or 1, len(names), len(names) // 10 or 1), min(FIRST, len(names)), len(names)}
     samples: list[Sample] = []

@@ -17,13 +17,13 @@ Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 _DAYS: tuple[Day, ...] = get_args(Day)
 
 
-def _time_of_day(told: object) -> object:
+def _time_of_day(value: object) -> object:
     """YAML reads an unquoted 22:00 as the number 1320."""
-    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 24 * 60:
-        told = f"{told // 60:02}:{told % 60:02}"
-    if not isinstance(told, str) or not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", told):
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 24 * 60:
+        value = f"{value // 60:02}:{value % 60:02}"
+    if not isinstance(value, str) or not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", value):
         raise ValueError("is no time of the day; write it as in 22:00")
-    return told.zfill(5)
+    return value.zfill(5)
 
 
 def _zone(name: str) -> str:

@@ -98,11 +98,11 @@ class RungSettings(Section):
     """Its model, in the backend's own words; null means the backend's default."""
 
 
-def rung(told: object) -> object:
+def rung(value: object) -> object:
     """A step as a section, whatever short form it was written in."""
-    if not isinstance(told, str):
-        return told
-    return {"backend": told} if told in BACKENDS else {"model": told}
+    if not isinstance(value, str):
+        return value
+    return {"backend": value} if value in BACKENDS else {"model": value}
 
 
 class CeilingSettings(Section):

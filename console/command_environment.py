@@ -16,7 +16,9 @@ def surroundings(*, calm: bool = False) -> Mapping[str, str]:
     from shared.telemetry.logging import configure
 
     person = sys.stderr.isatty()
-    configure(json=not person, verbose=False, secrets=(), quiet=person, told=_dropped if person and calm else None)
+    configure(
+        json=not person, verbose=False, secrets=(), quiet=person, event_sink=_dropped if person and calm else None
+    )
     return snapshot()
 
 

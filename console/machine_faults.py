@@ -19,11 +19,11 @@ _NO_TEMPORARY = "No usable temporary directory found"
 def as_engine_error(error: Exception) -> EngineError | None:
     """Return the error that a command prints in place of a traceback, or None if `error` is a bug (pure)."""
     causes = list(_leaves(error))
-    known = [told for cause in causes if (told := _told(cause)) is not None]
+    known = [told for cause in causes if (told := _engine_error(cause)) is not None]
     return known[0] if known and len(known) == len(causes) else None
 
 
-def _told(error: Exception) -> EngineError | None:
+def _engine_error(error: Exception) -> EngineError | None:
     if isinstance(error, EngineError):
         return error
     if not isinstance(error, OSError):

@@ -35,11 +35,11 @@ def status(
 
     Exit code 1 when GitHub does not answer, 2 for arguments or configuration, 4 for rights, 130 after Ctrl-C.
     """
-    from console.status.command import StatusOptions, told
+    from console.status.command import StatusOptions, print_board
     from shared.loop.real_clock import RealClock
 
     options = StatusOptions(repository, config, json, interval if watch else None)
-    raise typer.Exit(told(options, surroundings(), RealClock()))
+    raise typer.Exit(print_board(options, surroundings(), RealClock()))
 
 
 def dashboard(

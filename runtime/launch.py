@@ -164,7 +164,7 @@ def _log(arguments: Arguments, processes: Sequence[Process]) -> None:
     quiet = level == "warning" or (level is None and (arguments.interactive or tells))
     told = (_all_told if arguments.tells else _left_alone) if tells and level is None else None
     secrets = [secret for process in processes for secret in process.secrets.known()]
-    configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, told=told)
+    configure(json=not on_terminal(sys.stderr), verbose=verbose, secrets=secrets, quiet=quiet, event_sink=told)
 
 
 def _left_alone(event: Mapping[str, object]) -> bool:
@@ -235,7 +235,7 @@ async def _run(
     """
     (_, process), *_ = jobs
     orders, code = Orders(), OK
-    interruption = Interruption(orders, told=_is_told(arguments))
+    interruption = Interruption(orders, shown=_is_told(arguments))
     async with anyio.create_task_group() as group:
         scope = anyio.CancelScope()
         daemon, patience = not arguments.once, process.settings.stop_seconds

@@ -45,8 +45,8 @@ class Holder(Protocol):
 class Interruption:
     """The notices of a stop by Ctrl-C; none if `told` is false."""
 
-    def __init__(self, orders: Orders, *, told: bool) -> None:
-        self._orders, self._told = orders, told
+    def __init__(self, orders: Orders, *, shown: bool) -> None:
+        self._orders, self._shown = orders, shown
         self.holders: list[Holder] = []
         """Asked for their items when the stop begins, because it releases what they hold."""
         self._left: Sequence[str] = ()
@@ -54,12 +54,12 @@ class Interruption:
 
     def _begin(self) -> None:
         self._left = tuple(one for holder in self.holders for one in holder.held)
-        if self._told and self._orders.stopped_by == signal.SIGINT:
+        if self._shown and self._orders.stopped_by == signal.SIGINT:
             show("Stopping, and releasing what is in work. Ctrl-C again ends it at once.", error=True)
 
     def end(self) -> None:
         """Print what is left, and how to go on."""
-        if self._told and self._orders.stopped_by == signal.SIGINT:
+        if self._shown and self._orders.stopped_by == signal.SIGINT:
             show(left(self._left), error=True)
 
 

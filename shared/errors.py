@@ -98,10 +98,10 @@ class NotAllowed(Blocked):
 class Unauthorized(Blocked):
     """GitHub does not accept the token."""
 
-    def __init__(self, message: str | None = None, *, told: bool = False) -> None:
-        """`told` is True if the log has this error already."""
+    def __init__(self, message: str | None = None, *, logged: bool = False) -> None:
+        """`logged` is True if the log has this error already."""
         super().__init__(message)
-        self.told = told
+        self.logged = logged
 
 
 class MissingCredentials(Unauthorized):

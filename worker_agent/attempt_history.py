@@ -49,7 +49,7 @@ class AttemptHistory:
         if not fence.work_head:
             return ()
         try:
-            return told(await self._notes(fence))
+            return attempt_lines(await self._notes(fence))
         except (EngineError, CommandFailed, OSError) as error:
             log.warning("tries_not_read", outcome="skipped", error=str(error))
             return ()
@@ -67,7 +67,7 @@ class AttemptHistory:
         return [note for note in found if note is not None]
 
 
-def told(notes: Sequence[Note]) -> tuple[str, ...]:
+def attempt_lines(notes: Sequence[Note]) -> tuple[str, ...]:
     """Return a line for each rejected attempt in `notes` (oldest first): name, type of error, and reason."""
     refused = RefusedAttempts()
     errors = [error for note in notes for error in refused.of(note)]

@@ -236,9 +236,9 @@ class Handover:
         told = comments.pull_request_closed(_withdrawn(held), self._policy.names, remains=remains)
         return await self._withdraw(held, seen, told, f"pull request #{held.fence.pr} was closed without being merged")
 
-    async def _withdraw(self, held: Held, seen: Snapshot, told: Status, reason: str) -> Ended:
+    async def _withdraw(self, held: Held, seen: Snapshot, status: Status, reason: str) -> Ended:
         """Post the comment and update the labels, then move the fence: after its end no agent looks at the item."""
-        await self._forge.status.show(held.fence.key.number, told, held)
+        await self._forge.status.show(held.fence.key.number, status, held)
         for item in (seen.pull_request, seen.issue):
             if item is not None and (not item.open or seen.issue.locked):
                 await self._forge.closing.unlabel(item, held)

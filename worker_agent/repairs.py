@@ -92,7 +92,7 @@ class Repairs:
         work = await self._session.open(held, issue)
         failed = [c for c in await self._checks.of(held.fence.work_head) if c.outcome is CheckOutcome.FAILED]
         red = await ci_logs.failures(self._checks, failed, LOG_BYTES)
-        said = ci_logs.told(red)
+        said = ci_logs.outputs(red)
         if self._may_edit_workflows:
             paths = await self._session.phase_commits.mirror.paths(held.fence.work_head)
             work = replace(work, allowed=workflow_files.blamed(said, paths))

@@ -8,7 +8,7 @@ from typing import Any
 
 from console.status.phrases import ago, plain, tries
 from console.status.row import ItemRow, Waiting, Whom
-from runtime.telemetry.progress_text import ended, told
+from runtime.telemetry.progress_text import ended, finished_text
 from shared.commands.command import Verb
 from shared.telemetry.events import Event, EventKind
 from shared.text import one_line
@@ -106,7 +106,7 @@ def facts(row: ItemRow, at: datetime) -> str:
 
 def sentence(event: Event) -> str:
     """Return the sentence of an event; every kind of event has one."""
-    said = told(event).strip() or ended(event) or _SAYS.get(event.kind, _other)(event)
+    said = finished_text(event).strip() or ended(event) or _SAYS.get(event.kind, _other)(event)
     said = plain(one_line(said, MOST))
     return f"{said[:1].upper()}{said[1:]}".rstrip(".") + "."
 

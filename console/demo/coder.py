@@ -49,7 +49,7 @@ def known_program(backend: str) -> CliSpec:
 
 @asynccontextmanager
 async def playing(
-    backend: str, told: Sequence[Story], environment: Mapping[str, str], *, own: bool
+    backend: str, stories: Sequence[Story], environment: Mapping[str, str], *, own: bool
 ) -> AsyncIterator[Playing]:
     """The coder for as long as the demonstration lasts; raises `Misconfigured`.
 
@@ -65,7 +65,7 @@ async def playing(
     path, instead = chosen.path, f" {chosen.sentence}" if chosen.sentence else ""
     access = _access(spec, environment, own=own)
     if access is None:
-        async with _scripted(backend, told) as server:
+        async with _scripted(backend, stories) as server:
             known = {spec.keys[0]: _STAND_IN, spec.url: server.url}
             said = f"The coder is the real {path}, at a scripted model on {server.url}: no key, no cost.{instead}"
             yield Playing(backend, path, known, said)
@@ -109,8 +109,8 @@ def _with(spec: CliSpec, access: Endpoint) -> str:
 
 
 @asynccontextmanager
-async def _scripted(backend: str, told: Sequence[Story]) -> AsyncIterator[ModelServer]:
-    if len(told) > 1:
+async def _scripted(backend: str, stories: Sequence[Story]) -> AsyncIterator[ModelServer]:
+    if len(stories) > 1:
         raise Misconfigured(f"The scripted model knows one story at a time: --llm {backend} without --stories.")
-    async with ModelServer(script(Scenario.parse(scenario(told)), backend)) as server:
+    async with ModelServer(script(Scenario.parse(scenario(stories)), backend)) as server:
         yield server

@@ -67,7 +67,7 @@ class DemoOptions:
 
 async def show(options: DemoOptions, console: Console) -> int:
     """Run it; returns 0 only if everything was merged and closed and the merged tree's tests pass."""
-    told = _told(options)
+    stories = _stories(options)
     source = await own_project.look(options.repo) if options.repo is not None else None
     root = _place(options.directory.absolute(), source)
     code = 1
@@ -78,7 +78,7 @@ async def show(options: DemoOptions, console: Console) -> int:
                 environment = await prepared(environment, for_installers())
         if options.only_set_up:
             return 0
-        async with playing(options.llm, told, snapshot(), own=source is not None) as coder:
+        async with playing(options.llm, stories, snapshot(), own=source is not None) as coder:
             scene = Stage(
                 root,
                 environment,
@@ -90,7 +90,7 @@ async def show(options: DemoOptions, console: Console) -> int:
                 paid=coder.paid,
             )
             _introduce(console, coder, source, options)
-            code = await _play(Play(scene, told, options, coder, source), console)
+            code = await _play(Play(scene, stories, options, coder, source), console)
     finally:
         if options.only_set_up or (code == 0 and not options.keep):
             shutil.rmtree(root, ignore_errors=True)
@@ -101,7 +101,7 @@ async def show(options: DemoOptions, console: Console) -> int:
     return code
 
 
-def _told(options: DemoOptions) -> Sequence[Story]:
+def _stories(options: DemoOptions) -> Sequence[Story]:
     """The stories of a demonstration that can be given; what is wrong is said before anything is installed."""
     if options.workers < 1:
         raise Misconfigured(f"--workers takes a number from 1, not {options.workers}.")
@@ -121,7 +121,7 @@ def _told(options: DemoOptions) -> Sequence[Story]:
             "coder too: add --llm claude or --llm codex."
         )
     if options.story is None:
-        return stories.told(options.stories)
+        return stories.first_stories(options.stories)
     if not options.story.strip():
         raise Misconfigured("--story is empty: say in a sentence or two what should be built.")
     if options.llm == "scripted":
@@ -160,7 +160,7 @@ class Play:
     """One run of the demonstration: place, stories, options, coder, and the person's code."""
 
     scene: Stage
-    told: Sequence[Story]
+    stories: Sequence[Story]
     options: DemoOptions
     coder: Playing
     source: ProjectSource | None
@@ -173,7 +173,7 @@ class Play:
         if self.coder.paid:
             return SECONDS_OF_A_MODEL
         killed = KILLED_TIMES if self.options.kill_every_seconds else 1
-        return (SECONDS_PER_STORY if self.coder.program is None else SECONDS_OF_A_PROGRAM) * len(self.told) * killed
+        return (SECONDS_PER_STORY if self.coder.program is None else SECONDS_OF_A_PROGRAM) * len(self.stories) * killed
 
     @property
     def variables(self) -> dict[str, str]:
@@ -184,7 +184,7 @@ class Play:
 async def _play(play: Play, console: Console) -> int:
     scene, options, clock = play.scene, play.options, RealClock()
     async with Lab(scene.root / "github") as lab:
-        await setup.furnish(lab, scene, play.told)
+        await setup.furnish(lab, scene, play.stories)
         if play.source is not None:
             await own_project.bring(lab, play.source)
         board = Board(lab, console)
@@ -207,14 +207,14 @@ async def _play(play: Play, console: Console) -> int:
 
 async def _until_merged(lab: Lab, board: Board, play: Play, clock: RealClock) -> bool:
     """Tell the stories, approve the plans as the maintainer, and watch; False when time is up or an item halted."""
-    for story in play.told:
+    for story in play.stories:
         lab.issue(REPOSITORY, story.title, story.body, author=MAINTAINER, labels=("story",))
     approved: set[int] = set()
     with anyio.move_on_after(play.seconds):
         while True:
             board.refresh()
             now = outcome.scene(lab)
-            if now.finished(len(play.told)):
+            if now.finished(len(play.stories)):
                 return True
             if now.halted:
                 board.say(f"halted: {', '.join(f'#{number}' for number in now.halted)}")
@@ -254,7 +254,7 @@ async def _epilogue(lab: Lab, play: Play, console: Console, *, finished: bool) -
 
 async def _hand_out(lab: Lab, play: Play, source: ProjectSource, console: Console, *, finished: bool) -> int:
     """The person's own repository: one file with the new commits, and the command that fetches them as a branch."""
-    branch = own_project.branch_name(play.told[0].title)
+    branch = own_project.branch_name(play.stories[0].title)
     file = play.scene.root.parent / f"{branch.replace('/', '-')}-{play.scene.root.name}.bundle"
     if await own_project.bundled(lab, source, file):
         command = ("git", "-C", str(source.path), "fetch", str(file), f"{own_project.RESULT}:refs/heads/{branch}")

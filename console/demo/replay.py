@@ -177,12 +177,12 @@ def _settings(lab: Lab, one: Recorded, root: Path, scenario: Path) -> Settings:
 
 
 def _verdict(one: Recorded, unread: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> int:
-    for line in _told(one, unread, said, labels):
+    for line in _lines(one, unread, said, labels):
         sys.stdout.write(f"{line}\n")
     return 1 if unread or any("no answer" in sentence for sentence in said) else 0
 
 
-def _told(one: Recorded, unread: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
+def _lines(one: Recorded, unread: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
     yield f"{one.item} {one.title}: {len(one.calls)} recorded calls."
     yield from said
     yield f"The issue ended with {', '.join(labels) or 'no label of a stage'}."

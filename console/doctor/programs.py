@@ -107,7 +107,7 @@ async def sandbox(machine: Machine) -> Sequence[Finding]:
         sentence = "Switched off: tests and coding backends run with this account's rights."
         return [warned("sandbox", sentence, "Use a machine or a container that was made for the engine.")]
     environment = child_environment(machine.environment)
-    held = passed("limits", cgroup.told(cgroup.delegated()))
+    held = passed("limits", cgroup.limits_text(cgroup.delegated()))
     if mode == "bubblewrap":
         return [sandbox_finding(await self_test.tried(Wrap(Isolation.SANDBOX), environment)), held]
     try:

@@ -44,10 +44,10 @@ class Landed:
         return self.message.partition("\n")[0]
 
 
-def read(told: str) -> tuple[Landed, ...]:
+def read(output: str) -> tuple[Landed, ...]:
     """Parse the output of `git log` in the layout `LAYOUT`, oldest first; entries that do not parse are left out."""
     found = []
-    for entry in told.split("\x01")[1:]:
+    for entry in output.split("\x01")[1:]:
         parts = entry.split("\x02")
         if len(parts) == 4:
             files = frozenset(name for name in parts[3].strip("\0\n").split("\0") if name.strip())

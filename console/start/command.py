@@ -22,7 +22,7 @@ from console.init.command import InitOptions, initialise
 from console.option_values import API_URL, BACKEND, SANDBOX, SETUP_COMMAND, TEST_COMMAND, usable
 from console.start import coder, first_issue, project, signing_in
 from console.start.draft import Choices, Draft
-from console.start.printed_steps import NotReady, refusal, told
+from console.start.printed_steps import NotReady, refusal, steps_text
 from console.start.questions import INTERRUPTED, Person
 from runtime.arguments import Arguments
 from runtime.building.sign_in import git_server
@@ -135,7 +135,7 @@ def _machine(patient: Machine) -> None:
     if not healthy(found):
         raise refusal(found)
     show("\n".join(one.sentence for one in found if one.status is Status.PASS and one.subject in _TOLD))
-    show(told(found) or "Nothing is missing here.")
+    show(steps_text(found) or "Nothing is missing here.")
 
 
 _TOLD = frozenset({"git", "sandbox"})
@@ -178,7 +178,7 @@ def _examined(patient: Machine) -> None:
     found = [one for one in found if one.status is not Status.SKIP and one.subject != "CI"]  # that was told before
     if not healthy(found):
         raise refusal(list(found))
-    show("\n".join(filter(None, (told(found), total(found)))))
+    show("\n".join(filter(None, (steps_text(found), total(found)))))
 
 
 def _ordered(options: StartOptions, draft: Draft, person: Person, environment: Mapping[str, str]) -> int:

@@ -15,14 +15,14 @@ class NotReady(NotAllowed):
     """Something is missing that only the person can give: what was done stays, and the same command goes on."""
 
 
-def told(findings: Iterable[Finding]) -> str:
+def steps_text(findings: Iterable[Finding]) -> str:
     """Return each problem with its next step, one line each."""
     return "\n".join(line(finding) for finding in findings if finding.status in SHOWN)
 
 
 def failures(findings: Iterable[Finding]) -> str:
     """The same, without warnings."""
-    return told(finding for finding in findings if finding.status is Status.FAIL)
+    return steps_text(finding for finding in findings if finding.status is Status.FAIL)
 
 
 def refusal(findings: list[Finding]) -> EngineError:

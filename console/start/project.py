@@ -46,18 +46,18 @@ def tried(draft: Draft, environment: Mapping[str, str], person: Person) -> Draft
         draft = draft.choosing(setup_command=seen.suggested)
         seen = _try(draft, environment)
     if not healthy(seen.findings) and not draft.known and _asking_helps(seen.findings):
-        show(_told(seen.findings))
+        show(_findings_text(seen.findings))
         answer = asked(person, QUESTION, lambda text: "" if text else "Without tests nothing can be implemented.")
         setup, _, command = answer.rpartition(_AND)
         draft = draft.choosing(test_command=command.strip(), setup_command=setup.strip() or draft.choices.setup_command)
         seen = _try(draft, environment)
     if not healthy(seen.findings):
         raise refusal(list(seen.findings))
-    show(_told(seen.findings))
+    show(_findings_text(seen.findings))
     return draft
 
 
-def _told(findings: Sequence[Finding]) -> str:
+def _findings_text(findings: Sequence[Finding]) -> str:
     return "\n".join(f"{one.subject}: {' -> '.join(filter(None, (one.sentence, one.next_step)))}" for one in findings)
 
 

@@ -99,7 +99,9 @@ class _Fold:
         given = decision.verb if decision is not None else None
         row = replace(row, commands=tuple(verb for verb in row.commands if verb is not given))
         standing = self._standing(row, issue, fence)
-        return replace(row, waiting=waiting(replace(standing, decided=decision.told if decision is not None else "")))
+        return replace(
+            row, waiting=waiting(replace(standing, decided=decision.summary if decision is not None else ""))
+        )
 
     def _decision(self, row: ItemRow, fence: Fence | None) -> Decision | None:
         """Return the decision that a person has made since the fence asked for it."""

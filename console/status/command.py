@@ -25,8 +25,7 @@ from console.history.repository_reader import OpenRepository, visited
 from console.status.document import document
 from console.status.gather import Looking
 from console.status.look import Look, Unread, again, first
-from console.status.machine import Machine, machine
-from console.status.machine import told as lines
+from console.status.machine import Machine, lines, machine
 from console.status.phrases import KIND, ago, cost, held, plain, tries, waits
 from console.status.row import Board, ItemRow
 from runtime.building.sign_in import completed
@@ -52,17 +51,17 @@ class StatusOptions:
     interval: float | None = None
 
 
-def told(options: StatusOptions, environment: Mapping[str, str], clock: Clock) -> int:
+def print_board(options: StatusOptions, environment: Mapping[str, str], clock: Clock) -> int:
     """Print the board; 0, or 1 when GitHub did not answer, 2 for configuration, 4 for rights, 128+n for a signal."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPED_COLUMNS)
     try:
         settings = load(options.config, repository=options.repository, environment=environment)
-        return anyio.run(_told, options, settings, completed(settings, environment), clock, console)
+        return anyio.run(_print_board, options, settings, completed(settings, environment), clock, console)
     except EngineError as error:
         return complain(error)
 
 
-async def _told(
+async def _print_board(
     options: StatusOptions, settings: Settings, environment: Mapping[str, str], clock: Clock, console: Console
 ) -> int:
     orders = Orders()

@@ -39,7 +39,7 @@ class Decision:
     """The newest decision on an item: its command, and a few words with the person and the act."""
 
     verb: Verb
-    told: str
+    summary: str
 
 
 def decided(track: Track, stage: Stage, fence: Fence | None, said: Iterable[Comment]) -> Decision | None:
@@ -66,7 +66,7 @@ def _dealt_with(thread: Iterable[Comment]) -> Iterator[Any]:
         if mark is None or mark.name != status.MARK:  # whoever forges one keeps the item on the list
             continue
         try:
-            record = status_record.kept(comment.body)
+            record = status_record.read_record(comment.body)
         except ValueError:  # somebody has edited it
             continue
         yield from (one.get("id") for kind in record.values() for one in kind)

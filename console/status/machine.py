@@ -41,7 +41,7 @@ def machine(state_dir: Path) -> Machine:
     return Machine(agents, pause_of(state_dir / PAUSE_FILE))
 
 
-def told(seen: Machine) -> Iterator[str]:
+def lines(seen: Machine) -> Iterator[str]:
     """A line for each thing that people should know; none where nothing runs and nothing is paused."""
     if seen.agents or seen.paused:
         yield f"this machine: {seen.paused}" if seen.paused else "this machine:"

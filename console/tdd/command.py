@@ -169,7 +169,7 @@ class _Command:
         if self.options.json:
             say(report.as_json(task, self._records, code, self._warnings))
         else:
-            show(report.told(task))
+            show(report.ending_text(task))
         return code
 
 

@@ -18,7 +18,7 @@ from shared.budget import ledger_lines
 from shared.budget.ledger import REF
 from shared.budget.ledger_lines import Entry
 from shared.errors import Blocked
-from shared.github.status_record import untold
+from shared.github.status_record import without_record_text
 from shared.lock import comment as layout
 from shared.lock.codec import ItemKey
 from shared.workflow import Role
@@ -91,7 +91,7 @@ def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER)
     words = [text for one in repository.comments.of(number) if (text := layout.said(one.body, by)) is not None]
     if not words:
         return "The engine left no word; see its logs."
-    plain = untold(words[-1]).partition("\n\n")[0].strip()
+    plain = without_record_text(words[-1]).partition("\n\n")[0].strip()
     todo = _TO_DO.search(words[-1])
     return f"{plain}\n\nWhat to do: {todo[1][:1].upper()}{todo[1][1:]}." if todo else plain
 

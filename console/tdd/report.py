@@ -51,7 +51,7 @@ def listed(tasks: Sequence[Task]) -> str:
     )
 
 
-def told(task: Task) -> str:
+def ending_text(task: Task) -> str:
     """Return how the task ended, and the person's next step."""
     return "\n".join(_lines(task))
 

@@ -52,7 +52,7 @@ def _waits(said: Sequence[CommentRecord]) -> bool:
     answered, dropped = set[int](), 0
     for comment in said:
         if "<!-- engine-status/" in comment.body:
-            known = [one["id"] for one in status_record.kept(comment.body).get("commands", ())]
+            known = [one["id"] for one in status_record.read_record(comment.body).get("commands", ())]
             answered |= set(known)
             dropped = max(dropped, status_record.dropped_below(known))
     return any(one.author == PERSON and one.id > dropped and one.id not in answered for one in said)

@@ -108,7 +108,7 @@ async def _pull_request(
             return material
         backends = settings.backends(configured)
         configured = await settings_at(material.space, material.ask.base, configured, backends)
-        bench = await bench_of(settings, configured, environment, place, told=on_terminal(sys.stderr))
+        bench = await bench_of(settings, configured, environment, place, reports=on_terminal(sys.stderr))
         ask = replace(material.ask, suites=_suites(options, configured), **_rules(configured))
         seen = await Repeat(material.mirror, material.space, bench, ask).examined()
         if material.claim is None:
@@ -145,7 +145,7 @@ async def examined_locally(
             if not await brought(mirror, commit):
                 raise Misconfigured(f"The commit {commit} of {options.repo} cannot be fetched.")
         configured = await settings_at(space, base, configured, settings.backends(configured))
-        bench = bench or await bench_of(settings, configured, environment, place, told=on_terminal(sys.stderr))
+        bench = bench or await bench_of(settings, configured, environment, place, reports=on_terminal(sys.stderr))
         allowed = await to_thread.run_sync(_specification, options)
         ask = Ask(base, head, _suites(options, configured), allowed, **_rules(configured))
         seen = await Repeat(mirror, space, bench, ask).examined()
@@ -174,16 +174,16 @@ async def bench_of(
     environment: Mapping[str, str],
     place: Path,
     *,
-    told: bool = False,
+    reports: bool = False,
 ) -> TestBench:
-    """Return a bench that runs tests in the configured sandbox; with `told` it reports each run to a person.
+    """Return a bench that runs tests in the configured sandbox; with `reports` a person is told of each run.
 
     What is set up lies below `place` and goes with it: a stranger's commit never fills the worker's own.
     """
     confined = await confinement(settings, environment)
     setup = SetUp(configured.name, configured.setup_command, place / "env", for_set_up(), confined)
     deadline = 60 * configured.run_timeout_minutes
-    if not told:
+    if not reports:
         return TestBench(child_environment(), deadline, confinement=confined, setup=setup)
     recorder = telling(configured.name, RealClock())
     return ObservedBench(child_environment(), deadline, recorder, confinement=confined, setup=setup)

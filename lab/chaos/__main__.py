@@ -133,20 +133,20 @@ async def _way(
 
 
 async def _trouble(
-    site: TrialHost, troubles: Sequence[Trouble], told: Sequence[str], seconds: float, clock: Clock
+    site: TrialHost, troubles: Sequence[Trouble], guests: Sequence[str], seconds: float, clock: Clock
 ) -> None:
     """Run all troubles at once; the stories and issues appear during the first three quarters."""
     with anyio.move_on_after(seconds):
         async with anyio.create_task_group() as group:
             for trouble in troubles:
                 group.start_soon(trouble)
-            group.start_soon(_tell, site, told, seconds * 0.75 / len(told), clock)
-    for name in told[sum(thread.title.startswith("Greet") for thread in _written(site)) :]:
+            group.start_soon(_tell, site, guests, seconds * 0.75 / len(guests), clock)
+    for name in guests[sum(thread.title.startswith("Greet") for thread in _written(site)) :]:
         site.tell(name)
 
 
-async def _tell(site: TrialHost, told: Sequence[str], pause: float, clock: Clock) -> None:
-    for name in told:
+async def _tell(site: TrialHost, guests: Sequence[str], pause: float, clock: Clock) -> None:
+    for name in guests:
         site.tell(name)
         await clock.sleep(pause)
 

@@ -54,11 +54,11 @@ def names(count: int) -> Sequence[str]:
     return [f"guest_{number:03d}" for number in range(count)]
 
 
-async def furnished(lab: Lab, root: Path, told: Sequence[str]) -> TrialHost:
+async def furnished(lab: Lab, root: Path, guests: Sequence[str]) -> TrialHost:
     """Create the project, the tokens, the key and the coder's script."""
     people = {ENGINE: "write", REVIEWER: "write"}
     await lab.repository(REPOSITORY, stub_project.FILES, collaborators=people, check_command=stub_project.CI)
     site = TrialHost(lab, root)
     site.sign_in(TWO)
-    site.scenario.write_text(stub_project.scenario(*told), encoding="utf-8")
+    site.scenario.write_text(stub_project.scenario(*guests), encoding="utf-8")
     return site

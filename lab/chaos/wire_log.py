@@ -100,10 +100,10 @@ def _soon(one: AckWrite, died: float, who: str) -> bool:
     return one.agent == who and 0 <= died - one.at <= RECORDED_SECONDS
 
 
-def _also(told: Callable[[R, bool], None] | None, more: Callable[[R, bool], None]) -> Callable[[R, bool], None]:
+def _also(first: Callable[[R, bool], None] | None, more: Callable[[R, bool], None]) -> Callable[[R, bool], None]:
     def both(record: R, new: bool) -> None:
-        if told is not None:
-            told(record, new)
+        if first is not None:
+            first(record, new)
         more(record, new)
 
     return both

@@ -36,7 +36,7 @@ STORIES = (
 """In the order in which they are told; no title is a part of another."""
 
 
-def told(count: int) -> tuple[Story, ...]:
+def first_stories(count: int) -> tuple[Story, ...]:
     """The first `count` stories; raises `Misconfigured` when there are not so many."""
     if not 1 <= count <= len(STORIES):
         raise Misconfigured(f"--stories takes a number from 1 to {len(STORIES)}, not {count}.")

@@ -111,16 +111,16 @@ class Admin:
             raise web.HTTPUnauthorized(text="The lab's own token is needed.")
 
 
-def _mood(told: object) -> CiBehaviour:
+def _mood(value: object) -> CiBehaviour:
     """A mood by its name or by its fields; raises ValueError for anything else."""
-    if isinstance(told, str):
-        if told not in MOODS:
-            raise ValueError(f"{told!r} is none of these moods: {', '.join(MOODS)}.")
-        return MOODS[told]
+    if isinstance(value, str):
+        if value not in MOODS:
+            raise ValueError(f"{value!r} is none of these moods: {', '.join(MOODS)}.")
+        return MOODS[value]
     known = {one.name for one in fields(CiBehaviour)}
-    if not isinstance(told, dict) or told.keys() - known:
+    if not isinstance(value, dict) or value.keys() - known:
         raise ValueError(f"A mood is a name, or an object with some of these keys: {', '.join(sorted(known))}.")
-    return TypeAdapter(CiBehaviour).validate_json(json.dumps(told))
+    return TypeAdapter(CiBehaviour).validate_json(json.dumps(value))
 
 
 def _refused(error: Exception) -> web.Response:

@@ -76,8 +76,8 @@ def _after_merge() -> Iterator[Message]:
     yield Message("messages.revert_body", after_merge.revert_body(merge, red, voice))
     yield Message("messages.revert_message", after_merge.revert_message(merge, red))
     for answer in Answer:
-        yield Message(f"messages.told, {answer}", after_merge.told(merge, red, answer, 16, voice))
-    yield Message("messages.told, refused", after_merge.told(merge, red, Answer.ISSUE, 0, voice))
+        yield Message(f"messages.comment, {answer}", after_merge.comment(merge, red, answer, 16, voice))
+    yield Message("messages.comment, refused", after_merge.comment(merge, red, Answer.ISSUE, 0, voice))
 
 
 def _reviews() -> Iterator[Message]:

@@ -92,8 +92,8 @@ def _on_the_issue() -> Iterator[Message]:
     yield Message("comments.unusable", comments.unusable(WORK, Misconfigured("test_command: pytest is not installed")))
     yield Message("text_binding.doubtful", text_binding.doubtful(NAMES, ISSUE))
     yield Message(
-        "dependency_cycles.told",
-        dependency_cycles.told((dependency_cycles.Link(12, 13), dependency_cycles.Link(13, 12, written=False))),
+        "dependency_cycles.cycle_status",
+        dependency_cycles.cycle_status((dependency_cycles.Link(12, 13), dependency_cycles.Link(13, 12, written=False))),
     )
     yield Message("branch.adopted", branch.adopted(OPENED, BASE, [_TEST]))
     yield Message("branch.in_step", branch.in_step(OPENED, "main", ["directory/search.py: both changed it"]))

@@ -73,23 +73,23 @@ class Answers:
         heard = await self._from.reader.hear(listed, None)
         orders = [one for one in heard.orders if one.verb in VERBS]
         ignored = [{"id": id, "why": why} for id, why in heard.ignored]
-        told: list[dict[str, Any]] = []
+        entries: list[dict[str, Any]] = []
         if orders:
             reply = await self._from.port.request(ReadFence(ItemKey(Role.PLANNER, number)))
             fence = reply.value
             if fence is not None and fence.phase == Phase.TRIAGE:
                 self._from.reader.forget(number)  # the proposal is about to be posted
                 return ""
-            told = [entry(order, await self._carry_out(order, fence, reply.at)) for order in orders]
-        if told or ignored:
-            await self._note(number, told, ignored, heard)
-        return "; ".join(f"{one['command']}: {one['outcome']}" for one in told)
+            entries = [entry(order, await self._carry_out(order, fence, reply.at)) for order in orders]
+        if entries or ignored:
+            await self._note(number, entries, ignored, heard)
+        return "; ".join(f"{one['command']}: {one['outcome']}" for one in entries)
 
     async def _note(
-        self, number: int, told: list[dict[str, Any]], ignored: list[dict[str, Any]], heard: NewCommands
+        self, number: int, entries: list[dict[str, Any]], ignored: list[dict[str, Any]], heard: NewCommands
     ) -> None:
         edited = [one for one in refusals(heard) if one["command"] in {f"/{verb}" for verb in VERBS}]
-        await self._from.status.note(number, Notice(number, "commands"), commands=[*told, *edited], ignored=ignored)
+        await self._from.status.note(number, Notice(number, "commands"), commands=[*entries, *edited], ignored=ignored)
 
     async def _carry_out(self, order: Command, fence: Fence | None, now: datetime) -> str:
         """Carry out an order; return its outcome. Raise `NotShown` for a proposal that a replica may not show yet."""

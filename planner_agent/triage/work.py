@@ -92,9 +92,9 @@ class Work:
         """End the work without a proposal; it is not tried again."""
         await self._end(held, proposal_comments.failed(error))
 
-    async def _end(self, held: Held, told: Status | None) -> None:
+    async def _end(self, held: Held, status: Status | None) -> None:
         """End the work; this is posted first, because nobody looks at what has ended."""
-        if told is not None:
-            await self._status.show(held.fence.key.number, told, held)
+        if status is not None:
+            await self._status.show(held.fence.key.number, status, held)
         to = move(Track.STORY, held.fence.stage, Event.WITHDREW).to
         await advance(held, FenceChange(stage=to, phase=Phase.TRIAGED))

@@ -196,7 +196,7 @@ class Answering:
 
     async def _tell(self, merge: MergeCommit, red: Sequence[Failure], done: Record) -> None:
         number = merge.pull_request.number
-        said = messages.told(merge, red, done.answer, done.number, self._writer.voice)
+        said = messages.comment(merge, red, done.answer, done.number, self._writer.voice)
         try:
             await self._forge.replies.once(number, messages.PURPOSE, said)
         except Blocked as error:  # such as a thread that was locked

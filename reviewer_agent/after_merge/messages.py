@@ -71,7 +71,7 @@ def revert_message(merge: MergeCommit, red: Sequence[Failure]) -> str:
     return f'Revert "{merge_title(merge.pull_request)}"\n\nThis reverts commit {merge.oid},\n{neutralise(failing)}\n'
 
 
-def told(merge: MergeCommit, red: Sequence[Failure], answer: Answer, number: int, voice: Voice) -> str:
+def comment(merge: MergeCommit, red: Sequence[Failure], answer: Answer, number: int, voice: Voice) -> str:
     """Return the comment on the merged pull request; `number` is the opened item, 0 if nothing could be opened."""
     listed = ", ".join(f"`{name}`" for name in _listed(red))
     why = f"Checks of `{_base(merge)}` fail since this was merged: {listed}; "

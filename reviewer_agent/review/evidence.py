@@ -50,7 +50,7 @@ class Runs:
         if claim is not None and claim.proof is not None and claim.head not in {one.oid for one in own}:
             claim, doubt = None, "" if proofs else OF_ANOTHER_COMMIT
         proof = claim.proof if claim is not None else None
-        return Recorded(told(notes), tried(notes) or _counted(proof), asked(proofs, proof), doubt)
+        return Recorded(phase_results(notes), damage_results(notes) or _counted(proof), asked(proofs, proof), doubt)
 
 
 def claimed(body: str, issue: int, keys: Keyring) -> tuple[Claim | None, str]:
@@ -68,19 +68,19 @@ def _counted(proof: ClaimedProof | None) -> str:
     return "" if proof is None or not proof.damages else f"noticed {proof.noticed} of {proof.damages} damages"
 
 
-def told(notes: Iterable[tuple[str, Note]]) -> str:
+def phase_results(notes: Iterable[tuple[str, Note]]) -> str:
     """Return a text that lists each phase commit and the results of its tests."""
-    return "\n\n".join("\n".join(_told(oid, note)) for oid, note in notes)
+    return "\n\n".join("\n".join(_phase_lines(oid, note)) for oid, note in notes)
 
 
-def tried(notes: Iterable[tuple[str, Note]]) -> str:
+def damage_results(notes: Iterable[tuple[str, Note]]) -> str:
     """Return a text that lists each phase commit whose tests were tried against damage, and the results."""
     return "\n\n".join(
         "\n".join([f"Commit {oid[:12]}:", *_tried(note.proof)]) for oid, note in notes if note.proof is not None
     )
 
 
-def _told(oid: str, note: Note) -> Iterator[str]:
+def _phase_lines(oid: str, note: Note) -> Iterator[str]:
     yield f"Commit {oid[:12]}, phase {note.phase}, cycle {note.cycle}: {note.test_result or 'no result'}"
     named = [*dict.fromkeys([*note.new_tests, *note.red, *note.green])]
     for test in named[:TESTS]:

@@ -36,7 +36,7 @@ class ReviewCalls:
         """Review the head. Raises `RunFailed`, `RunEnded` and `AnswerUnusable`."""
         listed, since, recorded = material.earlier.listed, material.since, material.recorded
         criteria, tests = [id for id, _ in material.criteria], questions.names(recorded.questions)
-        variables = _told(material) | {
+        variables = _variables(material) | {
             "proof": excerpt(recorded.proof, EVIDENCE_BYTES),
             "expectations": questions.shown(recorded.questions),
             "conventions": material.conventions,
@@ -61,7 +61,7 @@ class ReviewCalls:
 
     async def check(self, material: ReviewInput, draft: Draft) -> Draft:
         """Make the second pass: check each criterion against the evidence. Raises as `examine`."""
-        variables = _told(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
+        variables = _variables(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
         request = self._request(CoderCall.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
         criteria = [id for id, _ in material.criteria]
         checked = await asked(
@@ -90,7 +90,7 @@ class ReviewCalls:
         )
 
 
-def _told(material: ReviewInput) -> dict[str, str]:
+def _variables(material: ReviewInput) -> dict[str, str]:
     return {
         "title": material.subject.title,
         "specification": material.subject.body,

@@ -24,15 +24,15 @@ class ExcludedItems:
     role: Role
     names: Labels
     filters: LabelSettings
-    _told: dict[int, str] = field(default_factory=dict)
+    _logged: dict[int, str] = field(default_factory=dict)
 
     def note(self, listed: Iterable[Issue]) -> None:
         """Log the reasons that are new among these items."""
         for issue in listed:
             why = self.reason(issue)
-            if why and self._told.get(issue.number) != why:
+            if why and self._logged.get(issue.number) != why:
                 log.debug("item_left_alone", outcome="skipped", repo=self.repository, issue=issue.number, reason=why)
-            self._told[issue.number] = why
+            self._logged[issue.number] = why
 
     def reason(self, issue: Issue) -> str:
         """Return why an item of this agent's is left alone; empty for a candidate, and for other agents' items."""

@@ -121,7 +121,7 @@ class Identities:
             settings, reviewer = process.settings.github, process.role is Role.REVIEWER
             server = git_server(settings.api_url)
             then = replacement(settings, process.environment, reviewer=reviewer, server=server)
-            raise Unauthorized(f"{str(error).rstrip('.')}. {then}", told=error.told) from error
+            raise Unauthorized(f"{str(error).rstrip('.')}. {then}", logged=error.logged) from error
 
     def _as_app(self) -> GitHub | None:
         if self._acting is not None and self._app is None:

@@ -45,7 +45,7 @@ class Trails:
     watcher: EventLog | None = None
 
     @property
-    def told(self) -> EventLog:
+    def combined(self) -> EventLog:
         """All of them as one log."""
         both = Copied(self.trail, self.traces)
         return both if self.watcher is None else Copied(both, self.watcher)
@@ -60,7 +60,7 @@ class ProcessTelemetry:
         self.tallies = Tallies()
         self.health = HealthState(clock)
         self.health.untraced = lambda: self._traces.dropped
-        self._telemetry = Telemetry(agent, role, clock, trails.told, self.tallies, hide=hide)
+        self._telemetry = Telemetry(agent, role, clock, trails.combined, self.tallies, hide=hide)
         self._recorders: dict[str, EventRecorder] = {}
 
     def event_recorder(self, repository: str) -> EventRecorder:

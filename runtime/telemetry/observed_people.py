@@ -15,7 +15,7 @@ from shared.telemetry.event_recorder import EventRecorder
 from shared.telemetry.events import EventKind
 from shared.workflow import Role
 
-MOST_TOLD = 1024
+MOST_RECORDED = 1024
 """Maximum number of occasions that are remembered, so that each is recorded once."""
 
 
@@ -50,7 +50,7 @@ class ObservedSink:
 
     def __init__(self, sink: Sink, event_recorder: EventRecorder, role: Role) -> None:
         self._sink, self._recorder, self._role = sink, event_recorder, role
-        self._told: deque[str] = deque(maxlen=MOST_TOLD)
+        self._recorded: deque[str] = deque(maxlen=MOST_RECORDED)
 
     def put(self, escalation: Escalation) -> None:
         """Pass it on."""
@@ -59,6 +59,6 @@ class ObservedSink:
         merge = escalation.kind == "approval" and self._role is Role.REVIEWER
         late = escalation.kind == "overdue" and escalation.category == "approval"
         state = "timed_out" if late else "requested" if merge else ""
-        if state and escalation.id not in self._told:
-            self._told.append(escalation.id)
+        if state and escalation.id not in self._recorded:
+            self._recorded.append(escalation.id)
             self._recorder.tell(EventKind.APPROVAL, number=escalation.number, what=APPROVALS[self._role], state=state)

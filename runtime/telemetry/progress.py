@@ -12,7 +12,7 @@ from rich.text import Text
 
 from runtime.output import columns_of, laid_out, on_terminal, say
 from runtime.telemetry.cost import TaskCost, spelled
-from runtime.telemetry.progress_text import detail, doing, ended, told
+from runtime.telemetry.progress_text import detail, doing, ended, finished_text
 from shared.clock import Clock
 from shared.telemetry.events import Event, EventKind
 from shared.text import printable
@@ -81,7 +81,7 @@ class Progress:
             if self._detailed and (step := detail(event)):
                 self._of_item(item, step)
             self._begin(event, item)
-            for sentence in (told(event), ended(event) if self._numbered else ""):
+            for sentence in (finished_text(event), ended(event) if self._numbered else ""):
                 if sentence:
                     self._of_item(item, sentence)
 

@@ -68,7 +68,7 @@ def _tries(event: Event, attempts: int) -> list[str]:
     return [f"attempt {min(attempt + 1, attempts)} of {attempts}"]
 
 
-def told(event: Event) -> str:
+def finished_text(event: Event) -> str:
     """Return what has been done; empty for what a person need not know."""
     match event.kind:
         case EventKind.LLM_CALL:

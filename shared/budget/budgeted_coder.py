@@ -139,14 +139,14 @@ class Unpriced:
         self._repository = repository
         self._page = page
         self._clock = clock
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
 
     def tell(self, backend: str, model: str, usd: float) -> None:
         """Report that a run of `backend` has unknown cost and counts as `usd`; once per backend and day (UTC)."""
         day = f"{datetime.fromtimestamp(self._clock.now(), UTC):%Y-%m-%d}"
-        if self._told.get(backend) == day:
+        if self._reported.get(backend) == day:
             return
-        self._told[backend] = day
+        self._reported[backend] = day
         used = f" with the model {model}" if model else ""
         sentence = one_line(
             f"Nobody knows what a run of {backend}{used} has cost: it counts ${usd:.2f}. It was cut off, or its model "

@@ -20,7 +20,7 @@ BRIEF_LINES, BRIEF_CHARS = 3, 100
 """Characters of the end of a failed check's log that fit into one line."""
 
 
-def told(found: Sequence[Failure]) -> str:
+def outputs(found: Sequence[Failure]) -> str:
     """Return the output of each failed check under a heading with its name."""
     return "\n\n".join(f"### {one.check.name}\n{one.said}" for one in found)
 

@@ -183,16 +183,16 @@ class CommandLoop:
 
     async def _answer(self, heard: NewCommands, target: CommandTarget) -> list[str]:
         """Carry out each command in turn; after one that moved something the item is read again."""
-        number, told, done = target.case.thread.number, refusals(heard), list[str]()
+        number, entries, done = target.case.thread.number, refusals(heard), list[str]()
         for order in heard.orders:
             outcome, moved = await self._carry_out(order, target)
             if outcome:
-                told.append(entry(order, outcome))
+                entries.append(entry(order, outcome))
             if moved:
                 done.append(f"{order}: {outcome}")
                 target = await self._targets.target(number)
         late = await self._late(heard.talk, target)
-        await self._note(number, told, heard, late)
+        await self._note(number, entries, heard, late)
         await self._explain(number, heard, target.track, target.stage)
         return done
 
@@ -295,11 +295,15 @@ class CommandLoop:
         return await self._recovery.carry_out(ruled, case, OperatorPermit(str(order))), True
 
     async def _note(
-        self, number: int, told: Sequence[Mapping[str, Any]], heard: NewCommands, late: Sequence[Mapping[str, Any]] = ()
+        self,
+        number: int,
+        entries: Sequence[Mapping[str, Any]],
+        heard: NewCommands,
+        late: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         ignored = [*({"id": id, "why": why} for id, why in heard.ignored), *late]
-        if told or ignored:
-            await self._status.note(number, Notice(number, "commands"), commands=told, ignored=ignored)
+        if entries or ignored:
+            await self._status.note(number, Notice(number, "commands"), commands=entries, ignored=ignored)
 
     async def _explain(self, number: int, heard: NewCommands, track: Track, stage: Stage) -> None:
         """Point people who meant a command to it, once. A comment on a plan may be an answer even with a mention."""

@@ -52,7 +52,7 @@ async def log(git: Git, ref: str, limit: int, without: str = "") -> tuple[Commit
     layout = ("--topo-order", "--format=%H%n%P%n%cI%n%B")
     ask = git.settled if names.are_oids(ref, *filter(None, [without])) else git.run
     finished = await ask("log", "-z", *layout, f"--max-count={limit}", *span, "--")
-    return tuple(_told(entry) for entry in finished.stdout.decode("utf-8", "replace").split("\0") if entry)
+    return tuple(_parse_commit(entry) for entry in finished.stdout.decode("utf-8", "replace").split("\0") if entry)
 
 
 async def is_ancestor(git: Git, ancestor: str, commit: str) -> bool:
@@ -168,6 +168,6 @@ def parsed(oid: str, content: bytes) -> tuple[Commit, str] | None:
     return Commit(oid, parents, at, message), head[2].decode("utf-8", "replace")
 
 
-def _told(entry: str) -> Commit:
+def _parse_commit(entry: str) -> Commit:
     oid, parents, at, message = entry.split("\n", 3)
     return Commit(oid, tuple(parents.split()), datetime.fromisoformat(at), message.rstrip("\n"))

@@ -108,7 +108,7 @@ class Mirror:
         """
         names.ref(ref)
         if one_look.knows(self.git.git_dir, ref):
-            return one_look.told(self.git.git_dir, ref)
+            return one_look.known_commit(self.git.git_dir, ref)
         async with self.lock.held():
             try:
                 await self._fetch(f"+{ref}:{ref}")

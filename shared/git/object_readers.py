@@ -207,19 +207,21 @@ class _Talk:
                 answer.set_result(found)
 
     async def _answered(self, question: Question) -> bytes:
-        told: list[bytes] = []
+        headers: list[bytes] = []
         for some in _portions(question.names):
             await self._send(b"info", some)
-            told += [await self._line(name + b" missing") for name in some]
-        sizes = {match[1]: int(match[2]) for line in told if (match := _FOUND.fullmatch(line))}
-        whole = sum(sizes.get(line.partition(b" ")[0], -1) + 1 for line in told) if question.contents else 0
-        if sum(len(line) + 1 for line in told) + whole > question.cap:
+            headers += [await self._line(name + b" missing") for name in some]
+        sizes = {match[1]: int(match[2]) for line in headers if (match := _FOUND.fullmatch(line))}
+        whole = sum(sizes.get(line.partition(b" ")[0], -1) + 1 for line in headers) if question.contents else 0
+        if sum(len(line) + 1 for line in headers) + whole > question.cap:
             raise TooMuchOutput(f"git cat-file printed more than {question.cap // 2**20} MiB.")
-        return await self._with_contents(told, sizes) if question.contents else b"".join(one + b"\n" for one in told)
+        return (
+            await self._with_contents(headers, sizes) if question.contents else b"".join(one + b"\n" for one in headers)
+        )
 
-    async def _with_contents(self, told: Sequence[bytes], sizes: Mapping[bytes, int]) -> bytes:
+    async def _with_contents(self, headers: Sequence[bytes], sizes: Mapping[bytes, int]) -> bytes:
         output = bytearray()
-        for some in _portions(told):
+        for some in _portions(headers):
             here = [oid for line in some if (oid := line.partition(b" ")[0]) in sizes]
             if here:
                 await self._send(b"contents", here)

@@ -44,7 +44,7 @@ def knows(git_dir: Path, ref: str) -> bool:
     return (git_dir, ref) in (_ANSWERS.get() or {})
 
 
-def told(git_dir: Path, ref: str) -> str | None:
+def known_commit(git_dir: Path, ref: str) -> str | None:
     """Return the commit of a ref that the look knows; None if there was no such ref."""
     return (_ANSWERS.get() or {})[git_dir, ref]
 

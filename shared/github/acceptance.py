@@ -36,7 +36,7 @@ class Acceptance:
         The log has one line for all refusals in a row; none for a token that never worked, with which
         nothing starts, and none for a refusal that was told already.
         """
-        if self._known_good and self._refusal is None and not (isinstance(refusal, Unauthorized) and refusal.told):
+        if self._known_good and self._refusal is None and not (isinstance(refusal, Unauthorized) and refusal.logged):
             log.error(
                 "token_refused",
                 outcome="retrying",
@@ -61,4 +61,4 @@ def _again(refusal: Unauthorized | Misconfigured) -> Unauthorized | Misconfigure
     """Return a new error of the same words: one that is raised again and again would collect tracebacks."""
     if isinstance(refusal, Misconfigured):
         return Misconfigured(str(refusal))
-    return Unauthorized(str(refusal), told=True)
+    return Unauthorized(str(refusal), logged=True)

@@ -70,7 +70,7 @@ class GitHub:
         self._versions = ItemVersions()
         self.ids = GlobalIds()
         self._reads = Reads(self._transport, root, self._versions, self.ids)
-        self._told: dict[str, tuple[Any, ...]] = {}
+        self._returned: dict[str, tuple[Any, ...]] = {}
 
     def remember(self, kept: KeptAnswers) -> None:
         """Keep answers beyond this process; earlier ones are confirmed instead of being read anew."""
@@ -79,7 +79,7 @@ class GitHub:
     def beside(self) -> GitHub:
         """Return another reader of the same connection: token, limits, pace, answers are shared, news are its own."""
         other = copy(self)
-        other._told = {}
+        other._returned = {}
         return other
 
     @property
@@ -178,9 +178,9 @@ class GitHub:
         """Return one page as values of `convert`, or None if this reader was last told the same."""
         url = path + query(params)
         entry = await self._reads.entry(url, urgent=False, convert=convert)
-        if self._told.get(url) is entry.items:
+        if self._returned.get(url) is entry.items:
             return None
-        self._told[url] = entry.items
+        self._returned[url] = entry.items
         return entry.items
 
     async def _walk(

@@ -100,7 +100,7 @@ class StatusBoard:
         thread = await self._comments.thread(number)
         found = self._pick(number, thread)
         before = NO_WORDS if found is None else found[1].words
-        words = await self._words(number, status_record.kept(before.folded), status, thread)
+        words = await self._words(number, status_record.read_record(before.folded), status, thread)
         if found is None:
             await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), permit)
         elif _content(before) != _content(words):
@@ -110,9 +110,9 @@ class StatusBoard:
         """Put the status into the lock's comment. Twins, posted by agents that were not shown it, are deleted."""
         thread = self._comments.known(number) or ()
         twins = self._twins(held, thread)
-        record = status_record.kept(held.words.folded)
+        record = status_record.read_record(held.words.folded)
         for _, its in twins:
-            record = status_record.merged(status_record.kept(its.words.folded), record)
+            record = status_record.merged(status_record.read_record(its.words.folded), record)
         await self._tell(held, await self._words(number, record, status, thread))
         for twin, _ in twins:
             with suppress(NotAllowed):  # another account's, which may be its own alone to delete
@@ -152,7 +152,7 @@ class StatusBoard:
             if commands:
                 await self.show(number, Status("Commands:", data=status_record.merged({}, new)), permit)
             return
-        data = {**_data(before), **status_record.merged(status_record.kept(before.folded), new)}
+        data = {**_data(before), **status_record.merged(status_record.read_record(before.folded), new)}
         if data == _data(before):
             return
         words = _with_data(before, data)
@@ -165,7 +165,7 @@ class StatusBoard:
         """Return the commands recorded by all agents' status comments; needs the complete thread."""
         keys = [ItemKey(kind, number) for kind in AGENTS]
         told = [carried(one, key, self._accounts, self._keys).words.folded for one in thread for key in keys]
-        records = [status_record.kept(folded) for folded in told if folded]
+        records = [status_record.read_record(folded) for folded in told if folded]
         return {key: [entry for one in records for entry in one.get(key, ())] for key in status_record.KEPT}
 
     async def data(self, number: int) -> Mapping[str, Any]:
@@ -223,17 +223,17 @@ class StatusBoard:
             table = "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(value)} |" for name, value in status.rows)])
         credit = self._credit(number) if self._credit else ""
         figures = f"{_CREDIT}\n{credit}\n{_CREDIT_END}" if credit else ""
-        said = (neutralise(status.sentence), neutralise(status.notes), status_record.told(data))
+        said = (neutralise(status.sentence), neutralise(status.notes), status_record.record_text(data))
         folded = (table, figures, status_record.machine_readable(data))
         return Words(_paragraphs(said), _paragraphs(folded))
 
 
 def _with_data(words: Words, data: Mapping[str, Any]) -> Words:
     """Return the same words with other data: nothing else changes."""
-    said = status_record.untold(words.said) or status_record.beginning(words.folded)
+    said = status_record.without_record_text(words.said) or status_record.beginning(words.folded)
     rest = words.folded.partition("```json\n")[0].rstrip() if words.said else ""
     folded = _paragraphs((rest, status_record.machine_readable(data)))
-    return Words(_paragraphs((said, status_record.told(data))), folded, words.doing)
+    return Words(_paragraphs((said, status_record.record_text(data))), folded, words.doing)
 
 
 def _paragraphs(parts: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ def read(body: str) -> Mapping[str, Any]:
     return json.loads(block) if block.startswith("{") else {}
 
 
-def kept(body: str) -> Record:
+def read_record(body: str) -> Record:
     """Return the record in a body."""
     data = read(body)
     return {key: data[key] for key in KEPT if data.get(key)}
@@ -71,9 +71,9 @@ def _fresh(before: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
             yield one
 
 
-def told(data: Mapping[str, Any]) -> str:
+def record_text(data: Mapping[str, Any]) -> str:
     """Return the latest commands with their outcomes, and ignored comments, for people; empty without any."""
-    lines = list(_told(data))
+    lines = list(_record_lines(data))
     return "\n".join([_BEGIN, *lines, _END]) if lines else ""
 
 
@@ -82,8 +82,8 @@ def machine_readable(data: Mapping[str, Any]) -> str:
     return f"```json\n{json.dumps(data, indent=1, sort_keys=True, default=str)}\n```" if data else ""
 
 
-def untold(said: str) -> str:
-    """Return the text for people, without the part of `told`."""
+def without_record_text(said: str) -> str:
+    """Return the text for people, without the part of `record_text`."""
     before, _, rest = said.partition(_BEGIN)
     return f"{before.rstrip()}{rest.rpartition(_END)[2]}".strip("\n")
 
@@ -96,7 +96,7 @@ def beginning(body: str) -> str:
     return text.strip("\n")
 
 
-def _told(data: Mapping[str, Any]) -> Iterator[str]:
+def _record_lines(data: Mapping[str, Any]) -> Iterator[str]:
     for one in list(data.get("commands", ()))[-SHOWN:]:
         said = one_line(str(one.get("outcome", "")), 200)
         where = f" (comment {one['id']})" if isinstance(one.get("id"), int) else ""

@@ -79,7 +79,7 @@ class CircuitBreaker:
     breaker: Breaker
     clock: Clock
     limiter: anyio.CapacityLimiter
-    _told: bool = field(default=False, init=False)
+    _reported: bool = field(default=False, init=False)
 
     @property
     def name(self) -> str:
@@ -106,11 +106,11 @@ class CircuitBreaker:
     def _tell(self) -> None:
         """Log once when the breaker opens, and once when it closes."""
         opened = self.breaker.opened_until is not None
-        if opened and not self._told:
+        if opened and not self._reported:
             log.warning("backend_paused", backend=self.name, failures=self.breaker.failures, seconds=PAUSE_SECONDS)
-        elif self._told and not opened:
+        elif self._reported and not opened:
             log.info("backend_answers_again", backend=self.name)
-        self._told = opened
+        self._reported = opened
 
     def _paused(self, seconds: float) -> RunOutcome:
         until = datetime.fromtimestamp(self.clock.now(), UTC) + timedelta(seconds=seconds)

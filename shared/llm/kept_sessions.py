@@ -105,14 +105,14 @@ class SessionStore:
 class Continuation:
     """The session that a request's call may continue, and the place for the one that it leaves.
 
-    The prompt of a continued call begins with `told`: how the work tree differs from what the session has left. Nothing
-    here raises, and only the session of a completed call is kept.
+    The prompt of a continued call begins with `tree_changes`: how the work tree differs from what the session has left.
+    Nothing here raises, and only the session of a completed call is kept.
     """
 
     def __init__(
-        self, store: SessionStore, file: Path, item_text: str, kept: KeptSession | None = None, told: str = ""
+        self, store: SessionStore, file: Path, item_text: str, kept: KeptSession | None = None, tree_changes: str = ""
     ) -> None:
-        self.told = told
+        self.tree_changes = tree_changes
         self._store = store
         self._file = file
         self._item_text = item_text

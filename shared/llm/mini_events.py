@@ -99,17 +99,17 @@ def verdict(transcript: Transcript, *, structured: bool) -> MiniResult | None:
             return MiniResult(Ending.UNKNOWN, f"{told.get('exit_status')}: {told.get('content')}")
 
 
-def _submitted(told: Event, said: str, *, structured: bool) -> MiniResult:
-    answer = told.get("answer")
+def _submitted(event: Event, said: str, *, structured: bool) -> MiniResult:
+    answer = event.get("answer")
     if not structured:
-        return MiniResult(Ending.COMPLETED, str(told.get("content")))
+        return MiniResult(Ending.COMPLETED, str(event.get("content")))
     if not isinstance(answer, dict):
         return MiniResult(Ending.MALFORMED, said)
     return MiniResult(Ending.COMPLETED, json.dumps(answer), answer)
 
 
-def _failed(told: Event) -> MiniResult:
-    status, text, kind = told.get("status"), str(told.get("content")), str(told.get("kind", ""))
+def _failed(event: Event) -> MiniResult:
+    status, text, kind = event.get("status"), str(event.get("content")), str(event.get("kind", ""))
     if not isinstance(status, int):
         return MiniResult(Ending.TRANSIENT, text)
     words = f"{text} {kind}"

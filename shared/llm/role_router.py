@@ -95,7 +95,7 @@ class RoleRouter:
         if chosen is not None and chosen != coder.name:
             coder, model, rung = self._built(chosen), None, None  # a model is a word of its own backend
         outcome = await coder.run(replace(request, role=role, model=model, limits=limits))
-        return replace(outcome, role=role, backend=coder.name, rung=self._told(ladder, rung))
+        return replace(outcome, role=role, backend=coder.name, rung=self._rung_text(ladder, rung))
 
     def _ladder(self, request: Request) -> tuple[Rung, ...]:
         """Return the repository's own ladder, else the configured one."""
@@ -103,7 +103,7 @@ class RoleRouter:
             return self.ladder
         return tuple(Rung(self._built(name) if name else None, model or None) for name, model in request.ladder)
 
-    def _told(self, ladder: Sequence[Rung], rung: int | None) -> str:
+    def _rung_text(self, ladder: Sequence[Rung], rung: int | None) -> str:
         """Return a rung's description for reports."""
         if rung is None:
             return ""

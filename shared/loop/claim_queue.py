@@ -99,7 +99,7 @@ class ClaimQueue:
             try:
                 got = await self._agent.claim(candidate)
             except Unauthorized as error:  # it would be the same for every other candidate
-                self.hold_off(0 if error.told else BARRED_SECONDS)
+                self.hold_off(0 if error.logged else BARRED_SECONDS)
                 raise
             except (NotAllowed, Misconfigured) as error:  # they say something about this process, not about the item
                 if strict:

@@ -20,7 +20,7 @@ class LogOnce:
         if isinstance(error, Transient):
             log.warning("tick_failed", outcome="retrying", error=str(error))
             return
-        told = str(error) == self._standing or (isinstance(error, Unauthorized) and error.told)
+        told = str(error) == self._standing or (isinstance(error, Unauthorized) and error.logged)
         self._standing = str(error)
         if not told:
             log.error("tick_failed", outcome="retrying", error=str(error))

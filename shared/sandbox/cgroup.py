@@ -132,7 +132,7 @@ def taken(process: Path = Path("/proc/self")) -> Delegated | str:
     return found
 
 
-def told(found: Delegated | str) -> str:
+def limits_text(found: Delegated | str) -> str:
     """Return a sentence for people on how limits are enforced, by the result of `delegated` or `taken`."""
     if isinstance(found, str):
         return f"Limits hold by a watchdog that looks five times a second: {found[0].lower()}{found[1:]}"

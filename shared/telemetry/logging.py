@@ -24,18 +24,18 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
 _IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 
-Told = Callable[[EventDict], bool]
+EventSink = Callable[[EventDict], bool]
 """Receives events instead of the log; a warning or error for which it returns False is logged nevertheless."""
 
 
 def configure(
-    *, json: bool, verbose: bool, secrets: Sequence[str], quiet: bool = False, told: Told | None = None
+    *, json: bool, verbose: bool, secrets: Sequence[str], quiet: bool = False, event_sink: EventSink | None = None
 ) -> None:
     """Set up logging for the whole process; call it once, before the first event.
 
     `json` gives one JSON object per line, otherwise lines for a terminal. `verbose` adds debug
     events, `quiet` leaves all but warnings out. No value of `secrets`, in no common encoding,
-    reaches the output. Events below critical go to `told` first, if it is given. Libraries that
+    reaches the output. Events below critical go to `event_sink` first, if it is given. Libraries that
     log through the standard library appear from WARNING on.
     """
     sink = _Sink()
@@ -46,7 +46,7 @@ def configure(
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
     ]
-    ending: list[Processor] = [_Redaction(secrets), *([_to(told)] if told else []), _renderer(json)]
+    ending: list[Processor] = [_Redaction(secrets), *([_to(event_sink)] if event_sink else []), _renderer(json)]
     structlog.configure(
         processors=[*shared, *ending],
         wrapper_class=structlog.make_filtering_bound_logger(
@@ -87,11 +87,11 @@ def bind_item(*, repo: str, issue: int, run: str | None = None) -> Iterator[None
         yield
 
 
-def _to(told: Told) -> Processor:
+def _to(event_sink: EventSink) -> Processor:
     def heard(_: object, level: str, event: EventDict) -> EventDict:
         if level not in {"debug", "info", "warning", "error"}:
             return event
-        if told(event) or level in {"debug", "info"}:
+        if event_sink(event) or level in {"debug", "info"}:
             raise structlog.DropEvent
         return event
 

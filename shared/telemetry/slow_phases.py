@@ -34,7 +34,7 @@ class Slow:
 @dataclass(slots=True)
 class _Running:
     event: Event
-    told: bool = False
+    reported: bool = False
 
 
 class Pace:
@@ -61,11 +61,11 @@ class Pace:
         """Yield each phase that has become slow since the last call."""
         for running in self._running.values():
             count, total = self._took.get(running.event.phase, (0, 0.0))
-            if running.told or count < LEAST_SAMPLES:
+            if running.reported or count < LEAST_SAMPLES:
                 continue
             usual = total / count
             if (now - running.event.at).total_seconds() > max(TIMES * usual, LEAST_SECONDS):
-                running.told = True
+                running.reported = True
                 yield Slow(running.event.at, usual, running.event)
 
     def _learn(self, phase: str, seconds: float, end: Event) -> None:

@@ -174,8 +174,8 @@ class Traces:
             start_time=_nanoseconds(at) - round(seconds * 1_000_000_000),
         )
 
-    def _attributes(self, told: Mapping[str, object]) -> dict[str, Value]:
-        return {name: self._value(value) for name, value in told.items() if value is not None}
+    def _attributes(self, data: Mapping[str, object]) -> dict[str, Value]:
+        return {name: self._value(value) for name, value in data.items() if value is not None}
 
     def _value(self, value: object) -> Value:
         match value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shared.git.merging import Conflict, has_markers
-from worker_agent.tdd.judging.verdict import listed, output, told
+from worker_agent.tdd.judging.verdict import listed, output, result_text
 from worker_agent.tdd.runners.report import TestRun
 
 
@@ -19,7 +19,9 @@ def lost(ours: TestRun, base: TestRun, merged: TestRun, own_files: Collection[st
         return output(merged)
     missing = sorted((ours.passed | base.passed) - merged.passed)
     gone = [test for test in missing if test in base.passed or ours.results[test].file in own_files]
-    return listed(told(merged.results[test]) if test in merged.results else f"{test}: did not run" for test in gone)
+    return listed(
+        result_text(merged.results[test]) if test in merged.results else f"{test}: did not run" for test in gone
+    )
 
 
 def unresolved(

@@ -48,11 +48,11 @@ def findings(items: Sequence[Item], *, renewed: bool = False) -> str:
     `renewed`: the issue's text was edited after the change was made. Each text is cleaned by itself, so that none can
     hide the next.
     """
-    told = [_told(number, item) for number, item in enumerate(items, start=1)]
+    told = [_item_text(number, item) for number, item in enumerate(items, start=1)]
     return "\n\n".join([RENEWED, *told] if renewed else told)
 
 
-def _told(number: int, item: Item) -> str:
+def _item_text(number: int, item: Item) -> str:
     where = f" at {one_line(item.where, 300)}" if item.where else ""
     lines = [f"{number}. {item.said[0].author.login}{where}:"]
     if item.hunk:
@@ -97,8 +97,8 @@ def _lines(said: str, count: int) -> dict[int, tuple[bool, str]]:
     return found
 
 
-def _answer(item: Item, told: tuple[bool, str] | None, changed: bool) -> RemarkAnswer:
-    done, said = told or (changed, "")
+def _answer(item: Item, line: tuple[bool, str] | None, changed: bool) -> RemarkAnswer:
+    done, said = line or (changed, "")
     first = next(one for one in item.said if not one.ours)
     about = "" if first.by_engine and not item.root else f"{first.author.login}: {clean(first.text)}"
     return RemarkAnswer(

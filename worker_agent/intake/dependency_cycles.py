@@ -55,7 +55,7 @@ def _way(last: Link, start: int, came_by: dict[int, Link]) -> tuple[Link, ...]:
     return tuple(reversed(way))
 
 
-def told(circle: Sequence[Link]) -> Status:
+def cycle_status(circle: Sequence[Link]) -> Status:
     """Return the status for a cycle: each issue depends on the next one, and the last one on the first."""
     first, *others = circle
     chain = "".join(f", #{link.one} on #{link.on}" for link in others[:-1])

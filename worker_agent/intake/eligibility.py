@@ -107,7 +107,7 @@ class Eligibility:
         refusal = await self._refusal(why, issue, fence, wish)
         if blocker is None or refusal:
             return refusal or await self._behind(issue, wish) or wish
-        told = dependency_cycles.told(circle)
+        told = dependency_cycles.cycle_status(circle)
         await self._forge.status.show(issue.number, told, Notice(issue.number, "circular"))
         return f"blocked by {blocker}, which depends on it"
 
@@ -121,7 +121,9 @@ class Eligibility:
             return ""
         sharing, is_news = found
         if is_news:
-            await self._forge.status.show(issue.number, same_files.told(sharing), Notice(issue.number, "same files"))
+            await self._forge.status.show(
+                issue.number, same_files.waiting_status(sharing), Notice(issue.number, "same files")
+            )
         return f"#{sharing.on} names the same files"
 
     def _assigned(self, issue: Issue, fence: Fence | None) -> str:

@@ -34,7 +34,7 @@ class NotedStatus:
     def seen(self, issue: Issue) -> None:
         """Remember an issue as it is now, if its text may need a note."""
         self._noted.pop(issue.number, None)
-        if told(issue, len(images(issue.body))):
+        if note_text(issue, len(images(issue.body))):
             self._noted[issue.number] = issue
 
     async def data(self, number: int) -> Mapping[str, Any]:
@@ -44,12 +44,12 @@ class NotedStatus:
     async def show(self, number: int, status: Status, permit: WritePermit) -> None:
         """Post or edit the status, with the note."""
         issue = self._noted.get(number)
-        note = told(issue, self._without(issue)) if issue is not None else ""
+        note = note_text(issue, self._without(issue)) if issue is not None else ""
         whole = "\n\n".join(part for part in (status.notes, note) if part)
         await self._board.show(number, replace(status, notes=whole) if note else status, permit)
 
 
-def told(issue: Issue, without: int) -> str:
+def note_text(issue: Issue, without: int) -> str:
     """Return the note about both; empty if everything was understood and every image is shown."""
     return "\n\n".join(filter(None, (_lines(issue), _images(issue, without))))
 

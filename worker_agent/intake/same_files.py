@@ -96,7 +96,7 @@ class SameFiles:
         return next((one for one in sharing if one.files), None)
 
 
-def told(sharing: Sharing) -> Status:
+def waiting_status(sharing: Sharing) -> Status:
     """Return the status of an issue that waits for another one, and begins by itself when that has ended."""
     shown = ", ".join(f"`{neutralise(one_line(path, PATH_CHARS))}`" for path in sharing.files[:SHOWN])
     more = len(sharing.files) - SHOWN

@@ -158,9 +158,9 @@ def _rows(evidence: Evidence, *, named: bool) -> list[str]:
     return [*kept, *(f"| {_criterion(one, evidence, told)} | {_no_test(one, evidence)} | | |" for one in bare)]
 
 
-def _criterion(id: str, evidence: Evidence, told: Collection[str]) -> str:
+def _criterion(id: str, evidence: Evidence, already_quoted: Collection[str]) -> str:
     """Return a criterion's id, with its text the first time."""
-    text = "" if id in told else one_line(evidence.criteria.get(id, ""), CRITERION_CHARS)
+    text = "" if id in already_quoted else one_line(evidence.criteria.get(id, ""), CRITERION_CHARS)
     return ": ".join(filter(None, (plain(id), mixed(text))))
 
 

@@ -153,7 +153,7 @@ class Ci:
             if job.ending is None:
                 await self._execute(job)
             else:
-                self._finish(job, _told(job.ending), self._clock.now(), ())
+                self._finish(job, _outcome_of(job.ending), self._clock.now(), ())
 
     async def _execute(self, job: _Job) -> None:
         directory = Path(tempfile.mkdtemp(prefix=f"{job.sha[:8]}-", dir=self._workdir))
@@ -210,7 +210,7 @@ class Ci:
         }
 
 
-def _told(ending: Ending) -> JobOutcome:
+def _outcome_of(ending: Ending) -> JobOutcome:
     """The outcome of a job whose command was not run."""
     return JobOutcome(ending.conclusion, f"Concluded {ending.conclusion}", ending.says, "")
 

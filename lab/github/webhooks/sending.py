@@ -175,13 +175,13 @@ class Happening:
         return {**action, **self.content(site), **common}
 
 
-def of_thread(repository: RepositoryRecord, told: EventRecord) -> Happening | None:
+def of_thread(repository: RepositoryRecord, record: EventRecord) -> Happening | None:
     """Return the event of a change to an issue or a pull request; None if webhooks have no such action."""
-    action, thread = _ACTIONS.get(told.event), repository.issues.records.get(told.number)
+    action, thread = _ACTIONS.get(record.event), repository.issues.records.get(record.number)
     if action is None or thread is None:
         return None
     name = "pull_request" if thread.is_pull else "issues"
-    return Happening(name, action, told.actor, lambda site: _thread(site, repository, told.number))
+    return Happening(name, action, record.actor, lambda site: _thread(site, repository, record.number))
 
 
 def of_new_thread(repository: RepositoryRecord, number: int) -> Happening:

@@ -175,7 +175,7 @@ class CliCoder:
         found = await anyio.to_thread.run_sync(continues.take, self._circumstances(request, endpoint))
         if found is None:
             return None
-        prompt = f"{continues.told}\n\n{request.prompt}"
+        prompt = f"{continues.tree_changes}\n\n{request.prompt}"
         outcome = await self._call(replace(request, prompt=prompt), endpoint, found)
         if not was_refused(outcome):
             return outcome

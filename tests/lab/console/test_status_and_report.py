@@ -15,7 +15,7 @@ from console.report.command import ReportOptions, gathered, reported
 from console.report.figures import Figures, figures
 from console.report.item import Touch, WorkState
 from console.report.rework import Reason
-from console.status.command import StatusOptions, told
+from console.status.command import StatusOptions, print_board
 from console.status.row import Waiting, Whom
 from lab.demo.stories import STORIES
 from reviewer_agent.after_merge.record import Answer, Record, Records
@@ -218,7 +218,7 @@ def test_a_configuration_that_is_missing_is_told_in_one_sentence(
 ) -> None:
     environment = {"HOME": str(tmp_path)}
     config = tmp_path / "none.yml"
-    assert told(StatusOptions("a/b", config), environment, RealClock()) == 2
+    assert print_board(StatusOptions("a/b", config), environment, RealClock()) == 2
     assert reported(ReportOptions("a/b", config=config), environment, RealClock()) == 2
     said = capsys.readouterr()
     assert said.out == ""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks.fleet_counts import Claim, Overtaken, Written, claims_in, growth, overtaken, polls_of, told
+from benchmarks.fleet_counts import Claim, Overtaken, Written, claims_in, growth, log_facts, overtaken, polls_of
 from benchmarks.request_counts import Exchange, tally
 from lab.chaos.ref_history import FenceMove
 
@@ -72,7 +72,7 @@ def test_a_log_tells_which_claims_were_lost_and_what_was_left_alone() -> None:
         {"event": "item_skipped", "repo": HERE, "issue": 3, "reason": "GitHub is away"},
         {"event": "claim_won", "repo": HERE, "issue": 4},
     ]
-    seen = told(["a library prints this\n", *(f"{json.dumps(event)}\n" for event in events)])
+    seen = log_facts(["a library prints this\n", *(f"{json.dumps(event)}\n" for event in events)])
     assert (seen.lost, seen.held, seen.left_alone) == (1, 1, frozenset({(HERE, 3)}))
 
 

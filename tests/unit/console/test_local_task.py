@@ -18,7 +18,7 @@ from console.tdd.request import TddOptions
 from console.tdd.task import Records, State, Task, TaskRequest
 from runtime.telemetry.cost import TaskCost, reckoned, spelled
 from runtime.telemetry.progress import Progress, Watched
-from runtime.telemetry.progress_text import doing, told
+from runtime.telemetry.progress_text import doing, finished_text
 from shared.budget.ledger_lines import Entry, Reservation, Settlement
 from shared.errors import Misconfigured
 from shared.telemetry.events import Event, EventKind
@@ -121,7 +121,7 @@ def test_without_a_ledger_events_say_what_was_spent_and_a_call_that_was_not_made
     ],
 )
 def test_what_has_been_done(happened: Event, sentence: str) -> None:
-    assert told(happened) == sentence
+    assert finished_text(happened) == sentence
 
 
 def test_what_has_begun() -> None:
@@ -145,25 +145,25 @@ def test_what_has_begun() -> None:
     ],
 )
 def test_the_last_line_says_how_to_go_on(known: Task, code: int, parts: list[str], last: str) -> None:
-    lines = report.told(known)
+    lines = report.ending_text(known)
     assert report.code_of(known) == code
     assert all(part in lines for part in parts)
     assert lines.splitlines()[-1] == f"{last}workflow-engine tdd --resume greet-1a2b"
 
 
 def test_the_options_for_keys_that_are_named_are_told() -> None:
-    failed = report.told(task(sentence="Correct `test_command` or `setup_command` in the configuration file."))
+    failed = report.ending_text(task(sentence="Correct `test_command` or `setup_command` in the configuration file."))
     assert "the options --test-command and --setup-command, also with --resume." in failed
-    assert "--setup-command" not in report.told(task(sentence="No change was made."))
+    assert "--setup-command" not in report.ending_text(task(sentence="No change was made."))
 
 
 def test_nothing_is_offered_that_cannot_be_done(tmp_path: Path) -> None:
-    assert "--resume" not in report.told(task(place=str(tmp_path / "gone")))
-    assert "--resume" not in report.told(task(State.DONE))
+    assert "--resume" not in report.ending_text(task(place=str(tmp_path / "gone")))
+    assert "--resume" not in report.ending_text(task(State.DONE))
 
 
 def test_what_a_model_said_drives_no_terminal() -> None:
-    assert "\x1b" not in report.told(task(sentence="\x1b]0;x\x07It \x1b[31mbroke."))
+    assert "\x1b" not in report.ending_text(task(sentence="\x1b]0;x\x07It \x1b[31mbroke."))
 
 
 def test_lists_and_objects_have_what_was_spent(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_what_was_held_is_asked_before_it_is_released(
     capsys: pytest.CaptureFixture[str], number: int, told: bool, lines: int
 ) -> None:
     orders, holder = Orders(), Holder()
-    interruption = Interruption(orders, told=told)
+    interruption = Interruption(orders, shown=told)
     interruption.holders.append(holder)
     orders.stop(number)
     holder.held = ()

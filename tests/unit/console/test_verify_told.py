@@ -29,5 +29,5 @@ def test_each_run_is_told_with_the_time(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize("told", [True, False])
 async def test_runs_are_told_where_somebody_watches(tmp_path: Path, told: bool) -> None:
-    bench = await bench_of(settings(), REPOSITORY, {}, tmp_path, told=told)
+    bench = await bench_of(settings(), REPOSITORY, {}, tmp_path, reports=told)
     assert isinstance(bench, ObservedBench) is told

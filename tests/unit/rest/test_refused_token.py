@@ -72,7 +72,7 @@ def test_an_app_that_was_uninstalled_is_refused_in_its_own_words() -> None:
     ("errors", "logged"),
     [
         ([Unauthorized(BAD)] * 4, [BAD]),
-        ([Unauthorized(BAD, told=True)] * 4, []),
+        ([Unauthorized(BAD, logged=True)] * 4, []),
         (
             [Misconfigured("no such label"), Misconfigured("no such label"), Misconfigured("no App")],
             ["no such label", "no App"],

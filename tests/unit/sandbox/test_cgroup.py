@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.sandbox.cgroup import AGENT, Delegated, delegated, own, taken, told
+from shared.sandbox.cgroup import AGENT, Delegated, delegated, limits_text, own, taken
 from shared.sandbox.limits import GIB, ProcessLimits
 
 LIMITS = ProcessLimits(memory_bytes=GIB, processes=10, cpu_seconds=60)
@@ -54,7 +54,7 @@ def test_a_subtree_is_only_looked_at(process: Path) -> None:
     before = sorted(tree.iterdir())
     found = delegated(process)
     assert found == Delegated(tree)
-    assert "without gaps" in told(found)
+    assert "without gaps" in limits_text(found)
     assert sorted(tree.iterdir()) == before
 
 
@@ -71,7 +71,9 @@ def test_why_there_is_none_is_said(process: Path) -> None:
     assert delegated(process) == "The cgroup of this process has no controller memory."
     (process / "cgroup").write_text("")
     found = delegated(process)
-    assert told(found) == "Limits hold by a watchdog that looks five times a second: this machine has no cgroup v2."
+    assert (
+        limits_text(found) == "Limits hold by a watchdog that looks five times a second: this machine has no cgroup v2."
+    )
     assert taken(process) == found
 
 

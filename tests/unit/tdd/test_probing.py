@@ -60,7 +60,7 @@ def probe(*taken: int, found: Noticed | None = None, seconds: float = 0.0) -> Kn
 async def test_where_no_test_fails_one_run_tells_of_all_and_the_outer_ones_are_named() -> None:
     one = probe()
     found = await behaviour_probes.untaken(one)
-    assert [branch.told for branch in found] == [
+    assert [branch.sentence for branch in found] == [
         f"{PATH}:2: no test of the change takes the branch `if member`",
         f"{PATH}:7: no test of the change takes the branch `elif amount > 5`",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.phases.quality import NOT_BINDING, Ran, binding, detected, failures, loosened, noted, told
+from worker_agent.tdd.phases.quality import NOT_BINDING, Ran, binding, detected, failures, loosened, noted, outputs
 
 RUFF, MYPY, ESLINT = "ruff check .", "mypy .", "eslint ."
 
@@ -52,7 +52,7 @@ def test_only_what_was_clean_on_the_base_binds() -> None:
 def test_what_commands_found_is_told_without_control_characters_and_within_limits() -> None:
     runs = (Ran(RUFF, 0, "all good"), Ran(MYPY, 1, "\x1b[31ma.py:1: error\x1b[0m\n" + "x" * 9000 + "\nFound 1 error\n"))
     assert failures(runs) == ("`mypy .`: exit code 1: Found 1 error",)
-    shown = told(runs)
+    shown = outputs(runs)
     assert shown.startswith("$ mypy .\n(exit code 1)\n")
     assert "all good" not in shown
     assert "\x1b" not in shown

@@ -251,7 +251,7 @@ def test_what_somebody_has_told_is_not_logged_and_other_warnings_and_errors_are(
     def told(event: structlog.typing.EventDict) -> bool:
         return str(event["event"]) == "run_failed"
 
-    configure(json=True, verbose=True, secrets=(), told=told)
+    configure(json=True, verbose=True, secrets=(), event_sink=told)
     log = structlog.get_logger()
     log.info("set_up_started")
     log.warning("run_failed")

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 from fakes.unasked import UnaskedChecks
 
-from shared.ci.logs import brief, failures, told
+from shared.ci.logs import brief, failures, outputs
 from shared.errors import Gone, Transient
 from shared.models import Check, CheckOutcome
 
@@ -59,7 +59,7 @@ STATUS = Check("lint", CheckOutcome.FAILED, "E501 in a.py")
     ],
 )
 async def test_the_best_evidence_that_is_left_is_used(checks: FakeChecks, wanted: str) -> None:
-    said = told(await failures(checks, [JOB, STATUS], 1000))
+    said = outputs(await failures(checks, [JOB, STATUS], 1000))
     assert said == f"### test\n{wanted}\n\n### lint\nE501 in a.py"
 
 
@@ -69,7 +69,7 @@ async def test_a_log_that_cannot_be_read_just_now_is_waited_for() -> None:
 
 
 async def test_each_check_has_its_share_of_the_room() -> None:
-    said = told(await failures(FakeChecks("x" * 5000 + "the end"), [JOB, STATUS], 400))
+    said = outputs(await failures(FakeChecks("x" * 5000 + "the end"), [JOB, STATUS], 400))
     assert len(said) < 600
     assert "the end" in said
     assert "E501" in said

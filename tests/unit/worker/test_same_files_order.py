@@ -11,7 +11,7 @@ from shared.github.listing import brief
 from shared.models import Account, Issue
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
-from worker_agent.intake.same_files import SameFiles, Sharing, begun, told
+from worker_agent.intake.same_files import SameFiles, Sharing, begun, waiting_status
 
 NAMES = Labels()
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -110,7 +110,7 @@ def test_a_text_without_files_waits_for_nobody() -> None:
 
 
 def test_the_sentence_names_few_files_and_is_harmless() -> None:
-    said = told(Sharing(4, ("a", "@ada", "c", "d", "e"))).sentence
+    said = waiting_status(Sharing(4, ("a", "@ada", "c", "d", "e"))).sentence
     assert said.startswith("Waiting for #4: both name `a`, ")
     assert "and 2 more" in said
     assert "@ada" not in said

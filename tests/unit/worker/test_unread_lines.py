@@ -9,7 +9,7 @@ from typing import Any
 from shared.github.status import Status
 from shared.lock.write_permit import Notice, WritePermit
 from shared.models import Account, Issue
-from worker_agent.intake.not_understood import LINE_CHARS, TOLD, NotedStatus, told
+from worker_agent.intake.not_understood import LINE_CHARS, TOLD, NotedStatus, note_text
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -32,15 +32,15 @@ class Board:
 
 
 def test_a_line_that_was_not_understood_is_quoted_with_what_to_write() -> None:
-    said = told(issue("Hängt von #12 ab.\nDepends on #3"), 0)
+    said = note_text(issue("Hängt von #12 ab.\nDepends on #3"), 0)
     assert said.startswith("**Nothing waits for the issues that these lines name.**")
     assert "`Depends on #`" in said
     assert said.endswith("\n\n> Hängt von #12 ab.")
-    assert told(issue("Depends on #3"), 0) == ""
+    assert note_text(issue("Depends on #3"), 0) == ""
 
 
 def test_long_texts_are_told_shortly_and_do_nothing() -> None:
-    said = told(issue("\n".join(f"Nach #{number} @ada {'x' * 500}" for number in range(1, 9))), 0)
+    said = note_text(issue("\n".join(f"Nach #{number} @ada {'x' * 500}" for number in range(1, 9))), 0)
     assert "@ada" not in said
     assert said.count("\n> Nach") == TOLD
     assert said.endswith(f"> and {8 - TOLD} more")
@@ -61,13 +61,13 @@ async def test_every_word_about_the_issue_ends_with_it_until_the_text_is_another
 
 
 async def test_images_are_told_of_as_far_as_no_coder_sees_them() -> None:
-    one = told(issue("![a form](https://example.org/form.png)"), 1)
+    one = note_text(issue("![a form](https://example.org/form.png)"), 1)
     assert one == "**The image of this issue was not shown to any coder:** put into words what matters in it."
     two = issue("Hängt von #12 ab.\n\n![a](b)\n<img src='c'>")
-    assert told(two, 2).startswith("**Nothing waits for the issues")
-    assert "\n\n**The 2 images of this issue were not shown" in told(two, 2)
-    assert "\n\n**1 of the 2 images of this issue was not shown" in told(two, 1)
-    assert "image" not in told(two, 0)
+    assert note_text(two, 2).startswith("**Nothing waits for the issues")
+    assert "\n\n**The 2 images of this issue were not shown" in note_text(two, 2)
+    assert "\n\n**1 of the 2 images of this issue was not shown" in note_text(two, 1)
+    assert "image" not in note_text(two, 0)
     board, shown = Board(), {1: 1}
     noted = NotedStatus(board, lambda issue: shown[issue.number])
     noted.seen(issue("![a](b)"))

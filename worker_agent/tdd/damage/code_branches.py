@@ -67,7 +67,7 @@ class Branch:
     edit: tuple[int, int, str] = field(repr=False)
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The sentence for people."""
         return UNTAKEN.format(self.path, self.line, self.condition)
 
@@ -170,10 +170,10 @@ def _last_block(node: Node) -> Node | None:
 
 
 def _branch(
-    change: FileChange, place: EditScope, told: tuple[Node, str], body: Node, statements: list[Node]
+    change: FileChange, place: EditScope, head_and_condition: tuple[Node, str], body: Node, statements: list[Node]
 ) -> Branch | None:
-    """Return the branch of the `statements` in a `body`, or None; `told` is the node and the text of its condition."""
-    head, condition = told
+    """Return the branch of the `statements` in a `body`, or None; the condition comes as its node and its text."""
+    head, condition = head_and_condition
     if not statements or not set(_lines(statements)) & set(change.lines) or _is_old(change, statements):
         return None
     last = place.text(statements[-1])

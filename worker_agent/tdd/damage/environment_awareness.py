@@ -36,7 +36,7 @@ def surrounded(
     terminal or whatever else the code reads.
     """
     before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
-    said = _words("\n".join(_told(tests, wanted)))
+    said = _words("\n".join(_test_texts(tests, wanted)))
     found: list[str] = []
     for change in changes(base, head):
         for function in change.functions if change.source is not None else ():
@@ -75,7 +75,7 @@ def _moment(source: Source, own: str) -> str:
     return next((seen[0] for text in texts if (seen := _YEAR.search(text) or _MOMENT.search(text))), "")
 
 
-def _told(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> Iterator[str]:
+def _test_texts(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Yield the texts of the wanted tests, and their names."""
     for path, names in wanted.items():
         source = parse(path, tests[path]) if path in tests else None

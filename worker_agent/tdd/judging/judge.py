@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, Verdict, listed, output, told
+from worker_agent.tdd.judging.verdict import ErrorType, GreenVerdict, RedVerdict, Verdict, listed, output, result_text
 from worker_agent.tdd.runners.report import ACCEPTED, CaseOutcome, FailureKind, TestId, TestResult, TestRun
 
 _COMPILED = (".rs", ".go", ".java", ".kt", ".cs")
@@ -27,7 +27,7 @@ def judge_baseline(run: TestRun) -> Verdict:
     if not run.finished:
         return Verdict(ErrorType.WORKFLOW_ABORTED, ("The tests of the base cannot be run.", *output(run)))
     if run.broken_files and not run.passed and not run.failed:
-        files = listed(told(result) for result in run.broken_files.values())
+        files = listed(result_text(result) for result in run.broken_files.values())
         return Verdict(ErrorType.WORKFLOW_ABORTED, ("The tests of the base cannot be collected.", *files))
     return Verdict()
 
@@ -57,7 +57,7 @@ def judge_red(
     changed = changed_tests(baseline, red, files)
     unusable += [red.results[test] for test in changed if red.results[test].kind is FailureKind.MISSING_FIXTURE]
     if unusable:
-        lines = listed(map(told, unusable))
+        lines = listed(map(result_text, unusable))
         return RedVerdict(ErrorType.COMPILATION_ERROR, ("These tests do not collect.", *lines))
     repeated = {test: old for test in changed for name, old in (duplicates or {}).items() if _is_case_of(test, name)}
     passing = tuple(test for test in changed if test not in repeated and test in red.passed)
@@ -90,7 +90,7 @@ def _reason(
     if not failing:
         return ErrorType.COMPILATION_ERROR, ("No new test ran.",)
     if not any(result.kind in accepted or _is_typed(result) for result in failing):
-        details = ("No new test is red because the behaviour is missing.", *listed(map(told, failing)))
+        details = ("No new test is red because the behaviour is missing.", *listed(map(result_text, failing)))
         return ErrorType.TEST_UNEXPECTED_FAIL, details
     if repeated:
         return ErrorType.DUPLICATE_TEST, listed(f"{test}: repeats {old}" for test, old in repeated.items())
@@ -185,7 +185,7 @@ def _shortfall(
 
 def _proof(red: TestRun, green: TestRun, proven: Sequence[TestId]) -> tuple[ErrorType | None, tuple[str, ...]]:
     if not proven:
-        broken = listed(told(result) for result in green.broken_files.values())
+        broken = listed(result_text(result) for result in green.broken_files.values())
         why = ("These tests do not collect on the head.", *broken) if broken else ()
         return ErrorType.IMPLEMENTATION_FAILED, (UNPROVEN, *why)
     before = [
@@ -193,7 +193,7 @@ def _proof(red: TestRun, green: TestRun, proven: Sequence[TestId]) -> tuple[Erro
     ]
     reasons = ACCEPTED | {FailureKind.THIRD_PARTY_IMPORT}
     if not any(result is not None and (result.kind in reasons or _is_typed(result)) for result in before):
-        details = listed(told(result) for result in before if result is not None)
+        details = listed(result_text(result) for result in before if result is not None)
         return ErrorType.TEST_UNEXPECTED_FAIL, ("No new test was red because the behaviour was missing.", *details)
     return None, ()
 
@@ -236,7 +236,7 @@ def after(green: TestRun, test: TestId) -> str:
     result = green.results.get(test) or green.broken(test.partition("::")[0])
     if result is None:
         return f"{test}: did not run"
-    return told(result) if result.id == test else f"{test}: {told(result)}"
+    return result_text(result) if result.id == test else f"{test}: {result_text(result)}"
 
 
 def _outcome(run: TestRun, test: TestId) -> CaseOutcome | None:

@@ -91,7 +91,7 @@ def listed(entries: Iterable[str]) -> tuple[str, ...]:
     return (*shown, f"... and {rest} more") if rest else shown
 
 
-def told(result: TestResult) -> str:
+def result_text(result: TestResult) -> str:
     """Return `path::test: outcome, and the line that names the error`."""
     return f"{result.id}: {result.kind or result.outcome}: {result.first_line}".removesuffix(": ")
 

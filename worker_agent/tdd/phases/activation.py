@@ -10,7 +10,7 @@ from shared.models import Issue
 from shared.pending import mark
 from shared.pending.marked import Marked
 from shared.pending.source import activated, find, path_of
-from worker_agent.tdd.judging.verdict import ErrorType, Verdict, listed, told
+from worker_agent.tdd.judging.verdict import ErrorType, Verdict, listed, result_text
 from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
 
 
@@ -73,7 +73,7 @@ def judge(baseline: TestRun, run: TestRun, test: TestId, unstable: Collection[Te
     if not run.finished or run.controlled is False or run.broken(path_of(test)) or not run.failed.isdisjoint(cases):
         return None
     if not any(result.outcome is CaseOutcome.PASSED for result in cases.values()):
-        details = listed(told(result) for result in cases.values()) or (f"{test}: did not run",)
+        details = listed(result_text(result) for result in cases.values()) or (f"{test}: did not run",)
         return Verdict(ErrorType.WORKFLOW_ABORTED, details)
     gone = baseline.passed - run.passed - {*cases, *unstable}
     if gone:

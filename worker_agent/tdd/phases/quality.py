@@ -94,7 +94,7 @@ def noted(base: Sequence[Ran], head: Sequence[Ran]) -> dict[str, str]:
     return {ran.command: ended.get(ran.command, NOT_BINDING) for ran in base}
 
 
-def told(runs: Iterable[Ran]) -> str:
+def outputs(runs: Iterable[Ran]) -> str:
     """Return the output of the commands that are not clean, for a prompt."""
     shown = (f"$ {ran.command}\n({ran.ending})\n{_cut(ran.output_tail)}" for ran in runs if not ran.clean)
     return "\n\n".join(shown)

@@ -79,7 +79,7 @@ class QualityFix:
             commit = await work.space.commit(tree, (start,), "Not cleaned up yet", ANY_TIME)
             topic = " ".join(filter(None, (work.topic, "quality")))
             turn = Attempt(round=work.held.fence.round, retry=retry)
-            prompt = self._prompt(work, (*problems, quality.told(await self._binding_runs(work, tree))), refused)
+            prompt = self._prompt(work, (*problems, quality.outputs(await self._binding_runs(work, tree))), refused)
             made = await self._session.edit(replace(work, topic=topic), mends.call, commit, turn, prompt)
             work.held.check()
             refused = tuple(await judge(made))

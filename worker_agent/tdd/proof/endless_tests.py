@@ -66,7 +66,7 @@ async def apart(
         run = await subject.run(tree, laid, chosen, bound(baseline))
         if not run.finished and not ended_from_outside(run):
             return None
-        runs.append(_told(unit, run))
+        runs.append(_with_failure(unit, run))
     return merged(runs)
 
 
@@ -85,7 +85,7 @@ def _units(subject: ProofSubject, files: Collection[str], comparison: Comparison
     return [unit for path in sorted(files) for unit in now.names(path) if unit in altered or not before.has(unit)]
 
 
-def _told(unit: str, run: TestRun) -> TestRun:
+def _with_failure(unit: str, run: TestRun) -> TestRun:
     """Return the run, with a test that did not end in it as a failed one."""
     if not ended_from_outside(run):
         return run

@@ -230,14 +230,16 @@ async def _with_doubts(
     presence = await doubts.of_presence(subject, run.proven, run.run, found, budget)
     readers = await of_readers(subject, run.proven, run.run, found, budget)
     tolerance = await doubts.of_tolerance(subject, run.proven, run.run)
-    unclear = (*beside.doubts, *simple, *(one.told for one in branches), *await unguarded(probe))
+    unclear = (*beside.doubts, *simple, *(one.sentence for one in branches), *await unguarded(probe))
     hooked = await of_hooks(subject, before.old.comparison, run.proven, run.run)
     read = await to_thread.run_sync(doubts.read, subject, run.proven)
     asked = (*read, *unclear, *presence, *readers, *tolerance, *hooked)
     return replace(
         so_far,
         proof=replace(
-            so_far.proof, doubts=listed((*so_far.proof.doubts, *asked)), remarks=(*so_far.proof.remarks, *beside.told)
+            so_far.proof,
+            doubts=listed((*so_far.proof.doubts, *asked)),
+            remarks=(*so_far.proof.remarks, *beside.sentences),
         ),
     )
 

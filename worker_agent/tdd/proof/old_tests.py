@@ -80,7 +80,7 @@ async def on_head(subject: ProofSubject, old: OldTests, red: TestRun, head: Test
     for entry in judged:
         was_green, is_red = _passes(subject, run, entry), _is_red(subject, red, entry)
         if not was_green:
-            changed.append(_told(entry, is_red=is_red))
+            changed.append(_changed_test(entry, is_red=is_red))
         if not is_red and entry.loses:
             doubtful[was_green].append(entry)
     alone = max(run.seconds, red.seconds)
@@ -131,7 +131,7 @@ def _is_red(subject: ProofSubject, red: TestRun, entry: ComparedTest) -> bool:
     return any(test in red.failed for test in cases) or (not cases and red.broken(now.partition("::")[0]) is not None)
 
 
-def _told(entry: ComparedTest, *, is_red: bool) -> ChangedTest:
+def _changed_test(entry: ComparedTest, *, is_red: bool) -> ChangedTest:
     why = "the new version fails on the base" if is_red else "the new version passes on the base, too"
     return ChangedTest(entry.name, f"{entry.text}; the old version fails on the head, {why}", diff(entry))
 

@@ -39,10 +39,10 @@ STATEMENTS = "No test that the change concerns fails with these files as they we
 
 @dataclass
 class Untested:
-    """Changed code that no test notices: `doubts` are about new functions, `told` are remarks about the rest."""
+    """Changed code that no test notices: `doubts` are about new functions, `sentences` are remarks about the rest."""
 
     doubts: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
     silent: set[tuple[str, str]] = field(default_factory=set)
     """Path and name of the functions that no test notices."""
 
@@ -82,8 +82,8 @@ async def untested(probe: Probe) -> Untested:
     seen.doubts += [
         VALUE.format(one.path, name) for one in made if still and one.path in plain for name in revalued(one)
     ]
-    seen.told += [FUNCTIONS.format(", ".join(silent_ones))] if silent_ones else []
-    seen.told += [STATEMENTS.format(", ".join(f"`{path}`" for path in sorted(plain)))] if still else []
+    seen.sentences += [FUNCTIONS.format(", ".join(silent_ones))] if silent_ones else []
+    seen.sentences += [STATEMENTS.format(", ".join(f"`{path}`" for path in sorted(plain)))] if still else []
     return seen
 
 

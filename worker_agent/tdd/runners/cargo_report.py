@@ -231,7 +231,7 @@ def taken_apart(data: bytes) -> Stream:
         elif isinstance(binary := found.get("target"), str):
             _framed(stream, binary, found)
         elif stream.sessions and stream.sessions[-1].code is None:
-            _told(stream.sessions[-1], line)
+            _take_line(stream.sessions[-1], line)
     return stream
 
 
@@ -263,7 +263,7 @@ def _framed(stream: Stream, binary: str, frame: dict[str, Any]) -> None:
         stream.sessions.append(Session(name))
 
 
-def _told(session: Session, line: str) -> None:
+def _take_line(session: Session, line: str) -> None:
     at = line.find(_EVENT)
     event = json_object(line[at:]) if at >= 0 and session.binary != DOCTESTS else {}
     if event:
