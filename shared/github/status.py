@@ -187,7 +187,7 @@ class StatusBoard:
     async def _tell(self, held: Held, words: Words) -> None:
         if not held.ack.id:
             log.info("status_not_shown", outcome="skipped", lock=held.fence.key.ref)
-        elif held.told is None or _content(held.told) != _content(words):
+        elif held.posted_words is None or _content(held.posted_words) != _content(words):
             stage = _data(words).get("stage")
             await tell(held, words, Stage(stage) if stage in frozenset(Stage) else None)
 

@@ -75,11 +75,11 @@ class Claimant:
     """The claimant: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
 
     `accounts` are the engine's ids, of which other agents use `siblings`. `delay` returns the seconds until the account
-    may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
-    `read_up_to` returns the highest comment id of a thread that this process has read. `suspects` are epochs that one
-    look found dead: the commit of the fence, and the boot time of that look. `holding` are the items held just now.
-    By ref, `ended` is the nonce of an epoch whose end this process has told in its comment, `told` that of one whose
-    comment no late edit can change any more.
+    may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with, `read_up_to`
+    returns the highest comment id of a thread that this process has read. `suspects` are epochs that one look found
+    dead: the commit of the fence, and the boot time of that look. `holding` are the items held just now. By ref,
+    `ended_comments` is the nonce of an epoch whose end this process has told in its comment, `final_comments` that of
+    one whose comment no late edit can change any more.
     """
 
     agent: str
@@ -95,8 +95,8 @@ class Claimant:
     breaker: Breaker = field(default_factory=Breaker)
     suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
     holding: set[ItemKey] = field(default_factory=set)
-    ended: dict[str, str] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
+    ended_comments: dict[str, str] = field(default_factory=dict)
+    final_comments: dict[str, str] = field(default_factory=dict)
 
 
 def is_mine(agent: str, nonce: str, claimant: Claimant) -> bool:

@@ -47,7 +47,7 @@ async def tell_ends(port: Port, fences: Iterable[Fence], claimant: Claimant, now
             continue
         told += count or 0
         if count is not None and _is_certain(fence, claimant, now):
-            claimant.told[fence.key.ref] = fence.nonce
+            claimant.final_comments[fence.key.ref] = fence.nonce
     return told
 
 
@@ -57,9 +57,9 @@ def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:
     An end that this process has told itself is looked at once, when no late edit can come any more.
     """
     ref, nonce = fence.key.ref, fence.nonce
-    if fence.format == 1 or claimant.told.get(ref) == nonce or now - fence.stamped >= OLD:
+    if fence.format == 1 or claimant.final_comments.get(ref) == nonce or now - fence.stamped >= OLD:
         return False
-    own = claimant.ended.get(ref) == nonce
+    own = claimant.ended_comments.get(ref) == nonce
     return now - fence.stamped >= YOUNG if fence.free and not own else _is_certain(fence, claimant, now)
 
 

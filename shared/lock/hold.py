@@ -51,10 +51,10 @@ TURN_SECONDS = 0.2
 class Held:
     """The proof of a lease; only `begin` makes one. Check it after every await that precedes an effect.
 
-    `words` are the text that its comment is to have, `told` the one that it certainly has, and `leads_to` the stage
-    that they name, which the fence may reach only after they have been told. `sent` are the things that it has made or
-    may have made, by the fence's names for them. `edits` and `moves` are the queues of the writers of the comment and
-    of the fence; `memory` is what its agent keeps about the item.
+    `words` are the text that its comment is to have, `posted_words` the one that it certainly has, and `leads_to` the
+    stage that they name, which the fence may reach only after they have been told. `sent` are the things that it has
+    made or may have made, by the fence's names for them. `edits` and `moves` are the queues of the writers of the
+    comment and of the fence; `memory` is what its agent keeps about the item.
     """
 
     port: Port
@@ -65,7 +65,7 @@ class Held:
     server: tuple[datetime, float]
     seal: InitVar[object]  # not a field: `dataclasses.replace` must not make a second proof
     words: Words = NO_WORDS
-    told: Words | None = None
+    posted_words: Words | None = None
     leads_to: Stage | None = None
     posted: float | None = None
     edited_at: datetime | None = None
@@ -94,7 +94,7 @@ class Held:
 
 def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
     """Return the proof for a lease that `claim` has just won."""
-    for known in (claimant.ended, claimant.told):
+    for known in (claimant.ended_comments, claimant.final_comments):
         known.pop(lease.fence.key.ref, None)
     texts = [write_ack(lease.ack, claimant.keys, lease.words)] + ([] if lease.replaced is None else [lease.replaced])
     return Held(
@@ -106,7 +106,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
         server=(lease.at, lease.boot),
         seal=_SEAL,
         words=lease.words,
-        told=lease.words if lease.edited_at is not None or lease.posted is not None else None,
+        posted_words=lease.words if lease.edited_at is not None or lease.posted is not None else None,
         posted=lease.posted,
         beaten=lease.boot,
         edited=lease.boot,
@@ -177,7 +177,7 @@ async def tell(held: Held, words: Words, leads_to: Stage | None = None) -> None:
     `leads_to` is the stage that the words name: an end that is told needs no second edit when the lock is released.
     """
     held.leads_to = leads_to
-    if held.told is None or not held.ack.id or held.port.boot() - held.edited >= JUST_WRITTEN_SECONDS:
+    if held.posted_words is None or not held.ack.id or held.port.boot() - held.edited >= JUST_WRITTEN_SECONDS:
         await beat(held, words)
         return
     async with turn(held, held.edits):
@@ -290,9 +290,9 @@ async def release(held: Held, state: AckState | None = None) -> bool:
 async def _tell_end(held: Held, state: AckState | None) -> None:
     """Tell people of the end, unless the last words say so already: they were told after the item was handed over."""
     ended = state or _over(held)
-    is_told = held.told == held.words and held.ack.state is ended
+    is_told = held.posted_words == held.words and held.ack.state is ended
     if is_told or (held.ack.id and await _rewrite(held, ended)):
-        held.claimant.ended[held.fence.key.ref] = held.ack.nonce
+        held.claimant.ended_comments[held.fence.key.ref] = held.ack.nonce
 
 
 def _over(held: Held) -> AckState:
@@ -313,14 +313,14 @@ async def _rewrite(held: Held, state: AckState | None = None) -> bool:
     ack = replace(held.ack, state=state or (AckState.ACTIVE if _at_work(held) else _over(held)))
     keys = held.claimant.keys
     held.written |= {_digest(write_ack(ack, keys, held.words)), _digest(write_ack(ack, keys))}
-    held.told = None
+    held.posted_words = None
     try:
         edited = await edit(held.port, ack.id, ack, keys, held.words, _nothing if held.lost else held.check)
     except NotAllowed:
         return True
     if edited is None:
         return False
-    held.ack, held.edited_at, held.told, held.edited = ack, edited.updated_at, held.words, held.port.boot()
+    held.ack, held.edited_at, held.posted_words, held.edited = ack, edited.updated_at, held.words, held.port.boot()
     return True
 
 
