@@ -69,7 +69,7 @@ class Drafting:
         self._coder = coder
         self._policy = policy
 
-    async def draft(self, story: Issue, heard: Conversation, fence: Fence) -> Plan:
+    async def draft(self, story: Issue, thread: Conversation, fence: Fence) -> Plan:
         """Return a valid plan of `story` for the round of `fence`; the one decided at our terminal, if any.
 
         Raises `StoryUnusable`, `StoryEdited`, `StoryChanged`, `AnswerUnusable`, and `RunFailed` or `RunEnded` if the
@@ -79,7 +79,7 @@ class Drafting:
             return self._policy.decided.plan_of(story)
         check(story)
         await self._check_wording(story, fence)
-        said = await self.said(heard, fence.attempt, begun_anew=not fence.round)
+        said = await self.said(thread, fence.attempt, begun_anew=not fence.round)
         known = await self.known(story, said.discussion)
         return await self.planned(story, known, said.feedback, fence.round)
 
@@ -90,12 +90,12 @@ class Drafting:
         if story.author != self._policy.account and not await self._listener.may_write(story.author.login):
             raise StoryEdited
 
-    async def said(self, heard: Conversation, revision: int, *, begun_anew: bool) -> Said:
+    async def said(self, thread: Conversation, revision: int, *, begun_anew: bool) -> Said:
         """Return what trusted people said before plan `revision`.
 
         If the story is begun anew, words about an older plan count as discussion.
         """
-        earlier, since = heard.before(revision), heard.since(revision)
+        earlier, since = thread.before(revision), thread.since(revision)
         if begun_anew:
             earlier, since = (*earlier, *since), ()
         discussion = conversation.words(await self._listener.trusted(earlier[-COMMENTS_SHOWN:]))

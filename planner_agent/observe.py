@@ -69,14 +69,14 @@ class Listener:
         ordered = [thread[id] for id in sorted(thread)]
         return conversation.of(ordered, number, self._claimant.accounts, self._claimant.keys)
 
-    async def order(self, heard: Conversation, revision: int) -> PlanCommand | None:
+    async def order(self, thread: Conversation, revision: int) -> PlanCommand | None:
         """Return the last decision on plan `revision`: at our terminal, else by somebody with write access.
 
         Where plans are approved at a terminal, no comment approves one.
         """
         if self._policy.decided is not None:
-            return _decided(self._policy.decided, heard, revision)
-        for order in heard.orders(revision):
+            return _decided(self._policy.decided, thread, revision)
+        for order in thread.orders(revision):
             if order.verb is Verb.APPROVE and self._policy.approval is Approval.TERMINAL:
                 continue
             if await self.may_write(order.login):
@@ -92,9 +92,9 @@ class Listener:
         return (await self._forge.people.permission(login)).may_write
 
 
-def _decided(decided: PreapprovedPlan, heard: Conversation, revision: int) -> PlanCommand | None:
+def _decided(decided: PreapprovedPlan, thread: Conversation, revision: int) -> PlanCommand | None:
     """Return the decision at a terminal as one on the plan in the thread: approve it, or replace it by another."""
-    current = heard.current(revision)
+    current = thread.current(revision)
     if current is None:
         return None
     same = current.sha == decided.sha and current.story == decided.story

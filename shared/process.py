@@ -130,7 +130,7 @@ async def streamed(
     limit: list[str] = []
     hard = anyio.current_time() + patience.deadline_seconds
 
-    def heard() -> None:
+    def on_output() -> None:
         scope.deadline = min(hard, anyio.current_time() + patience.silence_seconds)
 
     async def watch(process: Process, guard: Guard) -> None:
@@ -140,15 +140,15 @@ async def streamed(
 
     ours, theirs = socket.socketpair()
     with anyio.CancelScope() as scope, ours, theirs:
-        heard()
+        on_output()
         async with (
             _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=theirs.fileno(), stderr=PIPE) as process,
             anyio.create_task_group() as pumps,
         ):
             theirs.close()
             pumps.start_soon(_feed, process, stdin)
-            pumps.start_soon(_receive, ours, sinks[0], heard)
-            pumps.start_soon(_pour, process.stderr, sinks[1], heard)
+            pumps.start_soon(_receive, ours, sinks[0], on_output)
+            pumps.start_soon(_pour, process.stderr, sinks[1], on_output)
             if patience.guard is not None:
                 pumps.start_soon(watch, process, patience.guard)
             await process.wait()
@@ -235,20 +235,20 @@ async def _feed(process: Process, data: bytes) -> None:
         return  # the child closed its input first; its exit code tells whether that was a fault
 
 
-async def _pour(stream: ByteReceiveStream | None, sink: Sink, heard: Callable[[], None]) -> None:
+async def _pour(stream: ByteReceiveStream | None, sink: Sink, on_output: Callable[[], None]) -> None:
     if stream is None:
         return
     async for chunk in stream:
-        heard()
+        on_output()
         sink(chunk)
 
 
-async def _receive(ours: socket.socket, sink: Sink, heard: Callable[[], None]) -> None:
+async def _receive(ours: socket.socket, sink: Sink, on_output: Callable[[], None]) -> None:
     ours.setblocking(False)
     loop = asyncio.get_running_loop()
     with suppress(ConnectionResetError):
         while chunk := await loop.sock_recv(ours, CHUNK_BYTES):
-            heard()
+            on_output()
             sink(chunk)
 
 

@@ -84,7 +84,7 @@ class Observer:
     async def _whole(self, fence: Fence, reading: CiObservation) -> Snapshot:
         issue = await self._forge.issues.issue(fence.key.number)
         pull_request = await self._forge.pulls.pull_request(fence.pr)
-        await self._policy.base.heard(pull_request.base_branch)
+        await self._policy.base.note_target(pull_request.base_branch)
         head = await self._head(fence, pull_request)
         unknown = head is Head.OURS and pull_request.open and pull_request.mergeable is None
         return Snapshot(

@@ -70,9 +70,9 @@ class Answers:
 
     async def _attended(self, listed: Issue) -> str:
         number = listed.number
-        heard = await self._from.reader.hear(listed, None)
-        orders = [one for one in heard.orders if one.verb in VERBS]
-        ignored = [{"id": id, "why": why} for id, why in heard.ignored]
+        new_commands = await self._from.reader.hear(listed, None)
+        orders = [one for one in new_commands.orders if one.verb in VERBS]
+        ignored = [{"id": id, "why": why} for id, why in new_commands.ignored]
         entries: list[dict[str, Any]] = []
         if orders:
             reply = await self._from.port.request(ReadFence(ItemKey(Role.PLANNER, number)))
@@ -82,13 +82,13 @@ class Answers:
                 return ""
             entries = [entry(order, await self._carry_out(order, fence, reply.at)) for order in orders]
         if entries or ignored:
-            await self._note(number, entries, ignored, heard)
+            await self._note(number, entries, ignored, new_commands)
         return "; ".join(f"{one['command']}: {one['outcome']}" for one in entries)
 
     async def _note(
-        self, number: int, entries: list[dict[str, Any]], ignored: list[dict[str, Any]], heard: NewCommands
+        self, number: int, entries: list[dict[str, Any]], ignored: list[dict[str, Any]], new_commands: NewCommands
     ) -> None:
-        edited = [one for one in refusals(heard) if one["command"] in {f"/{verb}" for verb in VERBS}]
+        edited = [one for one in refusals(new_commands) if one["command"] in {f"/{verb}" for verb in VERBS}]
         await self._from.status.note(number, Notice(number, "commands"), commands=[*entries, *edited], ignored=ignored)
 
     async def _carry_out(self, order: Command, fence: Fence | None, now: datetime) -> str:

@@ -38,16 +38,16 @@ class Remarks:
         ordered = await self._approval.of(pull_request, replace(verdict, at=last), ())
         return () if ordered.word is not Word.NONE else tuple(dict.fromkeys(one.author.login for one in heard))
 
-    async def _without_answers(self, pull_request: PullRequest, heard: list[Review]) -> list[Review]:
+    async def _without_answers(self, pull_request: PullRequest, reviews: list[Review]) -> list[Review]:
         """Return those with words of their own, or that begin a thread on a line."""
-        silent = any(not one.body.strip() for one in heard)
+        silent = any(not one.body.strip() for one in reviews)
         if not silent:
-            return heard
+            return reviews
         if (await self._forge.rules.of(pull_request.base_branch)).conversations:
-            return [one for one in heard if one.body.strip()]  # GitHub itself waits for threads to be resolved
+            return [one for one in reviews if one.body.strip()]  # GitHub itself waits for threads to be resolved
         inline = await self._forge.reviews.comments(pull_request.number)
         begun = {one.review_id for one in inline if one.in_reply_to is None}
-        return [one for one in heard if one.body.strip() or one.id in begun]
+        return [one for one in reviews if one.body.strip() or one.id in begun]
 
     def _is_by_person(self, review: Review) -> bool:
         """Return whether neither an App nor an agent wrote it, not even an agent whose key is not known here."""

@@ -143,9 +143,9 @@ class Webhook:
             return self._refused(400, "broken off")
         if not signed(body, signature, self._secret):
             return self._refused(401, "not signed by the secret")
-        return self._heard(body, request.headers.get("X-GitHub-Delivery", ""))
+        return self._handle_event(body, request.headers.get("X-GitHub-Delivery", ""))
 
-    def _heard(self, body: bytes, delivery: str) -> web.Response:
+    def _handle_event(self, body: bytes, delivery: str) -> web.Response:
         if not self._is_new(delivery):
             return _answer(200, "known already")
         name = repository_of(body)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from shared.errors import Blocked, EngineError, Lost, Transient, Unauthorized
-from shared.github.pacing import heard
+from shared.github.pacing import reporting_waits
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.scheduling.items import Agent, Candidate, Ended, Result, Skip, Step
@@ -41,7 +41,7 @@ class ObservedAgent:
         self._health.ticked(self.repository)
         self._recorder.look_at_pace()
         try:
-            with heard(self._waits):
+            with reporting_waits(self._waits):
                 found = await self._agent.discover()
         except Unauthorized as error:
             self._note_token(str(error))
@@ -63,7 +63,7 @@ class ObservedAgent:
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Look at one candidate closely and try to get it."""
-        with heard(self._waits):
+        with reporting_waits(self._waits):
             return await self._agent.claim(candidate)
 
     @asynccontextmanager
@@ -102,7 +102,7 @@ class ObservedAgent:
 
     async def revoked(self, number: int) -> str | None:
         """Return why a person's order ends the work on an item we hold; None if nothing does."""
-        with heard(self._waits):
+        with reporting_waits(self._waits):
             return await self._agent.revoked(number)
 
     async def stop(self, held: Held, reason: str) -> None:

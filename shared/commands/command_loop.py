@@ -181,19 +181,19 @@ class CommandLoop:
     def _halted(self, target: CommandTarget) -> bool:
         return bool(self._names.read(target.case.thread.labels).stages & HALTED)
 
-    async def _answer(self, heard: NewCommands, target: CommandTarget) -> list[str]:
+    async def _answer(self, new_commands: NewCommands, target: CommandTarget) -> list[str]:
         """Carry out each command in turn; after one that moved something the item is read again."""
-        number, entries, done = target.case.thread.number, refusals(heard), list[str]()
-        for order in heard.orders:
+        number, entries, done = target.case.thread.number, refusals(new_commands), list[str]()
+        for order in new_commands.orders:
             outcome, moved = await self._carry_out(order, target)
             if outcome:
                 entries.append(entry(order, outcome))
             if moved:
                 done.append(f"{order}: {outcome}")
                 target = await self._targets.target(number)
-        late = await self._late(heard.talk, target)
-        await self._note(number, entries, heard, late)
-        await self._explain(number, heard, target.track, target.stage)
+        late = await self._late(new_commands.talk, target)
+        await self._note(number, entries, new_commands, late)
+        await self._explain(number, new_commands, target.track, target.stage)
         return done
 
     def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
@@ -274,15 +274,15 @@ class CommandLoop:
             self._reader.forget(listed.number)
             raise
 
-    async def _heed(self, held: Held, listed: Issue, heard: NewCommands) -> str | None:
-        told, reason, track = refusals(heard), None, self._track(listed)
-        for order in heard.orders:
+    async def _heed(self, held: Held, listed: Issue, new_commands: NewCommands) -> str | None:
+        entries, reason, track = refusals(new_commands), None, self._track(listed)
+        for order in new_commands.orders:
             outcome, ends = await self._interrupt(order, listed, held)
             if outcome:
-                told.append(entry(order, outcome))
+                entries.append(entry(order, outcome))
             reason = reason or (str(order) if ends else None)
-        await self._note(listed.number, told, heard)
-        await self._explain(listed.number, heard, track, held.fence.stage)
+        await self._note(listed.number, entries, new_commands)
+        await self._explain(listed.number, new_commands, track, held.fence.stage)
         return reason
 
     async def _interrupt(self, order: Command, listed: Issue, held: Held) -> tuple[str, bool]:
@@ -298,38 +298,38 @@ class CommandLoop:
         self,
         number: int,
         entries: Sequence[Mapping[str, Any]],
-        heard: NewCommands,
+        new_commands: NewCommands,
         late: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        ignored = [*({"id": id, "why": why} for id, why in heard.ignored), *late]
+        ignored = [*({"id": id, "why": why} for id, why in new_commands.ignored), *late]
         if entries or ignored:
             await self._status.note(number, Notice(number, "commands"), commands=entries, ignored=ignored)
 
-    async def _explain(self, number: int, heard: NewCommands, track: Track, stage: Stage) -> None:
+    async def _explain(self, number: int, new_commands: NewCommands, track: Track, stage: Stage) -> None:
         """Point people who meant a command to it, once. A comment on a plan may be an answer even with a mention."""
         fits = offered(track, stage, without=self._unavailable) or "No command works here now."
-        if heard.unknown:
-            word = one_line(heard.unknown[0].word, 30)
+        if new_commands.unknown:
+            word = one_line(new_commands.unknown[0].word, 30)
             await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
         elif self._asks(stage):
-            await self._hint(number, heard, stage)
-        elif self._login and await self._is_called(heard.talk):
+            await self._hint(number, new_commands, stage)
+        elif self._login and await self._is_called(new_commands.talk):
             told = "Please begin a comment with a command to tell me what to do here."
             await self._replies.once(number, "mentioned", f"{told} {fits}")
 
-    async def _hint(self, number: int, heard: NewCommands, stage: Stage) -> None:
+    async def _hint(self, number: int, new_commands: NewCommands, stage: Stage) -> None:
         """Tell people whose words approve a plan, which has no effect, how to approve it."""
-        ordered = any(order.verb in {Verb.APPROVE, Verb.REJECT, Verb.EDIT} for order in heard.orders)
+        ordered = any(order.verb in {Verb.APPROVE, Verb.REJECT, Verb.EDIT} for order in new_commands.orders)
         if stage is not Stage.AWAITING_APPROVAL or ordered:
             return
-        if await self._reader.by_writers(one for one in heard.talk if consents(one.body)):
+        if await self._reader.by_writers(one for one in new_commands.talk if consents(one.body)):
             how = BY_CONFIGURATION[Verb.APPROVE].sentence if Verb.APPROVE in self._unavailable else APPROVE
             await self._replies.once(number, "approve-by-command", how)
 
 
-def refusals(heard: NewCommands) -> list[dict[str, Any]]:
+def refusals(new_commands: NewCommands) -> list[dict[str, Any]]:
     """Return the record entries of commands that were given by editing a comment."""
-    return [entry(order, EDITED) | {"id": name} for order, name in heard.edited]
+    return [entry(order, EDITED) | {"id": name} for order, name in new_commands.edited]
 
 
 def _leads_on(target: CommandTarget) -> Stage:

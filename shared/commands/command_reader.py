@@ -70,34 +70,34 @@ class CommandReader:
         self._people = people
         self._status = status
         self._boot = boot
-        self._heard: dict[int, _Baseline] = {}
+        self._baselines: dict[int, _Baseline] = {}
 
     def has_news(self, listed: Issue) -> bool:
         """Return whether somebody else than the engine may have written there since the last reading; no request."""
         number = listed.number
-        heard, known = self._heard.get(number), self._comments.known(number)
-        if heard is None:
+        baseline, known = self._baselines.get(number), self._comments.known(number)
+        if baseline is None:
             if not listed.comments:
                 return False
             if known is None or len(known) < listed.comments or spoken(known):
                 return True
-            heard = self._heard[number] = _Baseline(listed, {}, self._boot())
-        if known is not None and any(heard.comments.get(one.id) != one.updated_at for one in spoken(known)):
+            baseline = self._baselines[number] = _Baseline(listed, {}, self._boot())
+        if known is not None and any(baseline.comments.get(one.id) != one.updated_at for one in spoken(known)):
             return True
-        before, unread = heard.listed, known is None or len(known) < listed.comments
-        late = 0 <= self._boot() - heard.short_since < LATE_SECONDS
+        before, unread = baseline.listed, known is None or len(known) < listed.comments
+        late = 0 <= self._boot() - baseline.short_since < LATE_SECONDS
         if unread and (late or listed.comments > before.comments):
             return True
         if listed.comments < before.comments:
             return True
-        return self._is_doubtful(listed, heard, known or ())
+        return self._is_doubtful(listed, baseline, known or ())
 
-    def _is_doubtful(self, listed: Issue, heard: _Baseline, known: Iterable[Comment]) -> bool:
+    def _is_doubtful(self, listed: Issue, baseline: _Baseline, known: Iterable[Comment]) -> bool:
         """Return whether a comment may have been edited, or have replaced another, since the last reading."""
-        before = heard.listed
+        before = baseline.listed
         if listed.updated_at <= before.updated_at:
             return False
-        if self._boot() - heard.at >= LATER_SECONDS:
+        if self._boot() - baseline.at >= LATER_SECONDS:
             return True
         otherwise = replace(listed, updated_at=before.updated_at) != before
         return not otherwise and not _is_explained(listed, known)
@@ -111,7 +111,7 @@ class CommandReader:
         """Read a thread and return what is new; `fence` is that of its stage. On `Transient` it stays unread."""
         number = listed.number
         thread = await self._read(listed)
-        said, before = spoken(thread), self._heard.get(number)
+        said, before = spoken(thread), self._baselines.get(number)
         record = self._status.record_in(number, thread)
         dealt = {one.get("id") for kind in record.values() for one in kind}
         by_id = {one.id: one for one in said}
@@ -129,24 +129,24 @@ class CommandReader:
                 orders.append(command)
             else:
                 edited.append((command, name))
-        heard = before.comments if before else {}
-        new = [word for word in unknown(said) if word.comment_id not in heard]
+        baseline = before.comments if before else {}
+        new = [word for word in unknown(said) if word.comment_id not in baseline]
         words = [word for word in new if await self._may_write(word.author.login)]
         strange = {word.comment_id for word in unknown(said)}
         talk = [
             one
             for one in talked(thread)
-            if one.id not in strange and heard.get(one.id) != one.updated_at and one.id not in dealt
+            if one.id not in strange and baseline.get(one.id) != one.updated_at and one.id not in dealt
         ]
         self._note(listed, thread, short=len(thread) < listed.comments)
         return NewCommands(tuple(orders), tuple(words), tuple(ignored), tuple(edited), tuple(talk))
 
     def _note(self, listed: Issue, thread: Iterable[Comment], *, short: bool) -> None:
         """Note the comments read so far; missing ones may come late, or were deleted after the list was made."""
-        before, now = self._heard.get(listed.number), self._boot()
+        before, now = self._baselines.get(listed.number), self._boot()
         since = min(before.short_since, now) if before is not None else now
         comments = {one.id: one.updated_at for one in thread}
-        self._heard[listed.number] = _Baseline(listed, comments, now, since if short else math.inf)
+        self._baselines[listed.number] = _Baseline(listed, comments, now, since if short else math.inf)
 
     async def by_writers(self, talk: Iterable[Comment]) -> tuple[Comment, ...]:
         """Return the comments by people with write access. Raises `Transient`."""
@@ -154,17 +154,19 @@ class CommandReader:
 
     def forget(self, number: int) -> None:
         """Forget the last reading, so that the thread is read again: a command could not be carried out."""
-        self._heard.pop(number, None)
+        self._baselines.pop(number, None)
 
     async def _read(self, listed: Issue) -> tuple[Comment, ...]:
         """Return the comments known already if none can be missing among them; else read the thread."""
-        known, heard = self._comments.known(listed.number), self._heard.get(listed.number)
+        known, baseline = self._comments.known(listed.number), self._baselines.get(listed.number)
         if known is None or len(known) < listed.comments:
             return await self._comments.thread(listed.number)
-        if heard is None:
+        if baseline is None:
             return known
-        fewer = listed.comments < heard.listed.comments
-        return await self._comments.thread(listed.number) if fewer or self._is_doubtful(listed, heard, known) else known
+        fewer = listed.comments < baseline.listed.comments
+        return (
+            await self._comments.thread(listed.number) if fewer or self._is_doubtful(listed, baseline, known) else known
+        )
 
     async def _is_over(self, comment: Comment, verb: Verb, fence: Fence | None, *, held: bool) -> bool:
         """Return whether a command is stale; an interruption unanswered since the previous holder began never is.

@@ -50,7 +50,7 @@ class BaseBranch:
         self.name = self.default = default
         return True
 
-    async def heard(self, branch: str) -> None:
+    async def note_target(self, branch: str) -> None:
         """Note that a pull request of ours goes into `branch`, as after a renaming; each name is looked into once."""
         if branch == self.name or branch in self._others:
             return

@@ -26,7 +26,7 @@ _hears: ContextVar[Callable[[], None] | None] = ContextVar("paced", default=None
 
 
 @contextmanager
-def heard(waits: Callable[[], None]) -> Iterator[None]:
+def reporting_waits(waits: Callable[[], None]) -> Iterator[None]:
     """Call `waits` during the block at each look of a waiting write of this task: the task does not hang."""
     token = _hears.set(waits)
     try:

@@ -81,7 +81,7 @@ class Transcript:
                 status = event.get("error_status")
                 self.status = status if isinstance(status, int) else None
             case {"type": "assistant", "message": dict(message)}:
-                self._heard(message, event.get("error"))
+                self._read_message(message, event.get("error"))
             case {"type": "stream_event", "event": {"type": "message_start", "message": {"usage": dict(usage)}}}:
                 self._begun(usage)
             case {"type": "stream_event", "event": {"type": "message_delta", "usage": dict(usage)}}:
@@ -92,7 +92,7 @@ class Transcript:
             case _:
                 return  # of no consequence, or of a newer version
 
-    def _heard(self, message: Mapping[str, Any], error: object) -> None:
+    def _read_message(self, message: Mapping[str, Any], error: object) -> None:
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "text":

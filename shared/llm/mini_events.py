@@ -55,11 +55,11 @@ class Transcript:
             case {"type": "run", "model": str(model)}:
                 self.usage = replace(self.usage, model=model)
             case {"type": "message", "role": role}:
-                self._heard(role, event)
+                self._read_message(role, event)
             case _:
                 return  # of no consequence, or of a newer version
 
-    def _heard(self, role: object, event: Event) -> None:
+    def _read_message(self, role: object, event: Event) -> None:
         counted, said = event.get("usage"), event.get("content") if role == "assistant" else event.get("said")
         if isinstance(counted, dict):
             self.usage = _added(self.usage, counted)

@@ -62,11 +62,11 @@ class Transcript:
             case {"type": "system", "subtype": "init", "model": str(model)}:
                 self.usage = replace(self.usage, model=model)
             case {"type": "assistant", "message": dict(message)}:
-                self._heard(message)
+                self._read_message(message)
             case _:
                 return  # of no consequence, or of a newer version
 
-    def _heard(self, message: Mapping[str, Any]) -> None:
+    def _read_message(self, message: Mapping[str, Any]) -> None:
         content, counted = message.get("content"), message.get("usage")
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "text":

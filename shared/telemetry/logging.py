@@ -88,14 +88,14 @@ def bind_item(*, repo: str, issue: int, run: str | None = None) -> Iterator[None
 
 
 def _to(event_sink: EventSink) -> Processor:
-    def heard(_: object, level: str, event: EventDict) -> EventDict:
+    def pass_to_sink(_: object, level: str, event: EventDict) -> EventDict:
         if level not in {"debug", "info", "warning", "error"}:
             return event
         if event_sink(event) or level in {"debug", "info"}:
             raise structlog.DropEvent
         return event
 
-    return heard
+    return pass_to_sink
 
 
 def _renderer(json: bool) -> Processor:

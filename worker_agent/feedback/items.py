@@ -90,7 +90,7 @@ class Page:
 class AnswerRecord:
     """The facts that decide what is open: account ids whose words count, and versions that have been answered."""
 
-    heard: Collection[int]
+    trusted: Collection[int]
     answered: Collection[str]
     keys: Keyring
 
@@ -146,7 +146,7 @@ def _bodies(page: Page, known: AnswerRecord, verdicts: Mapping[int, str]) -> Ite
     for review in page.reviews:
         engines = _is_marked(page.number, review, known.keys)
         asks = verdicts[review.id] == ASKS or (not engines and review.state is ReviewState.COMMENTED)
-        if asks and review.author.id in known.heard and clean(review.body).strip():
+        if asks and review.author.id in known.trusted and clean(review.body).strip():
             at = stamp(review.submitted_at, review.body)
             yield Item(
                 (Remark(f"r{review.id}", at, review.author, review.submitted_at, review.body, by_engine=engines),)
@@ -162,7 +162,7 @@ def _threads(page: Page, known: AnswerRecord) -> Iterator[Item]:
     for comment in sorted(page.inline, key=lambda one: one.id):
         threads.setdefault(comment.in_reply_to or comment.id, []).append(comment)
     for root, comments in threads.items():
-        heard = [one for one in comments if one.author.id in known.heard and one.review_id not in dismissed]
+        heard = [one for one in comments if one.author.id in known.trusted and one.review_id not in dismissed]
         said = tuple(_inline(one, reviews.get(one.review_id or 0), one.review_id in marked) for one in heard)
         if any(not one.ours for one in said):
             first = comments[0]
@@ -180,7 +180,7 @@ def _inline(comment: ReviewComment, review: Review | None, by_engine: bool) -> R
 
 def _conversation(page: Page, known: AnswerRecord) -> Iterator[Item]:
     for comment in page.thread:
-        if comment.author.id in known.heard and _is_spoken(comment):
+        if comment.author.id in known.trusted and _is_spoken(comment):
             at = stamp(comment.updated_at, comment.body)
             yield Item((Remark(f"t{comment.id}", at, comment.author, comment.updated_at, comment.body),))
 

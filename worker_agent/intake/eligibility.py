@@ -69,12 +69,12 @@ class Eligibility:
 
     def taken(self, number: int) -> None:
         """Record that another agent holds this issue: it begins, whatever lists show."""
-        self._same_files.heard(number, begins=True)
+        self._same_files.note_start(number, begins=True)
 
     async def intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:
         """Return the work that a claim of this candidate would begin, or the sentence why it is not claimed."""
         wish = await self._intent(candidate, fence)
-        self._same_files.heard(candidate.number, begins=not isinstance(wish, str))
+        self._same_files.note_start(candidate.number, begins=not isinstance(wish, str))
         return wish
 
     async def _intent(self, candidate: Candidate, fence: Fence | None) -> Intent | str:

@@ -46,7 +46,7 @@ class SameFiles:
         self._waiting: dict[int, Sharing] = {}
         self._freed: dict[int, int] = {}
 
-    def heard(self, number: int, *, begins: bool) -> None:
+    def note_start(self, number: int, *, begins: bool) -> None:
         """Record whether an issue was beginning, by any agent, at the last look."""
         (self._beginning.add if begins else self._beginning.discard)(number)
 

@@ -61,8 +61,8 @@ async def test_another_base_of_a_pull_request_is_looked_into_once() -> None:
     site = Site("main")
     base = BaseBranch("main", ask=site.repository)
     for branch in ("main", "release", "release", "main"):
-        await base.heard(branch)
+        await base.note_target(branch)
     assert (base.name, site.asked) == ("main", 1)
     site.default = "trunk"
-    await base.heard("trunk")
+    await base.note_target("trunk")
     assert (base.name, site.asked) == ("trunk", 2)

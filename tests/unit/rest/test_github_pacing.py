@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fakes.clock import PassingClock
 
-from shared.github.pacing import LOOK_SECONDS, Pacing, heard
+from shared.github.pacing import LOOK_SECONDS, Pacing, reporting_waits
 from shared.telemetry.health_state import STUCK_SECONDS, HealthState
 
 
@@ -68,7 +68,7 @@ async def test_a_tick_that_waits_for_its_turn_lives_and_one_that_hangs_does_not(
     for _ in range(90):
         await pacing.wait()
     began = clock.seconds
-    with heard(lambda: health.ticked("a/waits")):
+    with reporting_waits(lambda: health.ticked("a/waits")):
         await pacing.wait()
     assert clock.seconds - began > STUCK_SECONDS + 90
     assert health.pulses["a/waits"].ticked >= clock.seconds - LOOK_SECONDS

@@ -78,9 +78,9 @@ def test_what_another_agent_is_about_to_begin_counts_although_no_list_shows_it(
 ) -> None:
     looked = Looked(listed(first, second))
     assert looked.waits(second) == 0, "nobody begins the first: it may be blocked itself"
-    looked.files.heard(1, begins=True)
+    looked.files.note_start(1, begins=True)
     assert looked.waits(second) == (1 if waits else 0)
-    looked.files.heard(1, begins=False)
+    looked.files.note_start(1, begins=False)
     assert looked.waits(second) == 0
 
 
