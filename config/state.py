@@ -22,7 +22,7 @@ from typing import Self
 import structlog
 
 from shared.errors import Misconfigured
-from shared.filesystem.disk_space import DiskFull, no_room
+from shared.filesystem.disk_space import DiskFull, as_disk_full
 from shared.workflow import Role
 
 log = structlog.get_logger()
@@ -235,7 +235,7 @@ def _sync_directory(directory: Path) -> None:
 def _unusable(path: Path, error: OSError) -> Misconfigured | DiskFull:
     if isinstance(error, FileExistsError | NotADirectoryError):
         return Misconfigured(f"The state directory cannot be used: {path} is not a directory: give another state_dir.")
-    return no_room(error, path) or Misconfigured(
+    return as_disk_full(error, path) or Misconfigured(
         f"The state directory cannot be used: {path}: {error.strerror}. Make it writable for this account, "
         f"or give another state_dir."
     )

@@ -52,7 +52,7 @@ class StoryEdited(Blocked):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TrustedComments:
     """Trusted people's words: about the story itself, and about the plan that came before."""
 
     discussion: str = ""
@@ -79,7 +79,7 @@ class Drafting:
             return self._policy.decided.plan_of(story)
         check(story)
         await self._check_wording(story, fence)
-        said = await self.said(thread, fence.attempt, begun_anew=not fence.round)
+        said = await self.trusted_comments(thread, fence.attempt, begun_anew=not fence.round)
         known = await self.known(story, said.discussion)
         return await self.planned(story, known, said.feedback, fence.round)
 
@@ -90,7 +90,7 @@ class Drafting:
         if story.author != self._policy.account and not await self._listener.may_write(story.author.login):
             raise StoryEdited
 
-    async def said(self, thread: Conversation, revision: int, *, begun_anew: bool) -> Said:
+    async def trusted_comments(self, thread: Conversation, revision: int, *, begun_anew: bool) -> TrustedComments:
         """Return what trusted people said before plan `revision`.
 
         If the story is begun anew, words about an older plan count as discussion.
@@ -100,7 +100,7 @@ class Drafting:
             earlier, since = (*earlier, *since), ()
         discussion = conversation.words(await self._listener.trusted(earlier[-COMMENTS_SHOWN:]))
         feedback = conversation.words(await self._listener.trusted(since[-COMMENTS_SHOWN:]))
-        return Said(discussion[-DISCUSSION_CHARS:], feedback[-DISCUSSION_CHARS:])
+        return TrustedComments(discussion[-DISCUSSION_CHARS:], feedback[-DISCUSSION_CHARS:])
 
     async def known(self, story: Issue, discussion: str) -> PlanningContext:
         """Return the context of a plan of `story` besides its text. Costs no paid call."""

@@ -60,13 +60,13 @@ Lines = Annotated[tuple[Line, ...], Field(max_length=30)]
 Keys = Annotated[tuple[Key, ...], Field(max_length=20)]
 
 
-class _Part(BaseModel):
+class _StrictModel(BaseModel):
     """A frozen part of a plan; unknown keys and wrong types are refused."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class PlanStep(_Part):
+class PlanStep(_StrictModel):
     """One step of the work; `depends_on` are the ids of others."""
 
     id: Key
@@ -75,7 +75,7 @@ class PlanStep(_Part):
     depends_on: Keys = ()
 
 
-class Ambiguity(_Part):
+class Ambiguity(_StrictModel):
     """Something unclear and what depends on it; a blocking one is a question that a person answers first."""
 
     question: Line
@@ -84,7 +84,7 @@ class Ambiguity(_Part):
     blocking: bool = False
 
 
-class Option(_Part):
+class Option(_StrictModel):
     """One way to do it."""
 
     title: Title
@@ -92,7 +92,7 @@ class Option(_Part):
     chosen: bool = False
 
 
-class PlannedSpecification(_Part):
+class PlannedSpecification(_StrictModel):
     """One specification issue to be; `depends_on` are the keys of others."""
 
     key: Key
@@ -107,7 +107,7 @@ class PlannedSpecification(_Part):
     depends_on: Keys = ()
 
 
-class Plan(_Part):
+class Plan(_StrictModel):
     """The way from a story to specifications. What is posted and created comes from here alone."""
 
     summary: Prose

@@ -180,7 +180,7 @@ async def asked(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> As
         yield process
 
 
-async def attended(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
+async def run_attached(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
     """Run a person's own program, such as an editor, in our terminal, session and directory; return its exit code."""
     process = await anyio.open_process(list(argv), env=dict(env), stdin=None, stdout=None, stderr=None)
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio.to_thread
 import structlog
 
-from shared.commands.discussion import Discussion, Ears
+from shared.commands.discussion import AuthorFilter, Discussion
 from shared.filesystem import directories
 from shared.git.capture import ISSUE_IMAGES
 from shared.github.attachments import NotFetched
@@ -87,9 +87,9 @@ def none_shown(issue: Issue, discussion: Discussion) -> AttachedImages:
 class ImageFetcher:
     """Fetches the images of one repository's issues."""
 
-    def __init__(self, attachments: Attachments, trust_filter: Ears, boot: Callable[[], float]) -> None:
+    def __init__(self, attachments: Attachments, trust_filter: AuthorFilter, boot: Callable[[], float]) -> None:
         self._attachments = attachments
-        self._ears = trust_filter
+        self._trust_filter = trust_filter
         self._boot = boot
         self._refused: dict[str, float] = {}
         self._found: dict[int, tuple[str, int]] = {}
@@ -108,7 +108,7 @@ class ImageFetcher:
         """
         own, said = images(issue.body), [address for one in discussion.said for address in images(one.body)]
         wanted = list(said)
-        if own and not await self._ears.why_not(issue.author):
+        if own and not await self._trust_filter.why_not(issue.author):
             wanted = [*own, *said]
         if any(path.startswith(f"{ISSUE_IMAGES}/") for path in paths):
             wanted = []

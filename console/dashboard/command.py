@@ -19,7 +19,7 @@ from config.loading import load
 from config.settings import Settings
 from console.dashboard.feed import EVENTS, Feed
 from console.dashboard.live import Live
-from console.dashboard.order_desk import OrderDesk
+from console.dashboard.order_desk import OrderEndpoint
 from console.dashboard.page import live, page
 from console.dashboard.site import Site
 from console.dashboard.view import DashboardSettings, DashboardView, view
@@ -121,7 +121,7 @@ def _site(
         one = load(options.config, repository=repository, environment=environment)
         return await ordered(one, completed(one, environment), order)
 
-    desk = OrderDesk(token, boards, carried_out, feed.outdate)
+    desk = OrderEndpoint(token, boards, carried_out, feed.outdate)
     return Site(whole, status, Live(changed, lambda: feed.news, clock, options.interval), desk)
 
 

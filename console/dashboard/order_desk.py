@@ -32,7 +32,7 @@ class OrderRefused(Exception):
         self.status = status
 
 
-class OrderDesk:
+class OrderEndpoint:
     """Takes one order after the other. `boards` gives what pages show now, `carry_out` does what is ordered there."""
 
     def __init__(

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from console.dashboard.live import Live
-from console.dashboard.order_desk import OrderDesk
+from console.dashboard.order_desk import OrderEndpoint
 from shared.errors import EngineError, Misconfigured
 
 HOST = "127.0.0.1"
@@ -38,8 +38,8 @@ Answer = Callable[[], Awaitable[str]]
 class Site:
     """Requests of the page and their answers. `page` and `status` raise `EngineError` while nothing can be shown."""
 
-    def __init__(self, page: Answer, status: Answer, live: Live, desk: OrderDesk) -> None:
-        self._page, self._status, self._live, self._desk = page, status, live, desk
+    def __init__(self, page: Answer, status: Answer, live: Live, orders: OrderEndpoint) -> None:
+        self._page, self._status, self._live, self._desk = page, status, live, orders
 
     @asynccontextmanager
     async def served(self, port: int) -> AsyncIterator[str]:

@@ -20,7 +20,7 @@ from config.environment import cache_place, child_environment, for_installers, s
 from console.demo.board import Board, evidence_table
 from console.demo.coder import Playing, known_program, playing
 from lab.demo import outcome, own_project, setup, stories
-from lab.demo.agent_processes import Cast, parts
+from lab.demo.agent_processes import AgentProcesses, parts
 from lab.demo.environment import prepared
 from lab.demo.own_project import ProjectSource
 from lab.demo.setup import MAINTAINER, REPOSITORY, Stage
@@ -188,7 +188,7 @@ async def _play(play: Play, console: Console) -> int:
         if play.source is not None:
             await own_project.bring(lab, play.source)
         board = Board(lab, console)
-        cast = Cast(scene, play.variables, clock, board.say)
+        cast = AgentProcesses(scene, play.variables, clock, board.say)
         began = clock.boot()
         async with AsyncExitStack() as stack:
             if console.is_terminal:

@@ -27,7 +27,7 @@ from console.events import moment
 from console.history import accounts, fences
 from console.history.fences import MOST_BYTES
 from console.history.repository_reader import OpenRepository, visits
-from console.report.figures import Cast, Cost, Facts, Figures, Spell, figures, within
+from console.report.figures import BackendRuns, Cost, Facts, Figures, Spell, figures, within
 from console.report.item import Item, Touch, WorkState, items, stories
 from console.report.rework import LAYOUT, Landed, Reason, read, rework
 from console.report.targets import COST, REWORK, TRIES, ZERO_TOUCH, judged
@@ -107,7 +107,7 @@ def document(f: Figures) -> str:
             "cost_usd": _cost(f.cost),
             "lead_median_seconds": f.lead_median_seconds,
             "stages": [_spell(one) for one in f.spells],
-            "runs": [_cast(one) for one in f.casts],
+            "runs": [_backend_runs(one) for one in f.backend_runs],
             "resumed": {"runs": f.resumed.runs, "cached_tokens": f.resumed.cached_tokens},
             "setbacks": dict(f.setbacks),
             "targets": {
@@ -138,7 +138,7 @@ def _spell(one: Spell) -> dict[str, Any]:
     }
 
 
-def _cast(one: Cast) -> dict[str, Any]:
+def _backend_runs(one: BackendRuns) -> dict[str, Any]:
     return {
         "role": one.role,
         "backend": one.backend,
@@ -169,7 +169,7 @@ def shown(f: Figures) -> RenderableType:
     parts: list[RenderableType] = [heading, _summary(f)]
     if f.spells:
         parts += [Text(), _stages(f)]
-    if f.casts:
+    if f.backend_runs:
         parts += [Text(), _runs(f)]
     return Group(*parts)
 
@@ -235,7 +235,7 @@ def _stages(f: Figures) -> Table:
 
 def _runs(f: Figures) -> Table:
     table = _table("role, backend", "runs", "completed", "last before a merge", "cost")
-    for one in f.casts:
+    for one in f.backend_runs:
         rate = f"{one.completed} ({_percent(one.completed / one.runs)})"
         who = ", ".join(filter(None, (one.role, one.backend, one.rung and f"rung {one.rung}")))
         table.add_row(plain(who), str(one.runs), rate, str(one.merged), f"${one.usd:.2f}")

@@ -61,7 +61,7 @@ class Spell:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class BackendRuns:
     """The paid runs of one role by one backend in the period; `completed` of those whose ending is known.
 
     `rung` is the step of a ladder that they were made on, empty without one; `merged` counts the items merged in the
@@ -107,7 +107,7 @@ class Figures:
     cost: Cost
     lead_median_seconds: float | None
     spells: tuple[Spell, ...]
-    casts: tuple[Cast, ...]
+    backend_runs: tuple[BackendRuns, ...]
     setbacks: Mapping[str, int]
     resumed: Resumed = Resumed()
 
@@ -156,7 +156,7 @@ def figures(repository: str, facts: Facts, unknown_run: float) -> Figures:
         cost=_cost(facts, merged, unknown_run),
         lead_median_seconds=median(item.lead.total_seconds() for item in merged) if merged else None,
         spells=_spells(facts, merged),
-        casts=_casts(facts, merged),
+        backend_runs=_backend_runs(facts, merged),
         setbacks=dict(sorted(facts.setbacks.items())),
         resumed=_resumed(facts),
     )
@@ -194,7 +194,7 @@ def _spells(facts: Facts, merged: Sequence[Item]) -> tuple[Spell, ...]:
     return tuple(Spell(*key, len(found[key]), median(found[key]), mean(found[key])) for key in order)
 
 
-def _casts(facts: Facts, merged: Iterable[Item]) -> tuple[Cast, ...]:
+def _backend_runs(facts: Facts, merged: Iterable[Item]) -> tuple[BackendRuns, ...]:
     """By the ledger's settlements; those that name no ending tell nothing of success."""
     found: dict[tuple[str, str, str], list[Settlement]] = {}
     for entry in facts.ledger:
@@ -202,7 +202,7 @@ def _casts(facts: Facts, merged: Iterable[Item]) -> tuple[Cast, ...]:
             found.setdefault((entry.played.role, entry.played.backend, entry.played.rung), []).append(entry)
     brought = Counter(_last_runs(facts.ledger, {f"#{item.number}" for item in merged}))
     return tuple(
-        Cast(
+        BackendRuns(
             role,
             backend,
             len(runs),

@@ -38,11 +38,11 @@ RUNS = Target(0.9, True, "90 % or more")
 
 def judged(f: Figures) -> Mapping[str, tuple[Target, float | None]]:
     """The figures that have a target, as they are named in the JSON."""
-    runs = sum(one.runs for one in f.casts)
+    runs = sum(one.runs for one in f.backend_runs)
     return {
         "zero_touch": (ZERO_TOUCH, f.zero_touch_rate),
         "tries": (TRIES, f.tries_mean),
         "rework": (REWORK, f.rework_rate),
         "cost_per_merged": (COST, f.cost.per_merged),
-        "runs_completed": (RUNS, sum(one.completed for one in f.casts) / runs if runs else None),
+        "runs_completed": (RUNS, sum(one.completed for one in f.backend_runs) / runs if runs else None),
     }

@@ -40,14 +40,14 @@ ROOM_BYTES = 2**20
 """With less than that left on a disk nothing is written reliably."""
 
 
-class NoRoom(Blocked):
+class TaskDiskFull(Blocked):
     """The disk is full: nobody can write down what is done."""
 
 
-def check_room(place: Path, least: int = ROOM_BYTES) -> None:
-    """Raise `NoRoom` unless the disk of an existing directory has `least` bytes left."""
+def check_disk_space(place: Path, least: int = ROOM_BYTES) -> None:
+    """Raise `TaskDiskFull` unless the disk of an existing directory has `least` bytes left."""
     if shutil.disk_usage(place).free < least:
-        raise NoRoom(f"The disk of {place} is full: make room there first.")
+        raise TaskDiskFull(f"The disk of {place} is full: make room there first.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from config.settings import Settings
 from console.tdd import run_settings
 from console.tdd.checkout import RECORDS, Checkout
 from console.tdd.inputs import changed, specification, start, still_ours, target
-from console.tdd.lab_host import NoRoom, check_room
+from console.tdd.lab_host import TaskDiskFull, check_disk_space
 from console.tdd.preflight_findings import Findings
 from console.tdd.request import MAX_REVIEWS, TddOptions
 from console.tdd.task import STOPPED, Task, TaskRequest, new_id
@@ -218,8 +218,8 @@ def _writable(settings: Settings, checkout: Checkout | None, found: Findings) ->
             found.wrong(f"{there} cannot be written to: make it writable for this account.")
     for there in disks.values():
         try:
-            check_room(there)
-        except NoRoom as error:
+            check_disk_space(there)
+        except TaskDiskFull as error:
             found.wrong(str(error))
 
 

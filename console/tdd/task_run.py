@@ -14,7 +14,7 @@ import anyio.to_thread
 from console.tdd import resume
 from console.tdd.checkout import Checkout
 from console.tdd.export import RESULT, pull_body, pull_title, rewritten
-from console.tdd.lab_host import TaskPlace, alone, check_room
+from console.tdd.lab_host import TaskPlace, alone, check_disk_space
 from console.tdd.outcome import TaskOutcome, check_stuck, description, ended, entries, last_word, reviews
 from console.tdd.preflight import Ready
 from console.tdd.resume import ISSUE
@@ -44,7 +44,7 @@ STUCK_SECONDS = 30.0
 """Seconds without any agent at work after which the task counts as stuck."""
 
 
-class Trail:
+class EventReader:
     """The events of the agents of a task, each read once."""
 
     def __init__(self, place: Path) -> None:
@@ -139,13 +139,13 @@ class TaskRun:
         return outcome
 
     async def _watched(self, site: TaskPlace, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> TaskOutcome:
-        clock, trail, waits = RealClock(), Trail(site.place), ""
+        clock, trail, waits = RealClock(), EventReader(site.place), ""
         quiet_since, seen = clock.boot(), await trail.news()
         while True:
             if (found := await ended(repository)) is not None:
                 self.progress.follow(await trail.news())
                 return found
-            check_room(site.place)
+            check_disk_space(site.place)
             if any(loop.busy or loop.resting for loop in loops) or locks.held(repository):
                 quiet_since = clock.boot()
             elif clock.boot() - quiet_since > STUCK_SECONDS:
@@ -167,7 +167,7 @@ class TaskRun:
 
     async def _reckoned(self, task: Task, repository: RepositoryRecord) -> Task:
         """With what it has taken in the record, however it was left."""
-        events = await Trail(Path(task.place)).news()
+        events = await EventReader(Path(task.place)).news()
         return self._recorded(replace(task, spent=self._sum(task, events, await entries(repository.bare))))
 
     def _recorded(self, task: Task) -> Task:

@@ -20,7 +20,7 @@ from config.loading import load, source
 from config.repository import RepositorySettings
 from config.settings import Settings
 from console.verify.pull import fetched
-from console.verify.told_runs import telling
+from console.verify.told_runs import run_recorder
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of
@@ -185,7 +185,7 @@ async def bench_of(
     deadline = 60 * configured.run_timeout_minutes
     if not reports:
         return TestBench(child_environment(), deadline, confinement=confined, setup=setup)
-    recorder = telling(configured.name, RealClock())
+    recorder = run_recorder(configured.name, RealClock())
     return ObservedBench(child_environment(), deadline, recorder, confinement=confined, setup=setup)
 
 

@@ -9,7 +9,7 @@ from shared.telemetry.fold import Tallies
 from shared.workflow import Role
 
 
-def telling(repository: str, clock: Clock) -> EventRecorder:
+def run_recorder(repository: str, clock: Clock) -> EventRecorder:
     """Return a recorder that keeps nothing, and prints the events worth knowing."""
     watched = Watched(Progress(clock, ci=False))
     return EventRecorder(Telemetry("verify", Role.WORKER, clock, watched, Tallies(), str), repository)

@@ -31,13 +31,13 @@ class NeverStarted(Blocked):
 
 
 @dataclass
-class Cast:
-    """The running agents; `said` gets a sentence when one dies or is killed."""
+class AgentProcesses:
+    """The running agents; `report` gets a sentence when one dies or is killed."""
 
     stage: Stage
     variables: Mapping[str, str]
     clock: Clock
-    said: Callable[[str], None]
+    report: Callable[[str], None]
     running: dict[str, Process] = field(default_factory=dict)
     deaths: int = 0
 
@@ -56,7 +56,7 @@ class Cast:
             self.deaths += 1
             killed = code < 0
             quick = quick + 1 if not killed and self.clock.boot() - began < QUICK_SECONDS else 0
-            self.said(f"{name} ended with {code}; starting it again")
+            self.report(f"{name} ended with {code}; starting it again")
             await self.clock.sleep(RESTART_SECONDS)
         last = (await anyio.Path(self.stage.log(name)).read_text(encoding="utf-8", errors="replace")).strip()[-500:]
         raise NeverStarted(f"{name} does not start: {last}")
@@ -73,7 +73,7 @@ class Cast:
             await self.clock.sleep(every_seconds * random.uniform(0.5, 1.5))
             if self.running:
                 name = random.choice(sorted(self.running))
-                self.said(f"killing {name}")
+                self.report(f"killing {name}")
                 self.running[name].kill()
 
 

@@ -43,11 +43,11 @@ class AnswerFault(StrEnum):
     EMPTY = "empty"
 
 
-class _Part(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Trouble(_Part):
+class Trouble(_StrictModel):
     """One fault, `times` times (None: always). `silent` never answers, `stalled` stops in the middle, `cut` ends there.
 
     `status` answers with `type` and `message` as the vendor words them, `slow` waits `seconds` first.
@@ -62,7 +62,7 @@ class Trouble(_Part):
     times: int | None = None
 
 
-class Tokens(_Part):
+class Tokens(_StrictModel):
     """Token counts that an answer reports; `searches` are the vendor's own, made while it was written."""
 
     input: int = 1000
@@ -72,14 +72,14 @@ class Tokens(_Part):
     searches: int = 0
 
 
-class Tool(_Part):
+class Tool(_StrictModel):
     """One tool call; an input that is text is a free-form call, as some tools of OpenAI's take."""
 
     name: str
     input: dict[str, Any] | str = Field(default_factory=dict)
 
 
-class Turn(_Part):
+class Turn(_StrictModel):
     """One answer; `refuses` ends it as a refusal, `cut_off` as one that met its limit of tokens."""
 
     say: str = ""
@@ -91,7 +91,7 @@ class Turn(_Part):
     trouble: Trouble | None = None
 
 
-class Scene(_Part):
+class Scene(_StrictModel):
     """The turns of the sessions whose first text holds `part`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

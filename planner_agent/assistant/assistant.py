@@ -50,7 +50,7 @@ class Forge:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AnsweringAccount:
     """The account that answers, its limit for a day, and the labels to leave alone; `login` is how it is mentioned."""
 
     login: str
@@ -73,8 +73,10 @@ class _Waiting:
 class Assistant:
     """The questions of one repository."""
 
-    def __init__(self, forge: Forge, desk: Desk, register: Register, sources: Sources, asking: AnswerCall) -> None:
-        self._forge, self._desk, self._register = forge, desk, register
+    def __init__(
+        self, forge: Forge, answering: AnsweringAccount, register: Register, sources: Sources, asking: AnswerCall
+    ) -> None:
+        self._forge, self._answering, self._register = forge, answering, register
         self._sources, self._asking = sources, asking
         self._counted: dict[int, int] = {}
         self._until = float("-inf")
@@ -84,14 +86,14 @@ class Assistant:
 
     async def look(self, known: Mapping[int, Issue]) -> None:
         """Find new questions if a thread has grown. Raises `Transient`."""
-        now = self._desk.clock.boot()
+        now = self._answering.clock.boot()
         counted = {number: one.comments for number, one in self._forge.listed.commented.items()}
         if any(count > self._counted.get(number, 0) for number, count in counted.items()):
             self._until = now + LATE_SECONDS
         self._counted = counted
         if now < self._until:
-            newest, desk = await self._forge.comments.newest(), self._desk
-            found = questions(newest, desk.login, desk.server_time(), desk.accounts)
+            newest, answering = await self._forge.comments.newest(), self._answering
+            found = questions(newest, answering.login, answering.server_time(), answering.accounts)
             self._waiting |= {one.id: _Waiting(one) for one in found if one.id not in self._known}
             self._known = {one.id for one in found}
         if any(one.next_look <= now for one in self._waiting.values()):
@@ -102,7 +104,7 @@ class Assistant:
         while True:
             await self._due.wait()
             self._due = anyio.Event()
-            now = self._desk.clock.boot()
+            now = self._answering.clock.boot()
             for one in [one for one in self._waiting.values() if one.next_look <= now]:
                 if holding_back():
                     break
@@ -120,7 +122,7 @@ class Assistant:
 
     async def _dealt_with(self, waiting: _Waiting) -> bool:
         """Take the next step; return whether nothing is left to do. Raises `Transient`, `Outdated`, `Blocked`."""
-        question, now = waiting.question, self._desk.server_time()
+        question, now = waiting.question, self._answering.server_time()
         entries = await self._register.read()
         found = due(question.id, entries, now)
         if found is Due.WAIT:
@@ -133,8 +135,10 @@ class Assistant:
         if found is Due.GIVE_UP:
             await self._reply(question, replies.unanswered(question))
             return await self._close(question)
-        if not places(entries, self._desk.per_day, now):
-            await self._forge.replies.once(thread.number, replies.LIMIT_PURPOSE, replies.limited(self._desk.per_day))
+        if not places(entries, self._answering.per_day, now):
+            await self._forge.replies.once(
+                thread.number, replies.LIMIT_PURPOSE, replies.limited(self._answering.per_day)
+            )
             return True
         taken = self._entry(question, State.TAKEN)
         if not await self._register.append(taken):
@@ -148,7 +152,7 @@ class Assistant:
             thread = await self._forge.issues.issue(question.number)
         except Gone:
             return None
-        if thread.locked or excluded(thread.labels, self._desk.exclude):
+        if thread.locked or excluded(thread.labels, self._answering.exclude):
             return None
         may_ask = (await self._forge.people.permission(question.author.login)).may_write
         return thread if may_ask else None
@@ -159,7 +163,7 @@ class Assistant:
             return False
         question, (taken, text) = waiting.question, waiting.unposted
         entries = [one for one in await self._register.read() if one.comment == question.id]
-        if entries[-1:] != [taken] or self._desk.server_time() - taken.at >= LOST:
+        if entries[-1:] != [taken] or self._answering.server_time() - taken.at >= LOST:
             waiting.unposted = None
             return False
         await self._reply(question, text)
@@ -187,4 +191,4 @@ class Assistant:
 
     def _entry(self, question: Comment, state: State) -> Entry:
         run = secrets.token_hex(16)
-        return Entry(question.id, question.number, state, self._desk.agent, run, self._desk.server_time())
+        return Entry(question.id, question.number, state, self._answering.agent, run, self._answering.server_time())

@@ -29,11 +29,11 @@ from planner_agent.ports import Forge
 from planner_agent.preapproved_plan import PreapprovedPlan
 from planner_agent.story import create_story
 from planner_agent.terminal.console import Cancelled, Console, EditorUnusable
-from planner_agent.terminal.session import Desk, Session
+from planner_agent.terminal.session import Session, SessionServices
 from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.launch import LeftOff
-from shared.process import attended
+from shared.process import run_attached
 from shared.scheduling.items import Agent
 from shared.specification import body_sha256
 
@@ -56,7 +56,7 @@ class Terminal:
         """
         forge = forge_of(parts)
         try:
-            agreed = await Session(self.console or _screen(parts), _desk(parts, forge)).run()
+            agreed = await Session(self.console or _screen(parts), _services(parts, forge)).run()
         except Cancelled as error:
             raise LeftOff(str(error), CANCELLED) from None
         except anyio.get_cancelled_exc_class():  # a signal, which has its own exit code
@@ -77,7 +77,7 @@ class Terminal:
         return build(parts, self._decided)
 
 
-def _desk(parts: Parts, forge: Forge) -> Desk:
+def _services(parts: Parts, forge: Forge) -> SessionServices:
     policy = policy_of(parts)
     listener = Listener(forge, parts.claimant, policy)
     drafting = Drafting(forge.issues, listener, parts.mirror, parts.coder, policy)
@@ -90,7 +90,7 @@ def _desk(parts: Parts, forge: Forge) -> Desk:
         file.write_text(parts.outgoing.hide(raw), encoding="utf-8")
         return str(file)
 
-    return Desk(forge.issues, listener, drafting, policy, keep, parts.server_time)
+    return SessionServices(forge.issues, listener, drafting, policy, keep, parts.server_time)
 
 
 def _screen(parts: Parts) -> Screen:
@@ -156,7 +156,7 @@ class Screen:
 
     async def _run(self, argv: tuple[str, ...]) -> None:
         try:
-            code = await attended(argv, env=self._environment)
+            code = await run_attached(argv, env=self._environment)
         except OSError as error:
             raise EditorUnusable(
                 f"The editor '{argv[0]}' does not start ({error.strerror}): set $VISUAL or $EDITOR to another one."

@@ -17,7 +17,7 @@ from rich.text import Text
 from planner_agent import plan
 from planner_agent.context import PlanningContext
 from planner_agent.conversation import Conversation
-from planner_agent.drafting import Drafting, Said
+from planner_agent.drafting import Drafting, TrustedComments
 from planner_agent.observe import Listener
 from planner_agent.plan import NoPlan, Plan
 from planner_agent.policy import Policy
@@ -41,7 +41,7 @@ class Agreed:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class SessionServices:
     """The services and settings of a session.
 
     `keep` stores an answer that could not be used and returns where; `now` is GitHub's time.
@@ -58,10 +58,10 @@ class Desk:
 class Session:
     """One conversation: a story, its plan, and a person's decision on it."""
 
-    def __init__(self, console: Console, desk: Desk) -> None:
+    def __init__(self, console: Console, services: SessionServices) -> None:
         self._console = console
-        self._desk = desk
-        self._subject = Subject(console, desk.issues, desk.policy, desk.now)
+        self._services = services
+        self._subject = Subject(console, services.issues, services.policy, services.now)
         self._put: set[str] = set()
 
     async def run(self) -> Agreed | None:
@@ -82,10 +82,10 @@ class Session:
 
     async def _agreed(self, story: Issue) -> Plan | None:
         """Return the plan of this text, asked about, edited and approved; None if the person said no."""
-        desk = self._desk
-        heard = await desk.listener.hear(story.number) if story.number else Conversation()
-        said = await desk.drafting.said(heard, heard.revision + 1, begun_anew=False)
-        known = await desk.drafting.known(story, said.discussion)
+        services = self._services
+        heard = await services.listener.hear(story.number) if story.number else Conversation()
+        said = await services.drafting.trusted_comments(heard, heard.revision + 1, begun_anew=False)
+        known = await services.drafting.known(story, said.discussion)
         self._console.show(views.story(story))
         self._console.show(views.known(known))
         posted = heard.current(heard.revision)
@@ -99,20 +99,24 @@ class Session:
             answers = await self._answers(plan)
             if not answers:
                 return await self._decided(plan)
-            said, plan, rounds = Said(said.discussion, f"{said.feedback}\n\n{answers}".strip()), None, rounds + 1
+            said, plan, rounds = (
+                TrustedComments(said.discussion, f"{said.feedback}\n\n{answers}".strip()),
+                None,
+                rounds + 1,
+            )
 
     async def _drafted(self, story: Issue, known: PlanningContext, feedback: str, rounds: int) -> Plan:
         """Return a plan by the backend; after a failure the person says whether to try again."""
         while True:
             try:
                 with self._console.busy("Planning; this can take some minutes. Ctrl-C cancels, nothing is written."):
-                    return await self._desk.drafting.planned(story, known, feedback, rounds)
+                    return await self._services.drafting.planned(story, known, feedback, rounds)
             except (Misconfigured, NotAllowed, Unauthorized):
                 raise
             except EngineError as error:
                 self._say(str(error))
                 if isinstance(error, AnswerUnusable):
-                    self._say(f"What the backend answered is kept in {self._desk.keep(error.raw)}")
+                    self._say(f"What the backend answered is kept in {self._services.keep(error.raw)}")
                 if not await self._yes("Try again?"):
                     raise
 
@@ -134,7 +138,7 @@ class Session:
         """Ask for a decision, again after each edit; return the plan that was approved, None if the person said no."""
         while True:
             count = len(plan.specifications)
-            asked = f"Create {count} specification issue{'s' * (count != 1)} in {self._desk.policy.repository}?"
+            asked = f"Create {count} specification issue{'s' * (count != 1)} in {self._services.policy.repository}?"
             answer = (await self._console.ask(f"{asked} [Y/n/edit]")).strip().casefold()
             if answer in {"", "y", "yes"}:
                 return plan

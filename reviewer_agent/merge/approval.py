@@ -30,7 +30,7 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GivenOrder:
     """The order to merge; `by` is who gave the one that counts, and where: `ada in comment 9`."""
 
     word: Word = Word.NONE
@@ -56,7 +56,7 @@ class MergeApproval:
         self._ours = ours
         self._by_requester = by_requester
 
-    async def of(self, pull_request: PullRequest, verdict: ReviewVerdict, reviews: Sequence[Review]) -> Said:
+    async def of(self, pull_request: PullRequest, verdict: ReviewVerdict, reviews: Sequence[Review]) -> GivenOrder:
         """Return the order given after `verdict`; `reviews` are people's, which may count as one. Raises `Transient`.
 
         An order is bound to the commit of `verdict`: one that was given before cannot have been about it.
@@ -65,12 +65,12 @@ class MergeApproval:
         speakers = {one.author.id: one.author.login for one in said}
         trusted = [id for id, login in speakers.items() if (await self._people.permission(login)).may_write]
         if not trusted:
-            return Said()
+            return GivenOrder()
         silent = set[int]() if self._by_requester else await self._requesters(pull_request)
         counting = [one for one in said if one.author.id in trusted and one.author.id not in silent]
         if not counting:
-            return Said(Word.OWN)
-        return Said(Word.GIVEN, f"{counting[0].author.login} in {counting[0].place}")
+            return GivenOrder(Word.OWN)
+        return GivenOrder(Word.GIVEN, f"{counting[0].author.login} in {counting[0].place}")
 
     async def _orders(self, pull_request: PullRequest, verdict: ReviewVerdict) -> list[_Order]:
         thread = await self._comments.thread(pull_request.number, verdict.at)

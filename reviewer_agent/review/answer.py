@@ -19,11 +19,11 @@ HOLDING = frozenset({"critical", "major"})
 """Severities that hold a merge back."""
 
 
-class _Part(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class FindingAnswer(_Part):
+class FindingAnswer(_StrictModel):
     """One thing that was found."""
 
     severity: Literal["critical", "major", "minor", "remark"] = Field(
@@ -35,7 +35,7 @@ class FindingAnswer(_Part):
     suggestion: str = Field(description="what to do instead; may be empty")
 
 
-class CriterionAnswer(_Part):
+class CriterionAnswer(_StrictModel):
     """One acceptance criterion, checked."""
 
     id: str = Field(description="AC1, AC2, ...")
@@ -43,7 +43,7 @@ class CriterionAnswer(_Part):
     note: str = Field(description="by which code and which test, or what is missing")
 
 
-class EarlierAnswer(_Part):
+class EarlierAnswer(_StrictModel):
     """One finding of an earlier round, looked at again."""
 
     id: str = Field(description="F1, F2, ... as listed under 'Earlier rounds'")
@@ -51,7 +51,7 @@ class EarlierAnswer(_Part):
     note: str = Field(description="by what it is resolved, or what is still missing")
 
 
-class ExpectationAnswer(_Part):
+class ExpectationAnswer(_StrictModel):
     """One changed expectation, removed test or steering file: does a criterion ask for it?"""
 
     test: str = Field(description="the test or file, exactly as listed under 'Changes to old tests'")
@@ -60,14 +60,14 @@ class ExpectationAnswer(_Part):
     why: str = Field(description="by which words of the criterion, or why none asks for it")
 
 
-class BreakingChange(_Part):
+class BreakingChange(_StrictModel):
     """The statement whether a caller has to change."""
 
     breaks: bool
     why: str = Field(description="which callers and how; empty when nothing breaks")
 
 
-class ReviewAnswer(_Part):
+class ReviewAnswer(_StrictModel):
     """A whole review."""
 
     verdict: Literal["approved", "changes_requested"]

@@ -14,7 +14,7 @@ from config.state import AgentIdentity
 from runtime.building.connections import Connections
 from runtime.building.notifications import outbox
 from runtime.building.secrets import ProcessSecrets
-from runtime.building.telemetry import ProcessTelemetry, Trails, trail_of
+from runtime.building.telemetry import EventLogs, ProcessTelemetry, trail_of
 from runtime.building.tracing import traced
 from shared.clock import Clock
 from shared.escalation.delivery import Outbox
@@ -63,7 +63,7 @@ class Process:
     def telemetry(self) -> ProcessTelemetry:
         """The telemetry of this process: events, figures, signs of life."""
         traces = traced(self.settings, self.environment, self.agent.id, self._hide)
-        trails = Trails(trail_of(self.settings), traces, self.watcher)
+        trails = EventLogs(trail_of(self.settings), traces, self.watcher)
         return ProcessTelemetry(trails, self.agent.id, self.role, self.clock, self._hide)
 
     @cached_property

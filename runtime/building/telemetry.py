@@ -37,30 +37,30 @@ EVENTS = "events.db"
 
 
 @dataclass(frozen=True, slots=True)
-class Trails:
+class EventLogs:
     """The takers of one process's events: the log that keeps them, the one that sends traces, and a live reader."""
 
-    trail: EventLog
+    database: EventLog
     traces: EventLog
     watcher: EventLog | None = None
 
     @property
     def combined(self) -> EventLog:
         """All of them as one log."""
-        both = Copied(self.trail, self.traces)
+        both = Copied(self.database, self.traces)
         return both if self.watcher is None else Copied(both, self.watcher)
 
 
 class ProcessTelemetry:
     """The telemetry of one process: events into a trail, figures from them, signs of life."""
 
-    def __init__(self, trails: Trails, agent: str, role: Role, clock: Clock, hide: Callable[[str], str]) -> None:
+    def __init__(self, event_logs: EventLogs, agent: str, role: Role, clock: Clock, hide: Callable[[str], str]) -> None:
         """Record for `agent`, an id; `hide` takes secrets out of a text."""
-        self.trail, self._traces = trails.trail, trails.traces
+        self.event_log, self._traces = event_logs.database, event_logs.traces
         self.tallies = Tallies()
         self.health = HealthState(clock)
         self.health.untraced = lambda: self._traces.dropped
-        self._telemetry = Telemetry(agent, role, clock, trails.combined, self.tallies, hide=hide)
+        self._telemetry = Telemetry(agent, role, clock, event_logs.combined, self.tallies, hide=hide)
         self._recorders: dict[str, EventRecorder] = {}
 
     def event_recorder(self, repository: str) -> EventRecorder:
@@ -85,7 +85,7 @@ class ProcessTelemetry:
             return
         from shared.telemetry.health import Health  # a server is more than an agent without one should load
 
-        health = Health(self._telemetry.agent, self._telemetry.role, self.tallies, self.health, self.trail)
+        health = Health(self._telemetry.agent, self._telemetry.role, self.tallies, self.health, self.event_log)
         async with health.served(wanted.host, wanted.port) as port:
             yield port
 
@@ -93,7 +93,7 @@ class ProcessTelemetry:
         """Wait, but not long, until the events are in the trail; a stop does not cut it short."""
         with anyio.CancelScope(shield=True):
             async with anyio.create_task_group() as group:
-                for trail in (self.trail, self._traces):
+                for trail in (self.event_log, self._traces):
                     group.start_soon(to_thread.run_sync, trail.close, FLUSH_SECONDS)
 
 

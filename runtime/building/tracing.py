@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from config.collector import collector
 from config.settings import Settings
 from shared.errors import Misconfigured
-from shared.telemetry.event_log import NoTrail, Written
+from shared.telemetry.event_log import NoEventLog, Written
 from shared.telemetry.events import EventLog
 
 _EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
@@ -22,7 +22,7 @@ def traced(settings: Settings, environment: Mapping[str, str], agent: str, hide:
     """
     wanted = collector(settings.telemetry, environment)
     if wanted is None:
-        return NoTrail()
+        return NoEventLog()
     if not _installed():
         raise Misconfigured(
             f"{wanted.named_by} asks for traces, which need the extra: pip install 'workflow-engine[otel]'."

@@ -28,7 +28,7 @@ MOST_CHARS = 12_000
 """Most characters of all of them together; the oldest are left out first."""
 
 
-class Ears(Protocol):
+class AuthorFilter(Protocol):
     """The filter of trusted authors: returns why an account's comments do not count; empty if they do."""
 
     async def why_not(self, account: Account) -> str: ...
@@ -64,9 +64,9 @@ NOTHING_SAID = Discussion()
 class Listening:
     """Reads the threads of one repository's issues for their coders."""
 
-    def __init__(self, comments: Comments, trust_filter: Ears) -> None:
+    def __init__(self, comments: Comments, trust_filter: AuthorFilter) -> None:
         self._comments = comments
-        self._ears = trust_filter
+        self._trust_filter = trust_filter
 
     async def of(self, issue: Issue) -> Discussion:
         """Return the discussion so far. A completely known thread is not read again. Raises `Transient`."""
@@ -77,7 +77,7 @@ class Listening:
     async def among(self, thread: Iterable[Comment]) -> Discussion:
         """Return the discussion in a thread that was just read."""
         talk = talked(thread)
-        deaf = {one.author.id: await self._ears.why_not(one.author) for one in talk}
+        deaf = {one.author.id: await self._trust_filter.why_not(one.author) for one in talk}
         return bounded([one for one in talk if not deaf[one.author.id]])
 
 

@@ -92,7 +92,7 @@ def existing(path: Path) -> Path:
     return next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
 
 
-def no_room(error: OSError, place: Path | None = None) -> DiskFull | None:
+def as_disk_full(error: OSError, place: Path | None = None) -> DiskFull | None:
     """Return a `DiskFull` if `error` says that a disk or quota is full, else None; `place` is the path written to."""
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
         return None

@@ -22,7 +22,7 @@ from anyio.abc import Process
 
 from shared import process
 from shared.errors import Misconfigured, Transient, UnknownOutcome
-from shared.filesystem.disk_space import full, no_room
+from shared.filesystem.disk_space import as_disk_full, full
 from shared.git import bare_directory, failures, loose_objects, names, push_report
 from shared.git.credentials import Credentials
 from shared.git.object_readers import COMMAND, ObjectReaders, Question
@@ -232,7 +232,7 @@ class Git:
         try:
             await anyio.to_thread.run_sync(bare_directory.make, self.git_dir)
         except OSError as error:
-            raise no_room(error, self.git_dir) or error from error
+            raise as_disk_full(error, self.git_dir) or error from error
 
     async def init(self, *, bare: bool = True) -> None:
         """Make the git directory; with `bare=False` its parent becomes a work tree."""
@@ -310,7 +310,7 @@ class Git:
         try:
             return await anyio.to_thread.run_sync(write)
         except (loose_objects.Unwritable, OSError) as error:
-            room = no_room(error, self.git_dir) if isinstance(error, OSError) else None
+            room = as_disk_full(error, self.git_dir) if isinstance(error, OSError) else None
             raise room or failures.unwritten(error) from error
 
     async def _talk(

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import anyio.to_thread
 
-from shared.filesystem.disk_space import no_room
+from shared.filesystem.disk_space import as_disk_full
 from shared.git import failures, loose_objects, objects, tree_files
 from shared.git.command import Git
 from shared.git.patch_policy import GITLINK, SYMLINK
@@ -108,7 +108,7 @@ async def written(place: Path, write: Callable[[], None]) -> None:
     try:
         await anyio.to_thread.run_sync(write)
     except (loose_objects.Unwritable, OSError) as error:
-        room = no_room(error, place) if isinstance(error, OSError) else None
+        room = as_disk_full(error, place) if isinstance(error, OSError) else None
         raise room or failures.unwritten(error) from error
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from shared.filesystem import directories
-from shared.filesystem.disk_space import no_room
+from shared.filesystem.disk_space import as_disk_full
 from shared.git import changes, history, names, objects
 from shared.git.command import Git
 from shared.git.mirror import Mirror
@@ -110,7 +110,7 @@ def _replace(path: Path, content: bytes) -> Path:
     except OSError as error:
         with suppress(OSError):
             fresh.unlink()
-        raise no_room(error, path) or error from error
+        raise as_disk_full(error, path) or error from error
     return fresh.replace(path)
 
 

@@ -11,7 +11,7 @@ import structlog
 
 from shared.clock import Clock
 from shared.errors import Blocked, Gone, Lost, Outdated, RunFailed, Transient, Unauthorized
-from shared.filesystem.disk_space import no_room
+from shared.filesystem.disk_space import as_disk_full
 from shared.lock.hold import Held
 from shared.lock.lease import Lease
 from shared.reconcile.tombstones import abandon
@@ -187,7 +187,7 @@ class ItemTask:
         except RunFailed as error:
             return await self._after_run(held, error)
         except OSError as error:  # a full disk is emptied one day; nothing else of it is ours to foresee
-            raise no_room(error) or error from error
+            raise as_disk_full(error) or error from error
         self._not_before = 0.0
         return step
 

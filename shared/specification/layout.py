@@ -20,7 +20,7 @@ PURPOSE = "spec"
 """Purpose of the MAC of a specification; its number is the story's."""
 
 
-class Part(StrEnum):
+class SectionName(StrEnum):
     """The sections of a body, by the heading that the writer gives them."""
 
     GOAL = "Goal"
@@ -31,11 +31,11 @@ class Part(StrEnum):
 
 
 _HEADINGS = {
-    Part.GOAL: re.compile(r"goals?"),
-    Part.MAY_CHANGE: re.compile(r"tests that may change"),
-    Part.CRITERIA: re.compile(r".*(?:acceptance|criteri(?:a|on)).*"),
-    Part.FILES: re.compile(r"files(?: to change| affected| involved)?"),
-    Part.OUT_OF_SCOPE: re.compile(r"(?:out of|not in) scope|non-?goals"),
+    SectionName.GOAL: re.compile(r"goals?"),
+    SectionName.MAY_CHANGE: re.compile(r"tests that may change"),
+    SectionName.CRITERIA: re.compile(r".*(?:acceptance|criteri(?:a|on)).*"),
+    SectionName.FILES: re.compile(r"files(?: to change| affected| involved)?"),
+    SectionName.OUT_OF_SCOPE: re.compile(r"(?:out of|not in) scope|non-?goals"),
 }
 
 _NUMBERS = r"#\d{1,9}(?!\d)(?:(?:[ \t]*[,&][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)#\d{1,9}(?!\d))*"
@@ -57,7 +57,7 @@ _LOUD = (
 _QUIET = tuple(re.compile(pattern.pattern.replace(r"(\\*", r"\\(\\*", 1), pattern.flags) for pattern in _LOUD)
 
 
-def part_of(title: str) -> Part | None:
+def part_of(title: str) -> SectionName | None:
     """Return the section that a heading opens, or None."""
     title = title.strip("*_: \t").casefold()
     return next((part for part, pattern in _HEADINGS.items() if pattern.fullmatch(title)), None)

@@ -13,7 +13,7 @@ from shared.specification.layout import (
     RELATION,
     RELATION_LINE,
     TDD_LINE,
-    Part,
+    SectionName,
     part_of,
     trailer_of,
     unescape,
@@ -29,7 +29,7 @@ _NAMES_FILES = re.compile(r"^ {0,3}#{1,6}[ \t].*(?:files|tests that may change)"
 _CODE = re.compile(r"`([^`]+)`")
 
 T = TypeVar("T")
-Sections = dict[Part, list[Line]]
+Sections = dict[SectionName, list[Line]]
 
 
 def read(body: str) -> Specification:
@@ -45,11 +45,11 @@ def read(body: str) -> Specification:
     kind, settings = overrides(body, shown, remarks)
     trailer = trailer_of(body)
     return Specification(
-        goal=_goal(sections[Part.GOAL], remarks),
+        goal=_goal(sections[SectionName.GOAL], remarks),
         criteria=criteria,
-        files=_capped("files", _paths(sections[Part.FILES]), remarks),
-        may_change=_capped("tests that may change", _paths(sections[Part.MAY_CHANGE]), remarks),
-        out_of_scope=_capped("entries out of scope", _entries(sections[Part.OUT_OF_SCOPE]), remarks),
+        files=_capped("files", _paths(sections[SectionName.FILES]), remarks),
+        may_change=_capped("tests that may change", _paths(sections[SectionName.MAY_CHANGE]), remarks),
+        out_of_scope=_capped("entries out of scope", _entries(sections[SectionName.OUT_OF_SCOPE]), remarks),
         depends_on=_capped("dependencies", relations["depends on"], remarks),
         part_of=next(iter(relations["part of"]), None),
         settings=settings,
@@ -94,8 +94,8 @@ def _unread(shown: list[Line]) -> Iterator[str]:
 
 def _sections(shown: Iterable[Line]) -> Sections:
     """Return the lines of each section; lines outside them, other headings included, belong to the goal."""
-    sections: Sections = {part: [] for part in Part}
-    current, depth = Part.GOAL, 0
+    sections: Sections = {part: [] for part in SectionName}
+    current, depth = SectionName.GOAL, 0
     for line in shown:
         found = heading(line)
         part = part_of(found[1]) if found else None
@@ -103,17 +103,17 @@ def _sections(shown: Iterable[Line]) -> Sections:
             current, depth = part, found[0]
             continue
         if found and found[0] <= depth:
-            current, depth = Part.GOAL, 0
+            current, depth = SectionName.GOAL, 0
         sections[current].append(line)
     return sections
 
 
 def _criteria(sections: Sections, remarks: list[str]) -> tuple[Criterion, ...]:
-    listed = items(sections[Part.CRITERIA])
+    listed = items(sections[SectionName.CRITERIA])
     wanted = [item for item in listed if item.boxed] or listed
     texts = [item.text for item in wanted if model.line_of(_criterion(item)[1], model.CRITERION_LIMIT)]
     if not texts:
-        sections[Part.GOAL] += sections[Part.CRITERIA]
+        sections[SectionName.GOAL] += sections[SectionName.CRITERIA]
         return ()
     found: dict[str, Criterion] = {}
     for text in _capped("acceptance criteria", texts, remarks, model.CRITERIA_LIMIT):

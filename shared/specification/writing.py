@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from shared.errors import Blocked
 from shared.specification.kind import SpecificationKind
-from shared.specification.layout import MARK, PURPOSE, Part, content_sha256, escape, trailer_of
+from shared.specification.layout import MARK, PURPOSE, SectionName, content_sha256, escape, trailer_of
 from shared.specification.model import BODY_LIMIT, Settings, Specification
 from shared.text import comment_signatures, neutralise
 from shared.text.comment_signatures import CommentSignatures, Keyring
@@ -75,14 +75,14 @@ def _authentic(body: str, keys: Keyring) -> Provenance:
 
 
 def _blocks(specification: Specification, links: Collection[str]) -> Iterator[str]:
-    yield f"## {Part.GOAL}"
+    yield f"## {SectionName.GOAL}"
     yield _harmless(specification.goal, links)
     criteria = [f"[ ] {c.id}: {c.text}" for c in specification.criteria if not c.implied]
     sections = {
-        Part.CRITERIA: criteria,
-        Part.FILES: [f"`{path}`" for path in specification.files],
-        Part.MAY_CHANGE: [f"`{path}`" for path in specification.may_change],
-        Part.OUT_OF_SCOPE: list(specification.out_of_scope),
+        SectionName.CRITERIA: criteria,
+        SectionName.FILES: [f"`{path}`" for path in specification.files],
+        SectionName.MAY_CHANGE: [f"`{path}`" for path in specification.may_change],
+        SectionName.OUT_OF_SCOPE: list(specification.out_of_scope),
     }
     for part, entries in sections.items():
         if entries:

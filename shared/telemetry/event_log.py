@@ -47,7 +47,7 @@ class Store(Protocol):
         ...
 
 
-class NoTrail:
+class NoEventLog:
     """An event log that keeps nothing: for code without a state directory, such as most tests."""
 
     dropped = 0
@@ -62,23 +62,23 @@ class NoTrail:
 class Copied:
     """An event log that also copies its events to another one; failures there do not matter here."""
 
-    def __init__(self, trail: EventLog, other: EventLog) -> None:
-        self._trail, self._other = trail, other
+    def __init__(self, first: EventLog, second: EventLog) -> None:
+        self._first, self._second = first, second
 
     @property
     def dropped(self) -> int:
         """Number of events that the first log dropped."""
-        return self._trail.dropped
+        return self._first.dropped
 
     def record(self, event: Event) -> None:
         """Record the event in both."""
-        self._trail.record(event)
-        self._other.record(event)
+        self._first.record(event)
+        self._second.record(event)
 
     def close(self, seconds: float) -> None:
         """Close both; each within `seconds`."""
-        self._trail.close(seconds)
-        self._other.close(seconds)
+        self._first.close(seconds)
+        self._second.close(seconds)
 
 
 class Written:

@@ -34,7 +34,7 @@ class Telemetry:
     agent: str
     role: Role
     clock: Clock
-    trail: EventLog
+    event_log: EventLog
     tallies: Tallies
     hide: Callable[[str], str]
 
@@ -63,7 +63,7 @@ class EventRecorder:
             held = _IN_WORK.get()
             about = fence or (held.fence if held is not None else None)
             event = self._event(kind, about, number, data)
-            self._telemetry.trail.record(event)
+            self._telemetry.event_log.record(event)
             self._telemetry.tallies.record(event)
             self._pace.record(event)
         except Exception:  # an issue must not fail because somebody watches it
@@ -82,7 +82,7 @@ class EventRecorder:
                 data={"seconds": seconds, "usual_seconds": usual},
                 uid=secrets.token_hex(12),
             )
-            self._telemetry.trail.record(event)
+            self._telemetry.event_log.record(event)
             self._telemetry.tallies.record(event)
             number = about.issue or about.pull
             log.warning(

@@ -28,8 +28,8 @@ GOODBYE_SECONDS = 1.0
 class Health:
     """The health endpoints of a process; they show figures and sentences, no content of any issue."""
 
-    def __init__(self, agent: str, role: Role, tallies: Tallies, health: HealthState, trail: EventLog) -> None:
-        self._about = agent, role, tallies, health, trail
+    def __init__(self, agent: str, role: Role, tallies: Tallies, health: HealthState, event_log: EventLog) -> None:
+        self._about = agent, role, tallies, health, event_log
         self._health = health
 
     @asynccontextmanager

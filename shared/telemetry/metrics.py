@@ -28,7 +28,7 @@ class Figures:
     role: Role
     tallies: Tallies
     health: HealthState
-    trail: EventLog
+    event_log: EventLog
 
     def text(self) -> bytes:
         """Return the body of the response to `/metrics`."""
@@ -73,7 +73,7 @@ class Figures:
             refused.add_metric([repository], seconds)
         yield refused
         dropped = CounterMetricFamily("events_dropped", "Events that were given up because they could not be written.")
-        dropped.add_metric([], self.trail.dropped)
+        dropped.add_metric([], self.event_log.dropped)
         yield dropped
         untraced = CounterMetricFamily("events_untraced", "Events that were given up because no collector took them.")
         untraced.add_metric([], self.health.untraced())

@@ -18,7 +18,7 @@ _RAW = re.compile(r"<(?:[!?]|(?:pre|script|style|textarea)\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPiece:
     """A piece of a text, within one line or with its line end."""
 
     text: str
@@ -39,7 +39,7 @@ class _Known:
     """True if HTML may be open whose end is not looked for."""
 
 
-def parts(text: str) -> Iterator[Part]:
+def parts(text: str) -> Iterator[TextPiece]:
     """Yield `text` in pieces, in order; `code` is True for pieces that are code for certain.
 
     A fence counts if both its delimiters are at the start of a line; a span if it ends in its
@@ -48,7 +48,7 @@ def parts(text: str) -> Iterator[Part]:
     rows = text.split("\n")
     rows = [f"{row}\n" for row in rows[:-1]] + rows[-1:]
     if "\r" in text.replace("\r\n", ""):  # a line end for GitHub, and none for us
-        yield Part(text)
+        yield TextPiece(text)
         return
     known, at = _Known(), 0
     while at < len(rows):
@@ -58,7 +58,7 @@ def parts(text: str) -> Iterator[Part]:
             at += 1
             continue
         end, code = _fence(rows, at, opened, known)
-        yield from (Part(row, code=code) for row in rows[at:end])
+        yield from (TextPiece(row, code=code) for row in rows[at:end])
         known.open_span = not code
         at = end
 
@@ -78,10 +78,10 @@ def _fence(rows: Sequence[str], at: int, opened: re.Match[str], known: _Known) -
     return at + 1, False
 
 
-def _line(row: str, known: _Known) -> Iterator[Part]:
+def _line(row: str, known: _Known) -> Iterator[TextPiece]:
     if not row.strip(" \t\r\n"):
         known.html = known.open_span = False
-        yield Part(row)
+        yield TextPiece(row)
         return
     known.html = known.html or row.lstrip(" \t").startswith("<")
     spans = [] if known.raw or known.html or known.open_span else _spans(row)
@@ -89,14 +89,14 @@ def _line(row: str, known: _Known) -> Iterator[Part]:
     known.open_span = known.open_span or "`" in rest or bool(_TAG.search(rest))
     known.raw = known.raw or bool(_RAW.search(_without_comments(rest)))
     if known.open_span:
-        yield Part(row)
+        yield TextPiece(row)
         return
     start = 0
     for span in spans:
-        yield Part(row[start : span.start()])
-        yield Part(span[0], code=True)
+        yield TextPiece(row[start : span.start()])
+        yield TextPiece(span[0], code=True)
         start = span.end()
-    yield Part(row[start:])
+    yield TextPiece(row[start:])
 
 
 def _without_comments(row: str) -> str:

@@ -20,7 +20,7 @@ from planner_agent.observe import Listener
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.terminal.console import Cancelled
-from planner_agent.terminal.session import Desk, Session
+from planner_agent.terminal.session import Session, SessionServices
 from shared.commands.text_history import Texts
 from shared.errors import EngineError
 from shared.github.base_branch import BaseBranch
@@ -94,5 +94,5 @@ def session(bench: Bench, person: Person, kept: Kept | None = None) -> Session:
     policy = Policy(REPOSITORY, BOT, BaseBranch(bench.branch))
     listener = Listener(forge, claimant, policy)
     drafting = Drafting(github, listener, FakeSource(bench.world), bench.coder, policy)
-    desk = Desk(github, listener, drafting, policy, (kept or Kept()).keep, lambda: bench.world.server.at)
+    desk = SessionServices(github, listener, drafting, policy, (kept or Kept()).keep, lambda: bench.world.server.at)
     return Session(person, desk)

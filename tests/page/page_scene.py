@@ -15,7 +15,7 @@ from playwright.async_api import Browser, async_playwright
 
 from console.dashboard.feed import Feed, Shown
 from console.dashboard.live import Live
-from console.dashboard.order_desk import OrderDesk
+from console.dashboard.order_desk import OrderEndpoint
 from console.dashboard.page import live, page
 from console.dashboard.site import Site
 from console.dashboard.view import DashboardSettings, DashboardView, view
@@ -200,7 +200,7 @@ def _site(feed: Feed, seen: Callable[[Shown], DashboardView], scene: Scene, cloc
             f"{repository}#{order.number}", order.verb, True, "done", "ready", "The next free agent goes on."
         )
 
-    desk = OrderDesk(TOKEN, boards, carried_out, feed.outdate)
+    desk = OrderEndpoint(TOKEN, boards, carried_out, feed.outdate)
     return Site(whole, status, Live(changed, lambda: feed.news, clock, interval), desk)
 
 

@@ -63,7 +63,7 @@ class Feedback:
         """`ours` are the account ids whose answers count as the engine's."""
         self._reviews = reviews
         self._comments = comments
-        self._ears = trust_filter
+        self._trust_filter = trust_filter
         self._ours = ours
         self._keys = keys
 
@@ -76,7 +76,7 @@ class Feedback:
             await self._comments.thread(number),
         )
         said = tuple(page.texts())
-        deaf = {id: await self._ears.why_not(one) for id, one in {one.id: one for _, one, _ in said}.items()}
+        deaf = {id: await self._trust_filter.why_not(one) for id, one in {one.id: one for _, one, _ in said}.items()}
         answered = answers.answered(page, self._ours, self._keys)
         heard = {id for id, why in deaf.items() if not why} | set(self._ours)
         known = AnswerRecord(heard, answered | set(given), self._keys)

@@ -22,7 +22,7 @@ from worker_scene import labels
 
 from config.state import StateDirectory
 from console.dashboard.live import MOST_READERS, Live
-from console.dashboard.order_desk import TOKEN, OrderDesk
+from console.dashboard.order_desk import TOKEN, OrderEndpoint
 from console.dashboard.site import Site
 from console.orders import Order, OrderResult
 from console.status.row import Board, ItemRow
@@ -83,7 +83,7 @@ class Scene:
 
     @asynccontextmanager
     async def opened(self, port: int = 0) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
-        desk = OrderDesk(SECRET, self.boards, self.carry_out, lambda: self.change("<main>after</main>"))
+        desk = OrderEndpoint(SECRET, self.boards, self.carry_out, lambda: self.change("<main>after</main>"))
         stream = Live(self.newest, lambda: self.news, RealClock(), 600)
         site = Site(self.page, self.page, stream, desk)
         async with site.served(port) as address, aiohttp.ClientSession() as session:

@@ -192,7 +192,7 @@ async def test_a_report_tells_an_item_that_needed_help_from_one_that_did_not(eng
     found = await reported_of(engine)
     assert (found.merged, found.zero_touch) == (2, 1)
     assert found.touches == {Touch.COMMAND: 1, Touch.RESUMPTION: 1}
-    assert (found.rework, found.cost.source, found.casts) == ({}, "notes", ())
+    assert (found.rework, found.cost.source, found.backend_runs) == ({}, "notes", ())
     assert {(one.track, one.stage) for one in found.spells} >= {
         (Track.SPECIFICATION, Stage.IMPLEMENTING),
         (Track.PULL_REQUEST, Stage.IN_REVIEW),
@@ -205,7 +205,7 @@ async def test_a_report_tells_an_item_that_needed_help_from_one_that_did_not(eng
     found = await reported_of(engine)
     assert (found.rework, found.too_young) == ({Reason.FIXED: 1}, 2)
     assert (found.cost.source, found.cost.per_merged, found.cost.total) == ("ledger", 1.0, 2.0)
-    assert [(c.role, c.backend, c.runs, c.completed) for c in found.casts] == [
+    assert [(c.role, c.backend, c.runs, c.completed) for c in found.backend_runs] == [
         ("code-reviewer", "codex", 1, 1),
         ("developer", "claude", 2, 1),
     ]

@@ -12,7 +12,7 @@ from fakes.clock import HandClock
 from structlog.testing import capture_logs
 
 from shared.errors import Misconfigured
-from shared.telemetry.event_log import NoTrail
+from shared.telemetry.event_log import NoEventLog
 from shared.telemetry.fold import Tallies
 from shared.telemetry.health import Health, listener
 from shared.telemetry.health_state import STUCK_SECONDS, HealthState
@@ -21,7 +21,7 @@ from shared.workflow import Role
 
 @asynccontextmanager
 async def asked(health: HealthState) -> AsyncIterator[tuple[aiohttp.ClientSession, str]]:
-    served = Health("worker-a", Role.WORKER, Tallies(), health, NoTrail())
+    served = Health("worker-a", Role.WORKER, Tallies(), health, NoEventLog())
     async with served.served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
         yield session, f"http://127.0.0.1:{port}"
 
@@ -78,7 +78,7 @@ def test_an_address_that_is_not_ours_is_said() -> None:
 
 async def test_where_it_listens_stands_in_the_log_and_nobody_listens_afterwards() -> None:
     with capture_logs() as logs:
-        async with Health("worker-a", Role.WORKER, Tallies(), HealthState(HandClock()), NoTrail()).served(
+        async with Health("worker-a", Role.WORKER, Tallies(), HealthState(HandClock()), NoEventLog()).served(
             "127.0.0.1", 0
         ) as port:
             pass

@@ -13,7 +13,7 @@ from otlp_receiver import Receiver, attributes
 from structlog.testing import capture_logs
 from telemetry_bench import AT, event
 
-from shared.telemetry.event_log import Copied, Hopeless, NoTrail, Written
+from shared.telemetry.event_log import Copied, Hopeless, NoEventLog, Written
 from shared.telemetry.events import Event, EventKind
 from shared.telemetry.otlp_store import OtlpStore
 
@@ -199,7 +199,7 @@ def test_no_collector_costs_nothing_but_a_count() -> None:
     assert [line["event"] for line in logs] == ["events_lost"]
 
 
-class Kept(NoTrail):
+class Kept(NoEventLog):
     """A trail in memory."""
 
     def __init__(self) -> None:

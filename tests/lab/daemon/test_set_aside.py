@@ -16,7 +16,7 @@ from runtime.arguments import Arguments
 from runtime.building.assembly import Parts
 from runtime.daemon.serving import serve
 from shared.errors import Misconfigured
-from shared.telemetry.event_log import NoTrail
+from shared.telemetry.event_log import NoEventLog
 from shared.telemetry.events import EventKind, Query
 from shared.telemetry.metrics import Figures
 from shared.telemetry.sqlite_store import SqliteStore
@@ -49,7 +49,7 @@ async def test_a_repository_that_does_not_exist_is_set_aside_and_taken_up_when_i
                 assert set(health.pulses) == {REPOSITORY}, "the other one is worked on"
                 assert OTHER in health.aside[OTHER]
                 assert scene.life.status().endswith(f", set aside: {OTHER}")
-                figures = Figures("worker-a", Role.WORKER, scene.process.telemetry.tallies, health, NoTrail())
+                figures = Figures("worker-a", Role.WORKER, scene.process.telemetry.tallies, health, NoEventLog())
                 assert f'repository_set_aside{{repository="{OTHER}"}} 1.0' in figures.text().decode()
                 scene.clock.due.set()  # it is tried again, in vain: nothing more is said
                 await until(lambda: not scene.clock.due.is_set())

@@ -11,7 +11,7 @@ from local_project import CODE, TESTS, Project
 
 from console.tdd import export, preflight
 from console.tdd.checkout import Checkout, GitRefused
-from console.tdd.lab_host import NoRoom, check_room
+from console.tdd.lab_host import TaskDiskFull, check_disk_space
 from console.tdd.outcome import reviews
 from console.tdd.preflight_findings import Unready
 from console.tdd.request import TddOptions
@@ -182,9 +182,9 @@ async def test_a_repository_that_takes_nothing_is_left_as_it_was(project: Projec
 
 
 def test_a_full_disk_ends_it_with_a_sentence(tmp_path: Path) -> None:
-    check_room(tmp_path)
-    with pytest.raises(NoRoom, match="is full: make room"):
-        check_room(tmp_path, least=2**80)
+    check_disk_space(tmp_path)
+    with pytest.raises(TaskDiskFull, match="is full: make room"):
+        check_disk_space(tmp_path, least=2**80)
 
 
 async def test_answers_to_remarks_are_no_reviews(tmp_path: Path) -> None:

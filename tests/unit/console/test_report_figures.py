@@ -59,7 +59,7 @@ def test_success_is_counted_for_each_role_and_backend_where_its_ending_is_known(
         *run("r5", "#7", -5, 5),
     ]
     found = figures("a/b", facts(items=(item(),), ledger=ledger), 15)
-    assert [(c.role, c.backend, c.runs, c.completed, c.usd) for c in found.casts] == [
+    assert [(c.role, c.backend, c.runs, c.completed, c.usd) for c in found.backend_runs] == [
         ("developer", "claude", 2, 2, 3),
         ("developer", "codex", 1, 0, 3),
     ]
@@ -105,7 +105,7 @@ def test_the_rungs_of_a_ladder_are_told_with_what_they_brought() -> None:
     rungs = [Played("developer", "claude", "completed", f"{n} of 2: {model}") for n, model in ((1, "a"), (2, "b"))]
     ledger = [*run("r1", "#7", 0, 1, rungs[0]), *run("r2", "#7", 1, 4, rungs[1]), *run("r3", "#8", 2, 2, rungs[0])]
     found = figures("a/b", facts(items=(item(),), ledger=ledger), 15)
-    assert [(one.rung, one.runs, one.merged, one.usd) for one in found.casts] == [
+    assert [(one.rung, one.runs, one.merged, one.usd) for one in found.backend_runs] == [
         ("1 of 2: a", 2, 0, 3.0),
         ("2 of 2: b", 1, 1, 4.0),
     ]

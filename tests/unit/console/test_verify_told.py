@@ -9,14 +9,14 @@ from fakes.clock import HandClock
 from settings_scene import REPOSITORY, settings
 
 from console.verify.command import bench_of
-from console.verify.told_runs import telling
+from console.verify.told_runs import run_recorder
 from shared.telemetry.events import EventKind
 from worker_agent.tdd.runners.observed_runs import ObservedBench
 
 
 def test_each_run_is_told_with_the_time(capsys: pytest.CaptureFixture[str]) -> None:
     clock = HandClock()
-    recorder = telling("ada/directory", clock)
+    recorder = run_recorder("ada/directory", clock)
     recorder.tell(EventKind.TEST_RUN, place="evidence", passed=4)
     recorder.tell(EventKind.TEST_RUN, purpose="damage", number=2, of=8, outcome="failed", failed=1)
     said = capsys.readouterr()

@@ -13,7 +13,15 @@ from structlog.testing import capture_logs
 
 from config.state import StateDirectory
 from shared.errors import Misconfigured
-from shared.filesystem.disk_space import LEAST_FREE_BYTES, DiskFull, DiskSpace, existing, free_bytes, mount_of, no_room
+from shared.filesystem.disk_space import (
+    LEAST_FREE_BYTES,
+    DiskFull,
+    DiskSpace,
+    as_disk_full,
+    existing,
+    free_bytes,
+    mount_of,
+)
 from shared.loop.polling_loop import Loop
 from shared.scheduling.admission import Admission
 from shared.scheduling.items import Rest
@@ -105,11 +113,11 @@ async def test_any_other_error_of_the_system_is_a_bug_as_before() -> None:
 
 @pytest.mark.parametrize("error", [OSError(errno.EACCES, "no"), OSError(errno.ENOENT, "no")])
 def test_only_a_full_disk_is_no_room(error: OSError) -> None:
-    assert no_room(error) is None
+    assert as_disk_full(error) is None
 
 
 def test_a_full_disk_without_a_name_is_told_too() -> None:
-    assert "No space is left on a disk" in str(no_room(OSError(errno.ENOSPC, "full")))
+    assert "No space is left on a disk" in str(as_disk_full(OSError(errno.ENOSPC, "full")))
 
 
 def test_a_place_that_does_not_exist_yet_is_on_the_disk_above_it(tmp_path: Path) -> None:

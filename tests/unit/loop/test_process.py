@@ -12,7 +12,7 @@ import anyio.lowlevel
 import psutil
 import pytest
 
-from shared.process import CommandFailed, Patience, asked, attended, check, end, piped, run, started, streamed
+from shared.process import CommandFailed, Patience, asked, check, end, piped, run, run_attached, started, streamed
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -202,7 +202,7 @@ def state(pid: int) -> str:
 
 async def test_a_program_on_our_terminal_gets_its_words_and_environment(tmp_path: Path) -> None:
     argv = ("/bin/sh", "-c", 'echo "$1 $WHO" > "$0"; exit 7', str(tmp_path / "said"), "hello")
-    assert await attended(argv, env={"WHO": "ada"}) == 7
+    assert await run_attached(argv, env={"WHO": "ada"}) == 7
     assert (tmp_path / "said").read_text() == "hello ada\n"
 
 
@@ -211,7 +211,7 @@ async def test_a_program_on_our_terminal_ends_when_it_is_cancelled(tmp_path: Pat
     with anyio.move_on_after(5) as scope:
         async with anyio.create_task_group() as group:
             argv = ("/bin/sh", "-c", 'echo $$ > "$0"; exec sleep 60', str(note))
-            group.start_soon(partial(attended, argv, env=PATH))
+            group.start_soon(partial(run_attached, argv, env=PATH))
             while not (note.exists() and note.read_text().strip()):  # noqa: ASYNC110 - the other side is a shell
                 await anyio.sleep(0.01)
             group.cancel_scope.cancel()

@@ -15,7 +15,7 @@ from runtime.telemetry.observed_port import moves
 from shared.github.limits import Budget
 from shared.lock.codec import ItemKey
 from shared.lock.record import Fence, Wait
-from shared.telemetry.event_log import NoTrail
+from shared.telemetry.event_log import NoEventLog
 from shared.telemetry.event_recorder import phase_of
 from shared.telemetry.events import EventKind
 from shared.telemetry.fold import COUNTERS, DURATIONS, MOST_SERIES, Tallies
@@ -124,7 +124,7 @@ def told() -> Tallies:
 
 
 def samples(tallies: Tallies, health: HealthState | None = None) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    figures = Figures("worker-a", Role.WORKER, tallies, health or HealthState(HandClock()), NoTrail())
+    figures = Figures("worker-a", Role.WORKER, tallies, health or HealthState(HandClock()), NoEventLog())
     families = text_string_to_metric_families(figures.text().decode())
     return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
 
@@ -167,7 +167,7 @@ def test_a_run_in_figures(name: str, labels: dict[str, str], expected: float) ->
 
 
 def test_every_figure_has_the_engine_s_prefix_and_its_old_name_says_so() -> None:
-    text = Figures("worker-a", Role.WORKER, told(), HealthState(HandClock()), NoTrail()).text().decode()
+    text = Figures("worker-a", Role.WORKER, told(), HealthState(HandClock()), NoEventLog()).text().decode()
     families = {family.name: family.documentation for family in text_string_to_metric_families(text)}
     new = {name for name in families if name.startswith(PREFIX)}
     old = families.keys() - new

@@ -67,16 +67,16 @@ class Reader(Protocol):
         ...
 
 
-def flow(reader: Reader, block: Node, trail: frozenset[int] = frozenset()) -> Flow:
+def flow(reader: Reader, block: Node, entered: frozenset[int] = frozenset()) -> Flow:
     """Return the checks of a function's body or another block, in order."""
-    return _run(reader, list(statements(block)) if _is_block(reader, block) else [block], trail)
+    return _run(reader, list(statements(block)) if _is_block(reader, block) else [block], entered)
 
 
 def _is_block(reader: Reader, node: Node) -> bool:
     return node.type in reader.shapes.plain or node.type in {"block", "statement_block", "body_statement"}
 
 
-def _run(reader: Reader, listed: Sequence[Node], trail: frozenset[int]) -> Flow:
+def _run(reader: Reader, listed: Sequence[Node], entered: frozenset[int]) -> Flow:
     found = Flow()
     for position, statement in enumerate(listed):
         if (check := reader.check(statement)) is not None:
@@ -86,17 +86,17 @@ def _run(reader: Reader, listed: Sequence[Node], trail: frozenset[int]) -> Flow:
             continue
         if statement.type in reader.shapes.conditions and _may_leave(reader, statement):
             branches, has_else = branches_of(reader, statement)
-            rest = _run(reader, listed[position + 1 :], trail)
-            _choose(reader, found, branches, None if has_else else rest, trail)
+            rest = _run(reader, listed[position + 1 :], entered)
+            _choose(reader, found, branches, None if has_else else rest, entered)
             if has_else:
                 found.maybe += rest.demoted()
             return found
         if statement.type in reader.shapes.leaves:
-            _add(found, _statement(reader, statement, trail))
+            _add(found, _statement(reader, statement, entered))
             return found
-        _add(found, _statement(reader, statement, trail))
+        _add(found, _statement(reader, statement, entered))
         if _may_leave(reader, statement) and statement.type not in reader.shapes.functions:
-            found.maybe += _run(reader, listed[position + 1 :], trail).demoted()
+            found.maybe += _run(reader, listed[position + 1 :], entered).demoted()
             return found
     return found
 
@@ -106,7 +106,7 @@ def _add(found: Flow, more: Flow) -> None:
     found.maybe += more.maybe
 
 
-def _statement(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
+def _statement(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow:
     """Return the checks within a statement that is no check itself."""
     shapes = reader.shapes
     if reader.shelters(statement):
@@ -114,36 +114,36 @@ def _statement(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
     if statement.type in shapes.conditions:
         found = Flow()
         branches, has_else = branches_of(reader, statement)
-        _choose(reader, found, branches, Flow() if not has_else else None, trail)
+        _choose(reader, found, branches, Flow() if not has_else else None, entered)
         return found
     if statement.type in shapes.loops:
-        inner = flow(reader, child(statement, "body") or statement, trail)
+        inner = flow(reader, child(statement, "body") or statement, entered)
         return inner if reader.loops_surely(statement) else Flow([], inner.demoted())
     if statement.type in shapes.tries:
         return reader.handled(statement)
     if statement.type in shapes.functions:
         body = child(statement, "body")
-        return Flow([], flow(reader, body, trail).demoted()) if body is not None else Flow()
+        return Flow([], flow(reader, body, entered).demoted()) if body is not None else Flow()
     if statement.type in shapes.plain:
-        return _run(reader, list(statements(statement)), trail)
-    return _called(reader, statement, trail)
+        return _run(reader, list(statements(statement)), entered)
+    return _called(reader, statement, entered)
 
 
-def _called(reader: Reader, statement: Node, trail: frozenset[int]) -> Flow:
+def _called(reader: Reader, statement: Node, entered: frozenset[int]) -> Flow:
     """Return the checks of the functions that a statement calls or passes on."""
     found = Flow()
     helper = reader.helper(statement)
-    if helper is not None and helper.start_byte not in trail and len(trail) < _HELPER_DEPTH:
-        _add(found, flow(reader, helper, trail | {helper.start_byte}))
+    if helper is not None and helper.start_byte not in entered and len(entered) < _HELPER_DEPTH:
+        _add(found, flow(reader, helper, entered | {helper.start_byte}))
     for body, is_sure in reader.callbacks(statement):
-        inner = flow(reader, body, trail)
+        inner = flow(reader, body, entered)
         _add(found, inner if is_sure else Flow([], inner.demoted()))
     return found
 
 
-def _choose(reader: Reader, found: Flow, branches: list[Node], rest: Flow | None, trail: frozenset[int]) -> None:
+def _choose(reader: Reader, found: Flow, branches: list[Node], rest: Flow | None, entered: frozenset[int]) -> None:
     """Add the checks of branches of which one runs; `rest` holds the checks that run if none of them does."""
-    flows = [flow(reader, branch, trail) for branch in branches if not reader.skips(branch)]
+    flows = [flow(reader, branch, entered) for branch in branches if not reader.skips(branch)]
     flows += [rest] if rest is not None else []
     if flows and all(each.sure for each in flows):
         firsts: Group = tuple(check for each in flows for check in each.sure[0])
