@@ -112,20 +112,20 @@ class ModelServer:
 
     async def _answer(self, request: web.Request, vendor: ModuleType) -> web.StreamResponse:
         body = await request.json()
-        asked: ModelRequest = vendor.asked(body)
-        scene = self.script.scene(asked.text)
+        model_request: ModelRequest = vendor.model_request(body)
+        scene = self.script.scene(model_request.text)
         if scene is None:
-            self.unscripted.append(asked.text[:500])
+            self.unscripted.append(model_request.text[:500])
             self._note(request, body, 400)
             return web.json_response(vendor.error(400, None, "no scene is meant for this request"), status=400)
-        turn = scene.turns[min(asked.turn, len(scene.turns) - 1)]
-        trouble = self._trouble(scene, asked.turn, turn)
+        turn = scene.turns[min(model_request.turn, len(scene.turns) - 1)]
+        trouble = self._trouble(scene, model_request.turn, turn)
         if trouble is not None and trouble.kind is not AnswerFault.SLOW:
             return await self._fail(request, body, vendor, trouble)
         if trouble is not None:
             await self._clock.sleep(trouble.seconds)
         self._note(request, body, 200)
-        return await _whole(request, vendor, asked, turn, body)
+        return await _whole(request, vendor, model_request, turn, body)
 
     def _trouble(self, scene: Scene, number: int, turn: Turn) -> Trouble | None:
         trouble = turn.trouble
@@ -172,14 +172,14 @@ class ModelServer:
 
 
 async def _whole(
-    request: web.Request, vendor: ModuleType, asked: ModelRequest, turn: Turn, body: Mapping[str, Any]
+    request: web.Request, vendor: ModuleType, model_request: ModelRequest, turn: Turn, body: Mapping[str, Any]
 ) -> web.StreamResponse:
-    placed, model = asked.placed(turn), str(body.get("model", "lab"))
-    if not asked.stream:
-        return web.json_response(vendor.message(placed, asked.turn, model))
+    placed, model = model_request.placed(turn), str(body.get("model", "lab"))
+    if not model_request.stream:
+        return web.json_response(vendor.message(placed, model_request.turn, model))
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
-    for piece in vendor.events(placed, asked.turn, model):
+    for piece in vendor.events(placed, model_request.turn, model):
         await response.write(piece)
     return response
 

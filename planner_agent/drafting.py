@@ -24,7 +24,7 @@ from shared.github.ports import Issues
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.lock.record import Fence
 from shared.models import Issue
-from shared.retry.answer_retry import AnswerUnusable, Unusable, asked
+from shared.retry.answer_retry import AnswerUnusable, Unusable, ask_with_retry
 from shared.retry.run_errors import completed
 from shared.specification import BODY_LIMIT, body_sha256
 from shared.text import clean
@@ -120,7 +120,7 @@ class Drafting:
             limits=self._policy.limits,
         )
         variables = await self._variables(story, known, request)
-        return await asked(
+        return await ask_with_retry(
             self._coder,
             request,
             lambda faults: PROMPTS.render(
@@ -197,7 +197,7 @@ async def condensed(coder: Coder, request: Request, text: str, prompt: Callable[
     if len(text.split()) <= MOST_WORDS:
         return text
     try:
-        return await asked(coder, request, prompt, _read, "The backend's summary cannot be used:")
+        return await ask_with_retry(coder, request, prompt, _read, "The backend's summary cannot be used:")
     except AnswerUnusable as unusable:
         log.warning("summary_unusable", outcome="skipped", error=str(unusable))
     except RunFailed as failed:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from planner_agent.plan import as_text
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
 from shared.llm.role_router import RoleOverride
-from shared.retry.answer_retry import AnswerUnusable, asked
+from shared.retry.answer_retry import AnswerUnusable, ask_with_retry
 from shared.retry.run_errors import completed
 from shared.text.prompts import Prompts
 
@@ -37,7 +37,7 @@ async def ask(
     Raises `AnswerHidden`, `RunFailed`, `RunEnded`.
     """
     try:
-        return await asked(coder, request, prompt, lambda run: read(answer_text(run, request.call)), sentence)
+        return await ask_with_retry(coder, request, prompt, lambda run: read(answer_text(run, request.call)), sentence)
     except AnswerUnusable as error:
         raise AnswerHidden(str(error), (), "") from error
 

@@ -154,7 +154,7 @@ class Reviewer:
         if seen.pull_request.open:
             order = self._order(await self._restored(seen.pull_request, held), held)
             # The reply to a label says what is there now: it is newer than any reading.
-            asked = seen.asked and not seen.head_moved  # by a label that is not ours to take off
+            asked = seen.review_asked and not seen.head_moved  # by a label that is not ours to take off
             merges = decide(seen, now=held.server_now()) is Action.MERGE  # and with that the label goes
             stays = order or asked or (merges and not in_doubt(held))
             shown = seen.pull_request if stays else await self._handover.show(held, seen.pull_request)

@@ -55,8 +55,8 @@ def decide(s: Snapshot, *, now: datetime) -> Action:
     match s.fence.stage:
         case Stage.REVIEWING | Stage.IN_REVIEW | Stage.APPROVED if s.head_moved:
             # Whoever can push to a pull request may be anybody: a push alone does not buy a review.
-            return Action.REOPEN if s.asked else Action.LET_GO
-        case Stage.APPROVED if s.asked:
+            return Action.REOPEN if s.review_asked else Action.LET_GO
+        case Stage.APPROVED if s.review_asked:
             return Action.REOPEN
         case Stage.REVIEWING:
             return Action.BEGIN

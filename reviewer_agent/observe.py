@@ -72,10 +72,10 @@ class Observer:
         if not pull_request.open or fence.stage not in STAGES:
             return snapshot
         if snapshot.head_moved:
-            return replace(snapshot, asked=await self._demand.again(pull_request, fence))
+            return replace(snapshot, review_asked=await self._demand.again(pull_request, fence))
         asks = fence.stage is Stage.APPROVED and Stage.REVIEWING in self._policy.names.read(pull_request.labels).stages
         if asks and await self._demand.since(pull_request, fence):
-            return replace(snapshot, asked=True)
+            return replace(snapshot, review_asked=True)
         reviews = await self._forge.reviews.of(number)
         snapshot = replace(
             snapshot, verdict=self._reader.newest(number, reviews, fence.work_head, pull_request.base_branch)

@@ -61,8 +61,8 @@ MERGE_REFUSED = "Merge-Refused"
 class Snapshot:
     """The facts of one look at a pull request; `verdict` is ours on the commit that the fence names.
 
-    `asked`: somebody who may asks for a review of a head that the fence does not name, or for another review of an
-    approved one. `person_asks`: somebody requests changes of what we approved. `requested`: any such request stands,
+    `review_asked`: somebody who may asks for a review of a head that the fence does not name, or for another review of
+    an approved one. `person_asks`: somebody requests changes of what we approved. `requested`: any such request stands,
     however old; the newest has the id `request`. `remarked_by` have commented on this commit, and nobody has ordered
     the merge after that.
 
@@ -87,7 +87,7 @@ class Snapshot:
     pull_request: PullRequest
     flags: frozenset[Flag] = frozenset()
     verdict: ReviewVerdict | None = None
-    asked: bool = False
+    review_asked: bool = False
     person_asks: bool = False
     requested: bool = False
     request: int = 0

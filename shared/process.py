@@ -174,7 +174,7 @@ async def piped(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: 
 
 
 @asynccontextmanager
-async def asked(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Process]:
+async def answering_child(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Process]:
     """Start a child that answers on `stdout` the requests on its `stdin`; its stderr is dropped."""
     async with _group(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process:
         yield process

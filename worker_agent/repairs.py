@@ -118,7 +118,7 @@ class Repairs:
 
         If nothing was said and the issue's text is the same, CI is read anew and no coder is paid.
         """
-        items, renewed = await self._rounds.asked(held), held.fence.phase == decide.Phase.TEXT
+        items, renewed = await self._rounds.round_items(held), held.fence.phase == decide.Phase.TEXT
         if not items and not renewed:
             await self.read_ci(held)
             return

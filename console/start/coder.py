@@ -13,7 +13,7 @@ from config.settings import Settings
 from console.install_cli import install
 from console.start.draft import Draft
 from console.start.printed_steps import NotReady
-from console.start.questions import Nobody, Person, asked
+from console.start.questions import Nobody, Person, ask
 from runtime.output import show
 from shared.errors import Misconfigured, MissingCredentials
 from shared.llm import cli_backends
@@ -53,7 +53,7 @@ def _with_access(wanted: str | None, environment: Mapping[str, str], person: Per
     if isinstance(person, Nobody):
         raise NotReady(_wrong("", wanted))
     question = "Paste the key (it is not shown)"
-    key = asked(person, question, lambda text: _wrong(text, wanted), secret=True, otherwise=NotReady)
+    key = ask(person, question, lambda text: _wrong(text, wanted), secret=True, otherwise=NotReady)
     _, name, variable = next(row for row in _keys() if key.startswith(row[0]))
     show(f"Used by this command alone and not kept: before you start agents yourself, export {variable}=...")
     return name, {**environment, variable: key}

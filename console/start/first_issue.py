@@ -13,7 +13,7 @@ from config.repository import RepositorySettings
 from console.doctor.context import Machine
 from console.doctor.probes import acting
 from console.start.draft import Draft
-from console.start.questions import Person, asked
+from console.start.questions import Person, ask
 from planner_agent.story import split
 from runtime.building.connections import web_session
 from runtime.output import show
@@ -135,7 +135,7 @@ def _asked(offered: Sequence[Issue], person: Person) -> str:
             return f"#{number[1]} is not among these; any other issue is taken with --issue {number[1]}."
         return "That is too short to be tested: say it in a sentence." if text and not number and len(text) < 8 else ""
 
-    return asked(person, FREE if offered else NONE_OPEN, wrong)
+    return ask(person, FREE if offered else NONE_OPEN, wrong)
 
 
 def _ready(machine: Machine) -> str:

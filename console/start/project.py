@@ -15,7 +15,7 @@ from console.doctor.finding import Finding, Status, healthy
 from console.doctor.probes import Visitor, acting, visit_of
 from console.start.draft import Draft
 from console.start.printed_steps import refusal
-from console.start.questions import Person, asked
+from console.start.questions import Person, ask
 from runtime.building.connections import web_session
 from runtime.output import show
 from shared.github.people import People
@@ -47,7 +47,7 @@ def tried(draft: Draft, environment: Mapping[str, str], person: Person) -> Draft
         seen = _try(draft, environment)
     if not healthy(seen.findings) and not draft.known and _asking_helps(seen.findings):
         show(_findings_text(seen.findings))
-        answer = asked(person, QUESTION, lambda text: "" if text else "Without tests nothing can be implemented.")
+        answer = ask(person, QUESTION, lambda text: "" if text else "Without tests nothing can be implemented.")
         setup, _, command = answer.rpartition(_AND)
         draft = draft.choosing(test_command=command.strip(), setup_command=setup.strip() or draft.choices.setup_command)
         seen = _try(draft, environment)

@@ -51,7 +51,7 @@ class Nobody:
         raise Misconfigured(f"Nobody can be asked{what} here ('{question}'): give --yes, and options for the rest.")
 
 
-def asked(
+def ask(
     person: Person,
     question: str,
     usable: Callable[[str], str],

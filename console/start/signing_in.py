@@ -18,7 +18,7 @@ from console.init.files import NewFile
 from console.manual import link
 from console.start.draft import Draft
 from console.start.printed_steps import NotReady, failures
-from console.start.questions import Nobody, Person, asked
+from console.start.questions import Nobody, Person, ask
 from runtime.building.connections import web_session
 from runtime.building.sign_in import completed, git_server
 from runtime.output import show
@@ -72,7 +72,7 @@ def signed_in(draft: Draft, environment: Mapping[str, str], person: Person) -> t
     if isinstance(person, Nobody):
         raise NotReady(f"Without a token nothing can be done: set {settings.github.token_env}, and start again.")
     for _ in range(2):
-        token = asked(person, "Paste the token (it is not shown)", _wrong, secret=True, otherwise=NotReady)
+        token = ask(person, "Paste the token (it is not shown)", _wrong, secret=True, otherwise=NotReady)
         known = {**environment, settings.github.token_env: token, TOKEN_ORIGIN: PASTED}
         try:
             me = _tried(draft.machine(known, quick=True), "the token that you pasted")
@@ -182,7 +182,7 @@ def reviewer(draft: Draft, environment: Mapping[str, str], person: Person, write
         return draft
     show(reviewers_own())
     place = config_place(environment) / "reviewer.token"
-    answer = asked(person, "Token of the reviewer's own account (Enter: leave it out)", _wrong_if_any, secret=True)
+    answer = ask(person, "Token of the reviewer's own account (Enter: leave it out)", _wrong_if_any, secret=True)
     if not answer:
         show("Left out: one account for all.")
         return draft

@@ -29,7 +29,7 @@ _TYPES = {
 }
 
 
-def asked(body: Mapping[str, Any]) -> ModelRequest:
+def model_request(body: Mapping[str, Any]) -> ModelRequest:
     """Parse the body of a request."""
     messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
     blocks = [block for message in messages for block in _blocks(message.get("content"))]

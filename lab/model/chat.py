@@ -20,7 +20,7 @@ _WHERE = re.compile(r"[Ww]orking (?:in the )?directory: ([^\n]+)")
 _TYPES = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limit_exceeded"}
 
 
-def asked(body: Mapping[str, Any]) -> ModelRequest:
+def model_request(body: Mapping[str, Any]) -> ModelRequest:
     """Parse the body of a request."""
     messages = [message for message in body.get("messages", ()) if isinstance(message, dict)]
     calls = [call for message in messages for call in message.get("tool_calls") or ()]

@@ -17,7 +17,7 @@ _WHERE = re.compile(r"<cwd>([^<\n]+)</cwd>")
 _TYPES = {401: "invalid_request_error", 403: "permission_error", 429: "rate_limit_exceeded"}
 
 
-def asked(body: Mapping[str, Any]) -> ModelRequest:
+def model_request(body: Mapping[str, Any]) -> ModelRequest:
     """Parse the body of a request."""
     given = body.get("input")
     items = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []

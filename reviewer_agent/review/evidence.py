@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from reviewer_agent import links
-from reviewer_agent.review.questions import Recorded, asked
+from reviewer_agent.review.questions import Recorded, questions_of
 from shared.git import proof_claim
 from shared.git.names import notes_ref
 from shared.git.notes import Note, ProofNote, read
@@ -50,7 +50,9 @@ class Runs:
         if claim is not None and claim.proof is not None and claim.head not in {one.oid for one in own}:
             claim, doubt = None, "" if proofs else OF_ANOTHER_COMMIT
         proof = claim.proof if claim is not None else None
-        return Recorded(phase_results(notes), damage_results(notes) or _counted(proof), asked(proofs, proof), doubt)
+        return Recorded(
+            phase_results(notes), damage_results(notes) or _counted(proof), questions_of(proofs, proof), doubt
+        )
 
 
 def claimed(body: str, issue: int, keys: Keyring) -> tuple[Claim | None, str]:

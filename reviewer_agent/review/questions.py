@@ -98,7 +98,7 @@ class Recorded:
     doubt: str = ""
 
 
-def asked(proofs: Sequence[ProofNote], claimed: ClaimedProof | None) -> tuple[Question, ...]:
+def questions_of(proofs: Sequence[ProofNote], claimed: ClaimedProof | None) -> tuple[Question, ...]:
     """Return all questions that the signed notes and the signed claim name, each once."""
     found = [question for proof in proofs for question in _of_note(proof)]
     named = {(question.kind, question.about) for question in found}
@@ -134,17 +134,17 @@ def names(questions: Iterable[Question]) -> tuple[str, ...]:
 
 
 def answered(
-    questions: Sequence[Question], given: Sequence[ExpectationAnswer], criteria: Collection[str]
+    questions: Sequence[Question], answers: Sequence[ExpectationAnswer], criteria: Collection[str]
 ) -> tuple[Answered, ...]:
     """Return each question with its answer."""
-    return tuple(_answered(one, [a for a in given if a.test == one.about], criteria) for one in questions)
+    return tuple(_answered(one, [a for a in answers if a.test == one.about], criteria) for one in questions)
 
 
-def _answered(question: Question, given: Sequence[ExpectationAnswer], criteria: Collection[str]) -> Answered:
-    if question.is_rest or not given:
+def _answered(question: Question, answers: Sequence[ExpectationAnswer], criteria: Collection[str]) -> Answered:
+    if question.is_rest or not answers:
         return Answered(question, why="the review does not say")
-    no = next((one for one in given if one.asked == "no" or one.criterion not in criteria), None)
-    return Answered(question, given[0].criterion, given[0].why) if no is None else Answered(question, why=no.why)
+    no = next((one for one in answers if one.asked == "no" or one.criterion not in criteria), None)
+    return Answered(question, answers[0].criterion, answers[0].why) if no is None else Answered(question, why=no.why)
 
 
 def shown(questions: Sequence[Question]) -> str:

@@ -14,7 +14,7 @@ from reviewer_agent.review.placement import place
 from reviewer_agent.review.review_input import ReviewInput
 from reviewer_agent.review.second_pass import Checked
 from shared.llm.port import Coder, CoderCall, Ending, Request, RunOutcome
-from shared.retry.answer_retry import Unusable, asked
+from shared.retry.answer_retry import Unusable, ask_with_retry
 from shared.retry.run_errors import completed
 from shared.text import excerpt
 from shared.text.prompts import Prompts
@@ -44,7 +44,7 @@ class ReviewCalls:
             "since": "" if since is None else since.text,
         }
         request = self._request(CoderCall.REVIEW, "code-reviewer", material, round, answer.schema(listed, tests))
-        given = await asked(
+        given = await ask_with_retry(
             self._coder,
             request,
             lambda faults: self._prompts.render("review", **variables, problems=faults),
@@ -64,7 +64,7 @@ class ReviewCalls:
         variables = _variables(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
         request = self._request(CoderCall.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
         criteria = [id for id, _ in material.criteria]
-        checked = await asked(
+        checked = await ask_with_retry(
             self._coder,
             request,
             lambda faults: self._prompts.render("check_criteria", **variables, problems=faults),

@@ -168,7 +168,7 @@ class Approvals:
         fence = (await self._port.request(ReadFence(ItemKey(self._role, number)))).value
         if fence is None:
             return None
-        held, decision = held_up(fence), asked(fence)
+        held, decision = held_up(fence), pending_decision(fence)
         if held is not None or self._role is not Role.REVIEWER:
             return held or decision
         shown = self._names.read(item.labels).stages == {fence.stage}
@@ -181,12 +181,12 @@ class Approvals:
             return _of(fence, why)
         return merge if why in BY_ORDER else None
 
-    async def wanted(self, fence: Fence) -> PendingDecision | None:
+    async def pending(self, fence: Fence) -> PendingDecision | None:
         """Return the decision that an item waits for; a merge only if its status comment says that one is missing.
 
         Raises `Transient`, `Blocked`.
         """
-        found = asked(fence)
+        found = pending_decision(fence)
         if found is None or found.what != "merge":
             return found
         return found if await self._why(fence) in BY_ORDER else None
@@ -207,7 +207,7 @@ def _of(fence: Fence, what: str) -> PendingDecision:
     return PendingDecision(fence.key.number, what, f"{what}-{fence.work_head[:12]}", fence.at)
 
 
-def asked(fence: Fence) -> PendingDecision | None:
+def pending_decision(fence: Fence) -> PendingDecision | None:
     """Return the decision that a fence at rest may wait for; None if it waits for none."""
     what = {
         (Role.PLANNER, Stage.AWAITING_APPROVAL): "plan",

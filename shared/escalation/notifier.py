@@ -83,7 +83,7 @@ class Notifier:
     async def _wanted(self, held: Held) -> PendingDecision | None:
         """Return the pending decision; None on an error, which is logged: `watch` escalates the decision later."""
         try:
-            return await self._approvals.wanted(held.fence)
+            return await self._approvals.pending(held.fence)
         except (Transient, Blocked) as error:
             log.warning("approvals_not_looked_at", outcome="skipped", error=str(error))
             return None

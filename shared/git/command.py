@@ -184,17 +184,17 @@ class Git:
         """
         return await self._once((args, stdin), partial(self.run, *args, stdin=stdin, ok=ok), holds)
 
-    async def objects(self, asked: Sequence[bytes], *, contents: bool, settles: bool = False) -> Finished:
+    async def objects(self, object_names: Sequence[bytes], *, contents: bool, settles: bool = False) -> Finished:
         """Return the output of `git cat-file --batch` for these names, or without `contents` of `--batch-check`.
 
         With `settles` they are named by their whole ids. At most 16 MiB; raises `TooMuchOutput` above that.
         """
         verb = ("cat-file", "--batch" if contents else "--batch-check", "-z")
-        stdin = b"".join(name + b"\0" for name in asked)
+        stdin = b"".join(name + b"\0" for name in object_names)
 
         async def ask() -> Finished:
             if self._readers is not None:
-                question = Question(asked, contents, process.OUTPUT_CAP)
+                question = Question(object_names, contents, process.OUTPUT_CAP)
                 found = await self._readers.ask(self.git_dir, self._reader, question)
                 if found is not None:
                     return Finished(("git", *verb), 0, found, b"")
@@ -214,7 +214,7 @@ class Git:
 
     def _reader(self) -> AbstractAsyncContextManager[Process]:
         env = {**self._environment, **_as_variables({**_SETTINGS, **_READING})}
-        return process.asked(("git", f"--git-dir={self.git_dir}", *COMMAND), cwd=Path("/"), env=env)
+        return process.answering_child(("git", f"--git-dir={self.git_dir}", *COMMAND), cwd=Path("/"), env=env)
 
     async def _once(
         self, question: Asked, ask: Callable[[], Awaitable[Finished]], holds: Callable[[Finished], bool]

@@ -130,7 +130,7 @@ async def opened() -> AsyncIterator[ObjectReaders]:
         await readers.close()
 
 
-Asked = asyncio.Queue[tuple[Question, asyncio.Future[bytes | None]]]
+RequestQueue = asyncio.Queue[tuple[Question, asyncio.Future[bytes | None]]]
 """The open questions of a reader, each with the future for its answer."""
 
 
@@ -140,7 +140,7 @@ class _Reader:
     def __init__(self, start: Start, made: tuple[int, int], idle_seconds: float) -> None:
         self.made = made
         self.is_open = True
-        self._asked: Asked = asyncio.Queue()
+        self._requests: RequestQueue = asyncio.Queue()
         self._unanswered: set[asyncio.Future[bytes | None]] = set()
         self._scope = anyio.CancelScope()  # its cancellation, unlike a task's, leaves the end of a process undisturbed
         self.task = asyncio.create_task(self._live(start, idle_seconds))
@@ -154,7 +154,7 @@ class _Reader:
         """Return the answer, or None. A cancelled caller ends the reader: nobody else may get the rest of an answer."""
         answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         self._unanswered.add(answer)
-        self._asked.put_nowait((question, answer))
+        self._requests.put_nowait((question, answer))
         try:
             return await answer
         except asyncio.CancelledError:
@@ -172,7 +172,7 @@ class _Reader:
         try:
             with self._scope:
                 async with start() as process:
-                    await _Talk(process).answer_all(self._asked, idle_seconds)
+                    await _Talk(process).answer_all(self._requests, idle_seconds)
         except _DEAD:
             return  # whoever asked does so again, of a process of its own, whose error is told
         finally:
@@ -190,11 +190,11 @@ class _Talk:
             raise ValueError("a reader is asked and answers by pipes")
         self._to, self._from = process.stdin, BufferedByteReceiveStream(process.stdout)
 
-    async def answer_all(self, asked: Asked, idle_seconds: float) -> None:
+    async def answer_all(self, requests: RequestQueue, idle_seconds: float) -> None:
         """Answer one question after the other until none comes for a while."""
         while True:
             with anyio.move_on_after(idle_seconds) as patience:
-                question, answer = await asked.get()
+                question, answer = await requests.get()
             if patience.cancelled_caught:
                 return
             try:

@@ -36,11 +36,11 @@ async def whole(git: Git, oids: Sequence[str]) -> list[tuple[bytes, bytes] | Non
     return _found((await git.objects(asked, contents=True, settles=True)).stdout, asked)
 
 
-def _found(output: bytes, asked: Sequence[bytes]) -> list[tuple[bytes, bytes] | None]:
+def _found(output: bytes, object_names: Sequence[bytes]) -> list[tuple[bytes, bytes] | None]:
     """Return kind and content of each."""
     found: list[tuple[bytes, bytes] | None] = []
     at = 0
-    for name in asked:
+    for name in object_names:
         missing = name + b" missing\n"
         if output.startswith(missing, at):
             found.append(None)

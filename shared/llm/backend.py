@@ -105,12 +105,12 @@ def by_option(program: Path) -> tuple[str, ...]:
 class CliSpec:
     """A backend that is a vendor's command-line program.
 
-    `keys` are the variables with a key or login in the order in which they are tried, `url` the one that names
-    another server. `key_shape` shows people what a key looks like; `beginnings` maps the prefix of a pasted key to
-    the variable it belongs to, and `subscription` tells how to go without a key. `not_enforced` tells what a login,
-    which bypasses the model proxy, leaves unenforced. `endpoint` raises `MissingCredentials` naming what to set.
-    If `needs_model` is set, the backend has no default model: the configuration names it. `asked` returns the command
-    that prints an installed program's version; it raises `Misconfigured` for a path that cannot be this program.
+    `keys` are the variables with a key or login in the order in which they are tried, `url` the one that names another
+    server. `key_shape` shows people what a key looks like; `beginnings` maps the prefix of a pasted key to the variable
+    it belongs to, and `subscription` tells how to go without a key. `not_enforced` tells what a login, which bypasses
+    the model proxy, leaves unenforced. `endpoint` raises `MissingCredentials` naming what to set. If `needs_model` is
+    set, the backend has no default model: the configuration names it. `version_command` returns the command that prints
+    an installed program's version; it raises `Misconfigured` for a path that cannot be this program.
     """
 
     vendor: Vendor
@@ -127,7 +127,7 @@ class CliSpec:
     reports_cost: bool = True
     login: LoginFile | None = None
     needs_model: bool = False
-    asked: Callable[[Path], tuple[str, ...]] = by_option
+    version_command: Callable[[Path], tuple[str, ...]] = by_option
 
     def named(self, environment: Environment) -> bool:
         """Return whether the environment itself has a key or a login."""

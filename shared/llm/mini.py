@@ -238,7 +238,7 @@ def python_of(program: Path) -> tuple[tuple[str, ...], tuple[Path, ...]]:
     )
 
 
-def asked(program: Path) -> tuple[str, ...]:
+def version_command(program: Path) -> tuple[str, ...]:
     """Return the command that prints the version: the command `mini` itself has no option for that."""
     python, (place, *_) = python_of(program)
     return (*python, "-c", _VERSION, str(place))
@@ -285,7 +285,7 @@ SPEC = BackendSpec(
         not_enforced="",
         endpoint=server,
         examine=examined,
-        asked=asked,
+        version_command=version_command,
         reports_cost=False,
         needs_model=True,
     ),

@@ -62,8 +62,8 @@ async def claim(port: Port, view: LockView, claimant: Claimant, intent: Intent) 
         raise Transient(IN_DOUBT)
     await _admitted(port, claimant)
     boot = port.boot()
-    if boot - view.asked > OLD_SECONDS:
-        raise Transient(OLD.format(boot - view.asked))
+    if boot - view.asked_at > OLD_SECONDS:
+        raise Transient(OLD.format(boot - view.asked_at))
     at = view.at + timedelta(seconds=boot - view.boot)
     draft = _epoch(view, claimant, intent, at)
     expected = view.fence.oid if view.fence else None

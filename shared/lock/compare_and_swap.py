@@ -10,27 +10,27 @@ from shared.lock.port import AdvanceFence, ForeignFence, Port, ReadFence
 from shared.lock.record import Fence, read_fence, write_fence
 
 
-async def swap(port: Port, asked: AdvanceFence, breaker: Breaker | None = None) -> Fence | None:
+async def swap(port: Port, advance: AdvanceFence, breaker: Breaker | None = None) -> Fence | None:
     """Move a fence; return it as it is now, or None if refused. After a lost reply the fence is read to find out.
 
     Raises `UnknownOutcome` if it has not moved so far: the lost write may still arrive. `breaker` is told of a refusal
     and, if the fence existed before, of a success.
     """
     try:
-        moved = await _swap(port, asked)
+        moved = await _swap(port, advance)
     except (Transient, NotAllowed) as error:
         if breaker is not None:
             breaker.refused(error, port.boot())
         raise
-    if moved is not None and asked.expected is not None and breaker is not None:
+    if moved is not None and advance.expected is not None and breaker is not None:
         breaker.moved()
     return moved
 
 
-async def _swap(port: Port, asked: AdvanceFence) -> Fence | None:
-    fence, expected = asked.fence, asked.expected
+async def _swap(port: Port, advance: AdvanceFence) -> Fence | None:
+    fence, expected = advance.fence, advance.expected
     try:
-        oid = (await port.request(asked)).value
+        oid = (await port.request(advance)).value
     except UnknownOutcome:
         try:
             current = (await port.request(ReadFence(fence.key))).value

@@ -131,12 +131,12 @@ class Gateway:
         self._named(fence)
         return fence
 
-    async def _advance(self, asked: AdvanceFence) -> str | None:
-        parents, updates = [parent for parent in (asked.expected, asked.carries) if parent], asked.updates
-        if asked.other is not None:
-            other = asked.other
+    async def _advance(self, advance: AdvanceFence) -> str | None:
+        parents, updates = [parent for parent in (advance.expected, advance.carries) if parent], advance.updates
+        if advance.other is not None:
+            other = advance.other
             made = await self._fences.commit(write_fence(other), [other.oid])
             updates = (*updates, RefUpdate(other.key.ref, other.oid, made))
-        ref, message = asked.fence.key.ref, write_fence(asked.fence)
-        self._named(asked.fence)
-        return await self._fences.advance(ref, message, asked.expected, parents, updates)
+        ref, message = advance.fence.key.ref, write_fence(advance.fence)
+        self._named(advance.fence)
+        return await self._fences.advance(ref, message, advance.expected, parents, updates)

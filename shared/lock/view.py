@@ -23,7 +23,7 @@ class LockView:
     """The result of one look at an item's lock, at server time `at` and boot time `boot`.
 
     `thread` are the comments that were read, None if none was needed. `again` are the seconds until
-    another look can show something else. `sure`: nothing speaks against `at`. `asked` is the boot time right before
+    another look can show something else. `sure`: nothing speaks against `at`. `asked_at` is the boot time right before
     the fence was read: a pause after that makes the look old.
     """
 
@@ -37,7 +37,7 @@ class LockView:
     again: float = 0.0
     thread: tuple[Comment, ...] | None = None
     sure: bool = True
-    asked: float = 0.0
+    asked_at: float = 0.0
 
     def live(self, terms: LockTimes) -> bool:
         """Return whether somebody holds it, this agent included."""
@@ -88,7 +88,7 @@ def _judged(view: LockView, found: Conclusion, claimant: Claimant) -> LockView:
     if oid != view.fence.oid:
         since = view.boot
         claimant.suspects[place] = view.fence.oid, since
-    left = since + terms.look_again - view.asked
+    left = since + terms.look_again - view.asked_at
     if left <= 0 and view.sure:
         return view
     again = left if left > 0 else terms.look_again

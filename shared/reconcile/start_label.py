@@ -43,45 +43,48 @@ class StartLabel:
         self._board = board
         self._names = names
 
-    async def label(self, held: Held, item: Item, asked: str, stage: Stage) -> Item | None:
-        """Set `stage` beside the label `asked`; return the item as it is then, or None if `asked` was taken off.
+    async def label(self, held: Held, item: Item, request_label: str, stage: Stage) -> Item | None:
+        """Set `stage` beside the label `request_label`; return the item as it is then, or None if `request_label` was
+        taken off.
 
-        If None, our label is gone again. An item that was read without `asked` or with the stage, or that this
-        lease has begun before, comes back as it is. Raises `NotShown` while it is unknown who took `asked` off, which
+        If None, our label is gone again. An item that was read without `request_label` or with the stage, or that this
+        lease has begun before, comes back as it is. Raises `NotShown` while it is unknown who took `request_label` off, which
         the next call asks again; `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), _folded(item.labels)
-        begun, doubt = _begun(held), (item.number, asked.casefold())
-        begins = doubt in begun.doubts or (asked.casefold() in known and ours.casefold() not in known)
+        begun, doubt = _begun(held), (item.number, request_label.casefold())
+        begins = doubt in begun.doubts or (request_label.casefold() in known and ours.casefold() not in known)
         if (item.number, ours) in begun.labels or not begins:
             return item
-        labels, left = await self._exchanged(item.number, ours, asked, held)
-        if asked.casefold() not in _folded(labels) and not await self._is_ours(held, *doubt):
+        labels, left = await self._exchanged(item.number, ours, request_label, held)
+        if request_label.casefold() not in _folded(labels) and not await self._is_ours(held, *doubt):
             await self._board.remove(item.number, ours, held)
-            log.info("start_not_wanted", outcome="skipped", number=item.number, label=asked)
+            log.info("start_not_wanted", outcome="skipped", number=item.number, label=request_label)
             return None
         begun.doubts.pop(doubt, None)
         begun.labels.add((item.number, ours))
         return replace(item, labels=left)
 
-    async def _exchanged(self, number: int, ours: str, asked: str, held: Held) -> tuple[frozenset[str], frozenset[str]]:
+    async def _exchanged(
+        self, number: int, stage_label: str, request_label: str, held: Held
+    ) -> tuple[frozenset[str], frozenset[str]]:
         """Return all labels after ours was set, and those left: an asking stage label goes, a story label stays."""
-        if self._names.read([asked]).stages:
-            return await self._board.exchange(number, ours, asked, held)
-        labels = await self._board.add(number, [ours], held)
+        if self._names.read([request_label]).stages:
+            return await self._board.exchange(number, stage_label, request_label, held)
+        labels = await self._board.add(number, [stage_label], held)
         return labels, labels
 
-    async def _is_ours(self, held: Held, number: int, asked: str) -> bool:
+    async def _is_ours(self, held: Held, number: int, request_label: str) -> bool:
         """Return the same as `was_us`; raise `NotShown` in doubt, while the list of events may be late."""
-        newest, doubts = await self._newest(number, asked), _begun(held).doubts
+        newest, doubts = await self._newest(number, request_label), _begun(held).doubts
         if newest is None or newest.added:
-            since = doubts.setdefault((number, asked), held.server_now())
+            since = doubts.setdefault((number, request_label), held.server_now())
             if (held.server_now() - since).total_seconds() < PATIENCE_SECONDS:
-                raise NotShown(f"who took '{asked}' off #{number}", PAUSES_SECONDS[0])
-        doubts.pop((number, asked), None)
+                raise NotShown(f"who took '{request_label}' off #{number}", PAUSES_SECONDS[0])
+        doubts.pop((number, request_label), None)
         return _is_by_us(newest, held)
 
-    async def was_us(self, held: Held, number: int, asked: str, *, since: datetime | None = None) -> bool:
+    async def was_us(self, held: Held, number: int, request_label: str, *, since: datetime | None = None) -> bool:
         """Return whether we removed the label ourselves: before this epoch, unseen by a stale read, or from `since` on.
 
         The account alone does not tell, because its owner may share it. A list of events that shows no

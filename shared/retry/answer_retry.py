@@ -35,7 +35,7 @@ class AnswerUnusable(Blocked):
         self.raw = raw
 
 
-async def asked(
+async def ask_with_retry(
     coder: Coder,
     request: Request,
     prompt: Callable[[str], str],

@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RoundItems:
     """The items that the coder was shown for one round."""
 
     round: int
@@ -45,12 +45,12 @@ class Rounds:
         self._phase_commits = phase_commits
         self._most = most
 
-    async def asked(self, held: Held) -> tuple[Item, ...]:
+    async def round_items(self, held: Held) -> tuple[Item, ...]:
         """Return the items of this round, fixed for the lease: a coder's answers refer to their numbers."""
-        known = held.memory.get(_Asked)
+        known = held.memory.get(_RoundItems)
         if known is None or known.round != held.fence.round:
             reading = await self._feedback.read(held.fence.pr)
-            known = held.memory.keep(_Asked(held.fence.round, reading.items[:MOST]))
+            known = held.memory.keep(_RoundItems(held.fence.round, reading.items[:MOST]))
         return known.items
 
     async def answer(self, held: Held) -> status_text.Ignored:
@@ -67,7 +67,7 @@ class Rounds:
         log.info("feedback_answered", outcome="completed", commit=commit, answers=len(given), late=late)
         status = status_text.with_ignored(status_text.answered(held.fence, given, late, again=again), seen.ignored)
         await self._forge.status.show(held.fence.key.number, status, held)
-        held.memory.take(_Asked)
+        held.memory.take(_RoundItems)
         if again:
             stage = held.fence.stage
             if stage is Stage.TESTING:  # else a command has led on to what was left to say

@@ -140,24 +140,24 @@ class Fault:
         wanted = self.nth if self.lasting else self.nth + self.times - 1
         return self.seen < wanted or self.waiting > 0
 
-    def hits(self, asked: FaultTarget) -> bool:
+    def hits(self, target: FaultTarget) -> bool:
         """Count a request if it matches, and return whether the fault hits it."""
-        if not self._concerns(asked):
+        if not self._concerns(target):
             return False
         self.seen += 1
         if self.seen < self.nth:
             return False
         if not self.lasting:
             return self.seen < self.nth + self.times
-        self._until = asked.now + self.lasting if self._until is None else self._until
-        return asked.now < self._until
+        self._until = target.now + self.lasting if self._until is None else self._until
+        return target.now < self._until
 
-    def _concerns(self, asked: FaultTarget) -> bool:
+    def _concerns(self, target: FaultTarget) -> bool:
         return (
-            self.method in {"", asked.method}
-            and self.login.lower() in {"", asked.login.lower()}
-            and not (asked.git and self.kind in REST_ONLY)
-            and re.search(self.path, asked.path) is not None
+            self.method in {"", target.method}
+            and self.login.lower() in {"", target.login.lower()}
+            and not (target.git and self.kind in REST_ONLY)
+            and re.search(self.path, target.path) is not None
         )
 
 
@@ -188,9 +188,9 @@ class Faults:
         """Drop all plans. Postponed requests are carried out all the same."""
         self._planned.clear()
 
-    def take(self, asked: FaultTarget) -> list[Fault]:
+    def take(self, target: FaultTarget) -> list[Fault]:
         """The faults that spoil this request."""
-        return [fault for fault in self._planned if fault.hits(asked)]
+        return [fault for fault in self._planned if fault.hits(target)]
 
 
 def staleness(faults: list[Fault]) -> Staleness | None:

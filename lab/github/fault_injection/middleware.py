@@ -64,7 +64,7 @@ class FaultMiddleware:
     async def spoil(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Apply the faults to a request. Belongs around everything that is served."""
         await self._catch_up()
-        hits = [] if request.path.startswith(_NEVER_SPOILED) else self._faults.take(self._asked(request))
+        hits = [] if request.path.startswith(_NEVER_SPOILED) else self._faults.take(self._target(request))
         request[FAULTS] = hits
         if is_git(request.path) and any(fault.kind in _REPEATED for fault in hits):
             await connection.hold(request)
@@ -82,7 +82,7 @@ class FaultMiddleware:
             response = await self._after(fault, request, handler, response)
         return response
 
-    def _asked(self, request: web.Request) -> FaultTarget:
+    def _target(self, request: web.Request) -> FaultTarget:
         login = self._mishaps.login(token_of(request))
         return FaultTarget(request.method, request.path, login, self._clock.now())
 

@@ -16,13 +16,13 @@ _GONE = "Not Found"
 
 
 class Attachments:
-    """The attached files; forgotten when the lab ends. `asked` is each path with whether a token came along."""
+    """The attached files; forgotten when the lab ends. `requests` is each path with whether a token came along."""
 
     def __init__(self) -> None:
         self._files: dict[str, bytes] = {}
         self._keys: dict[str, str] = {}
         self._elsewhere: dict[str, str] = {}
-        self.asked: list[tuple[str, bool]] = []
+        self.requests: list[tuple[str, bool]] = []
 
     def add(self, content: bytes, *, leads_to: str = "") -> str:
         """Add an attachment and return its path; with `leads_to` a browser is sent there instead of to storage."""
@@ -54,7 +54,7 @@ class Attachments:
         return web.Response(body=content, content_type="application/octet-stream")
 
     def _note(self, request: web.Request) -> None:
-        self.asked.append((request.path, _has_token(request.headers)))
+        self.requests.append((request.path, _has_token(request.headers)))
 
 
 def _sent_to(address: str) -> web.Response:

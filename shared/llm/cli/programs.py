@@ -86,7 +86,7 @@ async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str
     spec = llm.cli_spec(name)
     try:
         with anyio.fail_after(ASK_SECONDS):
-            argv = spec.asked(path) if spec else (str(path), "--version")
+            argv = spec.version_command(path) if spec else (str(path), "--version")
             text = await probe.said(argv, f"{name}_cli", environment)
     except (Misconfigured, TimeoutError):
         return "does not run"

@@ -61,9 +61,9 @@ class Account:
     _done: list[UsageMeter] = field(default_factory=list)
     _broken_off: list[UsageMeter] = field(default_factory=list)
 
-    def opened(self, asked: RequestBound) -> UsageMeter:
+    def opened(self, request_bound: RequestBound) -> UsageMeter:
         """Open a meter for a request that is about to be sent."""
-        meter = UsageMeter(asked)
+        meter = UsageMeter(request_bound)
         self._meters.append(meter)
         self.requests += 1
         return meter

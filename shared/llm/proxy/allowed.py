@@ -116,12 +116,12 @@ def checked(
     return RequestBound(model, size + sum(map(_pictured, _parts(body))), most, uses, searches)
 
 
-def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, asked: RequestBound) -> bytes:
+def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, request_bound: RequestBound) -> bytes:
     """Return the `text` of a checked request with additions.
 
     OpenAI keeps an answer unless it is told not to; a stream of chat completions reports its usage only if asked to.
     """
-    bound = vendor_tools.bound(vendor, body) if asked.uses else {}
+    bound = vendor_tools.bound(vendor, body) if request_bound.uses else {}
     kept = {"store": False} if vendor is Vendor.OPENAI and "store" not in body else {}
     silent = vendor is Vendor.COMPATIBLE and body.get("stream") is True and "stream_options" not in body
     counted = {"stream_options": {"include_usage": True}} if silent else {}

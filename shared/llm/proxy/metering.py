@@ -57,9 +57,9 @@ class RequestBound:
 class UsageMeter:
     """Reads one answer of status 200; `total` and `most` may be asked at any time."""
 
-    def __init__(self, asked: RequestBound) -> None:
-        self._asked = asked
-        self._tokens = Tokens(model=asked.model)
+    def __init__(self, request_bound: RequestBound) -> None:
+        self._request_bound = request_bound
+        self._tokens = Tokens(model=request_bound.model)
         self._line = bytearray()
         self._data: list[bytes] = []
         self._plain = bytearray()
@@ -104,7 +104,7 @@ class UsageMeter:
     @property
     def worth_cutting(self) -> bool:
         """True if cutting the answer now may save cost: a cut answer never reports the usage of the vendor's tools."""
-        return not self._whole and not self._asked.uses
+        return not self._whole and not self._request_bound.uses
 
     @property
     def total(self) -> Tokens:
@@ -113,21 +113,21 @@ class UsageMeter:
         if self._whole:
             return found
         if not self._begun:
-            found = replace(found, input=self._asked.prompt // BYTES_PER_TOKEN)
+            found = replace(found, input=self._request_bound.prompt // BYTES_PER_TOKEN)
         said = max(found.output, self._said // BYTES_PER_TOKEN)
-        return replace(found, output=said, searches=min(self._used, self._asked.searches), estimated=True)
+        return replace(found, output=said, searches=min(self._used, self._request_bound.searches), estimated=True)
 
     @property
     def most(self) -> tuple[Tokens, ...]:
         """The largest possible usage, one of these: it is unknown how the prompt's tokens are charged."""
         if self._whole:
             return (self._tokens,)
-        asked = self._asked
-        output = max(self._tokens.output, asked.most_output)
-        found = replace(self._tokens, output=output, searches=asked.searches, estimated=True)
-        if self._begun and not asked.uses:
+        bound = self._request_bound
+        output = max(self._tokens.output, bound.most_output)
+        found = replace(self._tokens, output=output, searches=bound.searches, estimated=True)
+        if self._begun and not bound.uses:
             return (found,)
-        return replace(found, input=asked.most_prompt), replace(found, written_hour=asked.most_prompt)
+        return replace(found, input=bound.most_prompt), replace(found, written_hour=bound.most_prompt)
 
     def _collect(self, part: bytes) -> None:
         if len(self._line) + len(part) > LONGEST_LINE:
@@ -232,7 +232,7 @@ class UsageMeter:
     def _searches(self, usage: Mapping[str, Any]) -> int:
         """Return the vendor's count of searches; without one the most, but 0 if no tool was used."""
         told = usage.get("server_tool_use")
-        unknown = self._asked.searches if self._used else 0
+        unknown = self._request_bound.searches if self._used else 0
         return _count(told if isinstance(told, dict) else {}, "web_search_requests", unknown)
 
     def _openai(self, usage: Mapping[str, Any], response: Mapping[Any, Any]) -> None:
@@ -250,7 +250,7 @@ class UsageMeter:
             output=_count(usage, "output_tokens", 0),
             cached=cached,
             written=written,
-            searches=searches if isinstance(items, list) else max(searches, self._asked.searches),
+            searches=searches if isinstance(items, list) else max(searches, self._request_bound.searches),
         )
         self._begun = self._whole = True
 

@@ -179,7 +179,7 @@ class Relay:
         """Forward an allowed request; raise `RequestRefused` for others."""
         if request.content_type != "application/json":
             raise RequestRefused("The request is not JSON.")
-        asked, body = await self._read(upstream.vendor, body)
+        request_bound, body = await self._read(upstream.vendor, body)
         if not costs:
             return await self._forward(request, upstream, body, headers, None)
         barred = self._barred(upstream.vendor, costs=True) if self.account.used_up else None
@@ -188,15 +188,15 @@ class Relay:
         if not self.account.has_room:
             waits = "The requests under way may use up the budget of this run: wait for them."
             return _error(upstream.vendor, 429, "rate_limit_error", waits)
-        return await self._forward(request, upstream, body, headers, self.account.opened(asked))
+        return await self._forward(request, upstream, body, headers, self.account.opened(request_bound))
 
     async def _read(self, vendor: Vendor, body: bytes) -> tuple[RequestBound, bytes]:
         """Return the most that is asked for, and the body to send."""
 
         def read() -> tuple[RequestBound, bytes]:
             found = allowed.parsed(body)
-            asked = allowed.checked(vendor, found, len(body), self._knows, self.tools)
-            return asked, allowed.completed(vendor, found, body, asked)
+            request_bound = allowed.checked(vendor, found, len(body), self._knows, self.tools)
+            return request_bound, allowed.completed(vendor, found, body, request_bound)
 
         return read() if len(body) < _INLINE else await anyio.to_thread.run_sync(read)
 

@@ -96,9 +96,9 @@ async def test_attached_images_are_shown_to_the_coder_and_are_no_part_of_the_cha
     changed = await bare.git.check("diff", "--name-only", f"main...{pull.head_sha}")
     assert changed.stdout.decode().split() == ["directory/greeting.py", "tests/test_greeting.py"]
     assert "**2 of the 3 images of this issue were not shown to any coder:**" in status(engine, number)
-    asked = [path for path, _ in engine.lab.attachments.asked]
+    asked = [path for path, _ in engine.lab.attachments.requests]
     assert len(asked) == len(set(asked)) == 5, "each once: two with their storage, and one that leads elsewhere"
-    assert not any(token for _, token in engine.lab.attachments.asked)
+    assert not any(token for _, token in engine.lab.attachments.requests)
     assert not any(strange.endswith(path) for path in asked), "nobody's image but a writer's is fetched"
 
 
@@ -110,7 +110,7 @@ async def test_an_image_that_is_gone_costs_nothing_but_a_sentence(engine: Engine
     assert [end.result for end in worker.ended] == [Result.HANDED_OVER]
     assert (await fence(engine, number)).attempt == 1, "no attempt is spent on it"
     assert "**The image of this issue was not shown to any coder:**" in status(engine, number)
-    assert len(engine.lab.attachments.asked) == 1, "positive control: it was asked for, once"
+    assert len(engine.lab.attachments.requests) == 1, "positive control: it was asked for, once"
 
 
 async def test_what_is_said_after_the_last_call_is_named_with_the_way_on(engine: Engine) -> None:

@@ -14,7 +14,7 @@ from console.start.draft import Choices, Draft
 from console.start.first_issue import OFFERED, standing
 from console.start.printed_steps import NotReady
 from console.start.project import set_up
-from console.start.questions import TRIES, Nobody, asked
+from console.start.questions import TRIES, Nobody, ask
 from console.start.signing_in import how_to
 from runtime.launch import NOT_ALLOWED, code_of
 from runtime.output import laid_out
@@ -190,7 +190,7 @@ def test_without_a_key_and_anybody_to_ask_something_is_missing(
 def test_an_answer_that_cannot_be_used_is_asked_for_again_but_not_for_ever() -> None:
     person = Typed(*"abc")
     with pytest.raises(Misconfigured, match="no"):
-        asked(person, "What?", lambda text: "no")
+        ask(person, "What?", lambda text: "no")
     assert person.asked == ["What?", "no\nWhat?", "no\nWhat?"]
     with pytest.raises(Misconfigured, match="Nobody can be asked a secret here"):
         Nobody(agreed=False).ask("Token?", secret=True)

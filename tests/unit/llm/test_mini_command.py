@@ -104,7 +104,7 @@ def test_a_virtual_environment_of_a_person_is_run_by_its_own_python(tmp_path: Pa
     python, shown = mini.python_of(theirs)
     assert python == (str(tmp_path / "venv" / "bin" / "python"), "-I", "-B")
     assert shown == (tmp_path / "venv", tmp_path / "base")
-    assert mini.asked(theirs)[: len(python)] == python
+    assert mini.version_command(theirs)[: len(python)] == python
 
 
 @pytest.mark.parametrize("beside", [(), ("pyvenv.cfg",), ("bin/python",)])

@@ -12,7 +12,16 @@ from reviewer_merge_scene import merges
 
 from reviewer_agent.review.answer import ExpectationAnswer, parse, schema
 from reviewer_agent.review.evidence import OF_ANOTHER_COMMIT, UNSIGNED
-from reviewer_agent.review.questions import Answered, ChangeKind, Question, Recorded, answered, asked, names, shown
+from reviewer_agent.review.questions import (
+    Answered,
+    ChangeKind,
+    Question,
+    Recorded,
+    answered,
+    names,
+    questions_of,
+    shown,
+)
 from reviewer_agent.snapshot import Merge
 from shared.git.notes import ChangedTest, ProofNote
 from shared.git.proof_claim import ClaimedProof
@@ -51,17 +60,17 @@ def test_notes_and_claim_together_say_what_is_asked() -> None:
     )
     claimed = ClaimedProof(changed_tests=(OLD,), removed_tests=(REMOVED.about,), pinned=("setup.cfg",))
     claimed = replace(claimed, doubts=(DOUBT.about,))
-    assert asked([note], claimed) == ALL
-    assert asked([], claimed) == (Question(ChangeKind.CHANGED, OLD), REMOVED, PINNED, DOUBT)
-    assert asked([ProofNote(doubts=(DOUBT.about,))], None) == (DOUBT,)
-    assert asked([note, note], None) == (CHANGED, REMOVED)
-    assert asked([], None) == ()
+    assert questions_of([note], claimed) == ALL
+    assert questions_of([], claimed) == (Question(ChangeKind.CHANGED, OLD), REMOVED, PINNED, DOUBT)
+    assert questions_of([ProofNote(doubts=(DOUBT.about,))], None) == (DOUBT,)
+    assert questions_of([note, note], None) == (CHANGED, REMOVED)
+    assert questions_of([], None) == ()
 
 
 @pytest.mark.parametrize(("listed", "rest"), [(4, False), (3, True), (0, True)])
 def test_what_a_claim_leaves_out_is_asked_unless_the_notes_name_it(listed: int, rest: bool) -> None:
     note = ProofNote(changed_tests=tuple(ChangedTest(f"t.py::test_{number}", "") for number in range(listed)))
-    found = asked([note], ClaimedProof(changed_tests=("t.py::test_0", REST.about)))
+    found = questions_of([note], ClaimedProof(changed_tests=("t.py::test_0", REST.about)))
     assert (REST in found) is rest
 
 

@@ -41,7 +41,7 @@ class Nonces:
 class Silent:
     """A pull request of which nothing was said."""
 
-    async def asked(self, held: Held) -> tuple[Item, ...]:
+    async def round_items(self, held: Held) -> tuple[Item, ...]:
         return ()
 
 

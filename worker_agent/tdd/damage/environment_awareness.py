@@ -47,7 +47,7 @@ def surrounded(
 def _asked(change: FileChange, function: Function, before: str, said: frozenset[str]) -> Iterator[str]:
     assert change.source is not None
     place, own = f"{change.path}::{function.name}", read_by(change, function)
-    moment = _moment(change.source, own) if CLOCK.asked.search(own) else ""
+    moment = _moment(change.source, own) if CLOCK.code_pattern.search(own) else ""
     is_ahead = bool(moment) and moment not in before
     if is_ahead:
         yield AHEAD.format(change.path, function.name, moment)
@@ -58,7 +58,7 @@ def _asked(change: FileChange, function: Function, before: str, said: frozenset[
 
 def _unsaid(kind: Surrounding, own: str, before: str, said: frozenset[str]) -> Iterator[str]:
     """Yield the code that reads one kind of environment, if no test mentions it and no code did so before."""
-    seen = kind.asked.search(own)
+    seen = kind.code_pattern.search(own)
     if seen is not None and seen[0] not in before and not said.intersection(kind.words):
         yield seen[0]
 

@@ -19,12 +19,12 @@ from worker_agent.tdd.syntax.functions import Function
 class Surrounding:
     """One kind of environment: the code that reads it, and the words by which tests mention it."""
 
-    asked: re.Pattern[str]
+    code_pattern: re.Pattern[str]
     words: frozenset[str]
 
 
-def _kind(asked: str, words: str) -> Surrounding:
-    return Surrounding(re.compile(asked), frozenset(words.split()))
+def _kind(code_pattern: str, words: str) -> Surrounding:
+    return Surrounding(re.compile(code_pattern), frozenset(words.split()))
 
 
 CLOCK = _kind(
