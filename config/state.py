@@ -99,30 +99,30 @@ class StateDirectory:
         return self
 
     @contextmanager
-    def claim_identity(self, kind: Role, wanted: str | None = None) -> Iterator[AgentIdentity]:
+    def claim_identity(self, kind: Role, agent_id: str | None = None) -> Iterator[AgentIdentity]:
         """An id that no other process of this directory uses while the block runs.
 
-        `wanted` chooses it (`--agent-id`). Otherwise an unused one of this kind is taken up again,
+        `agent_id` chooses it (`--agent-id`). Otherwise an unused one of this kind is taken up again,
         first one that still holds locks, else a new one is made. Raises `Misconfigured`.
         """
-        lock, nonces = self._wanted(kind, wanted) if wanted is not None else self._free(kind)
+        lock, nonces = self._requested(kind, agent_id) if agent_id is not None else self._free(kind)
         try:
             yield AgentIdentity.kept(kind, lock, nonces)
         finally:
             lock.close()
 
-    def _wanted(self, kind: Role, wanted: str) -> tuple[_Lock, frozenset[str]]:
-        if not _AGENT_ID.fullmatch(wanted):
-            raise Misconfigured(f"'{wanted}' is no agent id: at most 64 of the characters a-z, 0-9 and '-'.")
-        lock = _Lock(self.path / "agents" / f"{wanted}.lock")
+    def _requested(self, kind: Role, agent_id: str) -> tuple[_Lock, frozenset[str]]:
+        if not _AGENT_ID.fullmatch(agent_id):
+            raise Misconfigured(f"'{agent_id}' is no agent id: at most 64 of the characters a-z, 0-9 and '-'.")
+        lock = _Lock(self.path / "agents" / f"{agent_id}.lock")
         if not lock.acquire():
             raise Misconfigured(
-                f"Another process already runs as '{wanted}' from {self.path}: choose another --agent-id."
+                f"Another process already runs as '{agent_id}' from {self.path}: choose another --agent-id."
             )
         found = _read(lock.path.with_suffix(".json"))
         if found is not None and found[0] is not kind:
             lock.close()
-            raise Misconfigured(f"'{wanted}' is the id of a {found[0]} in {self.path}: choose another --agent-id.")
+            raise Misconfigured(f"'{agent_id}' is the id of a {found[0]} in {self.path}: choose another --agent-id.")
         return lock, found[1] if found else frozenset()
 
     def _free(self, kind: Role) -> tuple[_Lock, frozenset[str]]:

@@ -98,7 +98,7 @@ class Reviewer:
         self._settled -= gone.keys()
         orphans = {number: item for number, item in self._forge.inbox.orphans.items() if self._gate.admits(item)}
         listed = {**self._closed, **known}.items()
-        wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.wanted(issue)}}.values()
+        wanted = {**orphans, **{number: issue for number, issue in listed if self._gate.is_candidate(issue)}}.values()
         queue = sorted((urgency(one, self._policy.priorities), one) for one in wanted)
         return tuple(Candidate(o.number, f"{o.updated_at.isoformat()} {o.comments}", u.rank) for u, o in queue)
 

@@ -50,7 +50,7 @@ class Eligibility:
         self._observer = observer
         self._policy = policy
 
-    def wanted(self, issue: Issue) -> bool:
+    def is_candidate(self, issue: Issue) -> bool:
         """Return whether a listed item may be work for the reviewer."""
         return self.admits(issue) and bool(self._policy.names.read(issue.labels).stages & STAGES)
 

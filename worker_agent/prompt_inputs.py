@@ -10,12 +10,12 @@ from shared.specification import Settings
 from shared.text.markdown import lines
 
 
-def bounded(limits: RunLimits, wanted: Settings) -> RunLimits:
+def bounded(limits: RunLimits, settings: Settings) -> RunLimits:
     """Return the configured limits of a run, lowered to those of a specification; it can raise none of them."""
-    if wanted.timeout_minutes is not None:
-        limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, wanted.timeout_minutes * 60.0))
-    if wanted.max_budget_usd is not None:
-        limits = replace(limits, budget_usd=min(limits.budget_usd, wanted.max_budget_usd))
+    if settings.timeout_minutes is not None:
+        limits = replace(limits, deadline_seconds=min(limits.deadline_seconds, settings.timeout_minutes * 60.0))
+    if settings.max_budget_usd is not None:
+        limits = replace(limits, budget_usd=min(limits.budget_usd, settings.max_budget_usd))
     return limits
 
 

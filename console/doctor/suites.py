@@ -39,19 +39,19 @@ async def tests(visit: RepositoryContext) -> Sequence[Finding]:
     return [suites_finding(suites_of(visit.configured), paths, known.get, visit.name)]
 
 
-def suites_finding(wanted: Sequence[SuitePolicy], paths: Collection[str], read: Read, where: str) -> Finding:
-    """Judge the configured suites (`wanted`) against those that the repository has."""
+def suites_finding(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read, where: str) -> Finding:
+    """Judge the configured suites (`policies`) against those that the repository has."""
     found = detected_suites(paths, read)
     try:
-        used = chosen_suites(wanted, paths, read)
+        used = chosen_suites(policies, paths, read)
     except Misconfigured as error:
-        return _unusable(wanted, found, str(error), where)
+        return _unusable(policies, found, str(error), where)
     told = f"Run: {_listed(used)}."
     left = [suite for suite in found if suite.directory not in {one.directory for one in used}]
     if not left:
-        return passed(SUBJECT, f"{told}{'' if _is_said(wanted) else _ANOTHER}", where)
+        return passed(SUBJECT, f"{told}{'' if _is_said(policies) else _ANOTHER}", where)
     told = f"{told} Found as well, and not run: {_listed(left)}."
-    if _is_said(wanted):
+    if _is_said(policies):
         return passed(SUBJECT, told, where)
     places = {suite.directory for suite in found}
     kept = [suite for suite in used if suite.directory in places]  # else only what lies below it has tests
@@ -61,8 +61,8 @@ def suites_finding(wanted: Sequence[SuitePolicy], paths: Collection[str], read: 
 _ANOTHER = " For another command there is the key test_command."
 
 
-def _unusable(wanted: Sequence[SuitePolicy], found: Sequence[Suite], why: str, where: str) -> Finding:
-    if _is_said(wanted):
+def _unusable(policies: Sequence[SuitePolicy], found: Sequence[Suite], why: str, where: str) -> Finding:
+    if _is_said(policies):
         step = f"Correct working_directory, suites or test_command ({link('docs/configuration.md#tests')})."
         return failed(SUBJECT, why, f"{step} Found are: {_listed(found)}." if found else step, where)
     if not found:
@@ -72,9 +72,9 @@ def _unusable(wanted: Sequence[SuitePolicy], found: Sequence[Suite], why: str, w
     return failed(SUBJECT, sentence, f"To run them where they lie, write {_written(found)}.", where)
 
 
-def _is_said(wanted: Sequence[SuitePolicy]) -> bool:
+def _is_said(policies: Sequence[SuitePolicy]) -> bool:
     """Return whether a person has configured any suite."""
-    return tuple(wanted) != (SuitePolicy(),)
+    return tuple(policies) != (SuitePolicy(),)
 
 
 def _listed(suites: Sequence[Suite]) -> str:

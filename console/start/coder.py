@@ -22,13 +22,13 @@ from shared.llm.cli.programs import newest
 
 
 def chosen(
-    draft: Draft, environment: Mapping[str, str], person: Person, wanted: str | None
+    draft: Draft, environment: Mapping[str, str], person: Person, backend: str | None
 ) -> tuple[Draft, Mapping[str, str]]:
     """The backend in the draft, its key in the environment, its program on this machine.
 
     Raises `NotReady` where there is no key and nobody can be asked for one, `NotInstalled` without the program.
     """
-    name = draft.settings(environment).repositories[0].llm_backend if draft.known else wanted
+    name = draft.settings(environment).repositories[0].llm_backend if draft.known else backend
     if name is not None and name not in cli_backends():
         show(f"{name}: it follows a script, which needs no key and no program.")
         return draft.choosing(llm_backend=name), environment
@@ -38,36 +38,36 @@ def chosen(
     return draft, environment
 
 
-def _with_access(wanted: str | None, environment: Mapping[str, str], person: Person) -> tuple[str, Mapping[str, str]]:
+def _with_access(backend: str | None, environment: Mapping[str, str], person: Person) -> tuple[str, Mapping[str, str]]:
     known = cli_backends()
-    for name in known if wanted is None else (wanted,):
-        if known[name].needs_model and wanted is None:
+    for name in known if backend is None else (backend,):
+        if known[name].needs_model and backend is None:
             continue  # nobody has said which model of which server
         with suppress(MissingCredentials):
             endpoint = known[name].endpoint(environment)
             show(f"{name}: there is {'a login' if endpoint.login else 'a key'} for it.")
             return name, environment
-    if wanted is not None and not known[wanted].beginnings:
-        raise NotReady(f"Nothing can be coded: set {known[wanted].keys[0]} and {known[wanted].url}, and start again.")
+    if backend is not None and not known[backend].beginnings:
+        raise NotReady(f"Nothing can be coded: set {known[backend].keys[0]} and {known[backend].url}, and start again.")
     show(how_to())
     if isinstance(person, Nobody):
-        raise NotReady(_wrong("", wanted))
+        raise NotReady(_wrong("", backend))
     question = "Paste the key (it is not shown)"
-    key = ask(person, question, lambda text: _wrong(text, wanted), secret=True, otherwise=NotReady)
+    key = ask(person, question, lambda text: _wrong(text, backend), secret=True, otherwise=NotReady)
     _, name, variable = next(row for row in _keys() if key.startswith(row[0]))
     show(f"Used by this command alone and not kept: before you start agents yourself, export {variable}=...")
     return name, {**environment, variable: key}
 
 
-def _wrong(key: str, wanted: str | None) -> str:
+def _wrong(key: str, backend: str | None) -> str:
     if not key:
-        variables = " or ".join(spec.keys[0] for name, spec in _of_vendors() if wanted in {None, name})
+        variables = " or ".join(spec.keys[0] for name, spec in _of_vendors() if backend in {None, name})
         return f"Without a key nothing can be coded: set {variables}, and start again."
     row = next((row for row in _keys() if key.startswith(row[0])), None)
     if row is None or not key.isascii() or " " in key:
         return f"That is no key of {_shapes(' or ')}."
-    if wanted is not None and row[1] != wanted:
-        return f"That key is for {row[1]}, and {wanted} was asked for."
+    if backend is not None and row[1] != backend:
+        return f"That key is for {row[1]}, and {backend} was asked for."
     return ""
 
 

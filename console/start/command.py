@@ -190,7 +190,7 @@ def _ordered(options: StartOptions, draft: Draft, person: Person, environment: M
         show(
             f"The first paid step: at most ${budgets.run:g} a run, ${budgets.issue:g} an issue, ${budgets.day:g} a day."
         )
-        if number := first_issue.wanted(draft, environment, person, options.issue):
+        if number := first_issue.chosen_issue(draft, environment, person, options.issue):
             page = f"{git_server(settings.github.api_url)}/{draft.choices.repository}/issues/{number}"
             show(f"A worker takes it up now: {page}")
             return number

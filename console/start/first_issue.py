@@ -77,9 +77,9 @@ def _invitation(issue: Issue) -> int:
 _NUMBER = re.compile(r"#?(\d{1,10})")
 
 
-def looked_up(draft: Draft, environment: Mapping[str, str], given: str) -> None:
+def looked_up(draft: Draft, environment: Mapping[str, str], option: str) -> None:
     """Return when the issue that `--issue` names by its number can be taken, or none is named so; raises otherwise."""
-    if number := _NUMBER.fullmatch(given):
+    if number := _NUMBER.fullmatch(option):
         anyio.run(_found, draft.machine(environment), int(number[1]))
 
 
@@ -101,18 +101,18 @@ async def _open_issue(github: GitHub, name: str, number: int) -> Issue:
     return issue
 
 
-def wanted(draft: Draft, environment: Mapping[str, str], person: Person, given: str) -> int:
-    """The number of an issue that is ordered now, 0 where the person wants none; `given` is the answer of `--issue`.
+def chosen_issue(draft: Draft, environment: Mapping[str, str], person: Person, option: str) -> int:
+    """The number of an issue that is ordered now, 0 where the person wants none; `option` is the answer of `--issue`.
 
     Raises `Misconfigured` for a number that is no open issue.
     """
     machine = draft.machine(environment)
     found = anyio.run(_looked, machine)
-    if found.ordered and not given:
+    if found.ordered and not option:
         issue = found.ordered[0]
         show(f"#{issue.number} is ordered already: {one_line(issue.title, TITLE_CHARS)}")
         return issue.number
-    answer = given or _asked(found.offered, person)
+    answer = option or _asked(found.offered, person)
     if not answer:
         return 0
     if number := _NUMBER.fullmatch(answer):

@@ -92,12 +92,12 @@ def changed(order: TaskRequest, file: Path | None, found: Findings) -> TaskReque
 
 
 async def start(
-    checkout: Checkout, wanted: str | None, found: Findings, specification: Path | None = None
+    checkout: Checkout, base_option: str | None, found: Findings, specification: Path | None = None
 ) -> tuple[str, str]:
     """The base branch and its commit; empty where there is none. The `specification` need be in no commit."""
     current = await checkout.branch()
-    base = wanted or current
-    if await checkout.commit("HEAD") is None and wanted is None:
+    base = base_option or current
+    if await checkout.commit("HEAD") is None and base_option is None:
         found.wrong(f"{checkout.top} has no commit yet, so there is nothing to start from.")
         return "", ""
     if base is None:

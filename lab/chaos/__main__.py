@@ -82,10 +82,10 @@ def agents() -> dict[str, tuple[Role, str]]:
     return {f"{role}-{number}": (role, f"machine-{number % 4}") for role, number in every}
 
 
-async def trial(wanted: ChaosOptions, root: Path) -> list[str]:
+async def trial(options: ChaosOptions, root: Path) -> list[str]:
     """Run the trial and print the report; return what must never happen and did."""
-    clock, chance = RealClock(), random.Random(wanted.seed)
-    told = names(wanted.issues)
+    clock, chance = RealClock(), random.Random(options.seed)
+    told = names(options.issues)
     async with Lab(root / "github", limit=HOURLY) as lab:
         wire = WireLog(lab.clock.now)
         site = await furnished(lab, root, told)
@@ -98,9 +98,9 @@ async def trial(wanted: ChaosOptions, root: Path) -> list[str]:
             group.start_soon(at_work, company, agents())
             group.start_soon(person.answer)
             troubles = (company.kill_at_random, company.stop_at_random, weather.blow, person.push)
-            lab.lag.begin(wanted.seed, share=wanted.lag, seconds=CAUGHT_UP_SECONDS)
-            await _trouble(site, troubles, told, wanted.minutes * 60, clock)
-            lab.lag.begin(wanted.seed, share=0)
+            lab.lag.begin(options.seed, share=options.lag, seconds=CAUGHT_UP_SECONDS)
+            await _trouble(site, troubles, told, options.minutes * 60, clock)
+            lab.lag.begin(options.seed, share=0)
             with anyio.move_on_after(CALM_SECONDS):
                 while not await verdict.at_rest(site):
                     await clock.sleep(LOOK_SECONDS)

@@ -145,10 +145,10 @@ class MergeTurns:
             raise ForeignFence(REF, found[0])
         return found[0], last
 
-    async def _is_taken(self, last: MergeTurn, wanted: MergeTurn) -> bool:
+    async def _is_taken(self, last: MergeTurn, turn: MergeTurn) -> bool:
         """Return whether another one has the turn; it ends with its time, when given back, or when the base moves."""
-        late = wanted.at - last.at >= timedelta(seconds=TURN_SECONDS)
-        if last.over or late or last.pull_request == wanted.pull_request:
+        late = turn.at - last.at >= timedelta(seconds=TURN_SECONDS)
+        if last.over or late or last.pull_request == turn.pull_request:
             return False
-        tip = wanted.tip if last.branch == wanted.branch else await self._tips.refresh(f"refs/heads/{last.branch}")
+        tip = turn.tip if last.branch == turn.branch else await self._tips.refresh(f"refs/heads/{last.branch}")
         return tip == last.tip

@@ -75,18 +75,18 @@ class ProcessTelemetry:
         return event_recorder
 
     @asynccontextmanager
-    async def served(self, wanted: HealthSettings | None) -> AsyncIterator[int]:
+    async def served(self, settings: HealthSettings | None) -> AsyncIterator[int]:
         """Serve health and metrics while the block runs, at the port that it gives; 0 if they are switched off.
 
         Raises `Misconfigured`.
         """
-        if wanted is None or wanted.port is None:
+        if settings is None or settings.port is None:
             yield 0
             return
         from shared.telemetry.health import Health  # a server is more than an agent without one should load
 
         health = Health(self._telemetry.agent, self._telemetry.role, self.tallies, self.health, self.event_log)
-        async with health.served(wanted.host, wanted.port) as port:
+        async with health.served(settings.host, settings.port) as port:
             yield port
 
     async def written(self) -> None:

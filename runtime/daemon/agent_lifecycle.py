@@ -58,7 +58,7 @@ class AgentLifecycle:
         return self._process.agent.id
 
     @property
-    def wanted(self) -> Settings:
+    def latest_settings(self) -> Settings:
         """The settings that it uses, or will use as soon as the phases in work have ended."""
         return self._next or self._process.settings
 

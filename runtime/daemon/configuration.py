@@ -31,7 +31,7 @@ class Follower(Protocol):
     """A user of the configuration: `runtime.daemon.agent_lifecycle.AgentLifecycle`."""
 
     @property
-    def wanted(self) -> Settings:
+    def latest_settings(self) -> Settings:
         """The settings that it uses, or will use as soon as the phases in work have ended."""
         ...
 
@@ -57,7 +57,7 @@ class Configuration:
         self.settings = settings
         self._followers: list[Follower] = []
         self._read, self._file = read, file
-        self._wanted, self._content = settings, _bytes(file)
+        self._latest, self._content = settings, _bytes(file)
         self._kept = self._content
         self._refused = ""
 
@@ -79,10 +79,10 @@ class Configuration:
         except EngineError as error:
             self._say_refused(str(error))
             return None
-        differing = [name for name in Settings.model_fields if getattr(found, name) != getattr(self._wanted, name)]
+        differing = [name for name in Settings.model_fields if getattr(found, name) != getattr(self._latest, name)]
         if late := [name for name in differing if name in AT_START]:
             log.warning("configuration_needs_restart", keys=late, outcome="skipped")
-            found = found.model_copy(update={name: getattr(self._wanted, name) for name in late})
+            found = found.model_copy(update={name: getattr(self._latest, name) for name in late})
         live = [name for name in differing if name not in late]
         if not live and not anew:
             self._refused = ""
@@ -92,7 +92,7 @@ class Configuration:
             self._say_refused(why)
             return None
         log.info("configuration_read", changed=live, applies="as soon as the phases in work have ended")
-        self._wanted, self._kept = found, self._content
+        self._latest, self._kept = found, self._content
         return found
 
     def refuse(self, why: str, refused: Settings | None = None) -> None:
@@ -101,11 +101,11 @@ class Configuration:
         Newer ones that are on their way already are given their own chance.
         """
         self._say_refused(why)
-        if refused is not None and refused is not self._wanted:
+        if refused is not None and refused is not self._latest:
             return
-        self._wanted, self._kept = self.settings, None
+        self._latest, self._kept = self.settings, None
         for follower in self._followers:
-            if follower.wanted is not self.settings:
+            if follower.latest_settings is not self.settings:
                 follower.renew(self.settings)
 
     def _say_refused(self, why: str) -> None:
@@ -118,7 +118,7 @@ class Configuration:
         if any(follower.used is not settings for follower in self._followers):
             return
         self.settings, self._refused = settings, ""
-        if self._kept is None or settings is not self._wanted:
+        if self._kept is None or settings is not self._latest:
             return
         try:
             replace_file(self._last_good, redact(self._kept.decode("utf-8", "replace"), _secrets(settings)))

@@ -95,13 +95,13 @@ def lines(books: Books, item: str, limits: BudgetLimits, now: datetime) -> tuple
     return tuple(found)
 
 
-def refusal(books: Books, item: str, wanted: float, limits: BudgetLimits, now: datetime) -> BudgetRefusal | None:
-    """Return the reason why `wanted` US dollars more may not be reserved for `item`; None if they may."""
+def refusal(books: Books, item: str, usd: float, limits: BudgetLimits, now: datetime) -> BudgetRefusal | None:
+    """Return the reason why `usd` US dollars more may not be reserved for `item`; None if they may."""
     for line in lines(books, item, limits, now):
-        if line.used + wanted <= line.limit + _CENT:
+        if line.used + usd <= line.limit + _CENT:
             continue
-        until = None if line.period is Period.ISSUE else _room(books, line, wanted, now)
-        return BudgetRefusal(line.period, _sentence(line, item, wanted, until), until)
+        until = None if line.period is Period.ISSUE else _room(books, line, usd, now)
+        return BudgetRefusal(line.period, _sentence(line, item, usd, until), until)
     return None
 
 
@@ -123,20 +123,20 @@ _CENT = 1e-6
 """Tolerance for sums of floats, in US dollars: a limit may be used up exactly."""
 
 
-def _room(books: Books, line: LimitState, wanted: float, now: datetime) -> datetime | None:
-    """Return the time at which enough runs have left the period; None if the limit itself is below `wanted`."""
+def _room(books: Books, line: LimitState, usd: float, now: datetime) -> datetime | None:
+    """Return the time at which enough runs have left the period; None if the limit itself is below `usd`."""
     span = DAY if line.period is Period.DAY else WEEK
     used = line.used
     for run in sorted((run for run in books.runs if now - run.at < span), key=lambda run: run.at):
         used -= run.usd
-        if used + wanted <= line.limit + _CENT:
+        if used + usd <= line.limit + _CENT:
             return run.at + span
     return None
 
 
-def _sentence(line: LimitState, item: str, wanted: float, until: datetime | None) -> str:
+def _sentence(line: LimitState, item: str, usd: float, until: datetime | None) -> str:
     what = f"issue {item}" if line.period is Period.ISSUE else f"the last {line.period}"
-    said = f"The budget of {what} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${wanted:.2f}"
+    said = f"The budget of {what} leaves ${line.remaining:.2f} of ${line.limit:.2f}, and a run may cost ${usd:.2f}"
     if until is not None:
         return f"{said}: waiting until {until:%Y-%m-%d %H:%M} UTC."
     return f"{said}."

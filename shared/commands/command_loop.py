@@ -18,7 +18,7 @@ from shared.commands.command_target import CommandTarget, CommandTargets
 from shared.commands.discussion import read_until
 from shared.commands.one_time_replies import Replies
 from shared.commands.recovery import Recovery
-from shared.commands.retry_command import NOT_BEGUN, wanted
+from shared.commands.retry_command import NOT_BEGUN, requested_backend
 from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.unavailable_commands import BY_CONFIGURATION, not_merged
 from shared.errors import Gone
@@ -237,7 +237,7 @@ class CommandLoop:
         if ruled is Effect.DECIDE:
             merges = order.verb is Verb.MERGE
             return not_merged(await self._status.data(target.case.thread.number)) if merges else "", False
-        backend = wanted(order.verb, order.text, self._backends)
+        backend = requested_backend(order.verb, order.text, self._backends)
         if isinstance(backend, CommandRefused):
             return backend.sentence, False
         case = target.case_for(ruled)

@@ -12,7 +12,7 @@ from shared.text import one_line
 _WANTED = re.compile(r"backend=(\S+)")
 
 
-def wanted(verb: Verb, text: str, backends: Collection[str]) -> str | CommandRefused:
+def requested_backend(verb: Verb, text: str, backends: Collection[str]) -> str | CommandRefused:
     """Return the backend that a command asks for, empty for the usual one; `backends` are the configured ones."""
     if verb is not Verb.RETRY or not text:
         return ""

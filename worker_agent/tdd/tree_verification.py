@@ -74,7 +74,7 @@ class TreeVerification:
                 return Red(TestRun(), RedVerdict(ErrorType.NO_TEST_WRITTEN, (said,)))
             why = [f"{path}: only test files may change in this phase." for path in stray]
             return Red(TestRun(), RedVerdict(ErrorType.COMPILATION_ERROR, listed(why)))
-        waiting = activation.waiting(change.old, activation.wanted(work.issue, work.held.claimant))
+        waiting = activation.waiting(change.old, activation.pending_test(work.issue, work.held.claimant))
         settled = replace(subject, change=_activated(change, waiting))
         found = await examination.red(settled, baseline, commit_or_tree)
         verdict = found.verdict

@@ -101,15 +101,15 @@ class Agent:
     """One that goes by the configuration; it `polls` by its settings when the test says so."""
 
     def __init__(self, settings: Settings) -> None:
-        self.wanted = settings
+        self.latest_settings = settings
         self.used: Settings | None = settings
 
     def renew(self, settings: Settings) -> None:
-        self.wanted, self.used = settings, None
+        self.latest_settings, self.used = settings, None
 
     def polls(self, configuration: Configuration) -> None:
-        self.used = self.wanted
-        configuration.used(self.wanted)
+        self.used = self.latest_settings
+        configuration.used(self.latest_settings)
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -130,9 +130,9 @@ def test_what_one_agent_cannot_use_none_keeps_and_the_file_put_back_is_in_force_
     if quick:
         able.polls(configuration)
         assert configuration.settings is good, "not all of them go by it"
-    unable.wanted = good
+    unable.latest_settings = good
     configuration.refuse("the token is refused", new)
-    assert (able.wanted, unable.wanted) == (good, good)
+    assert (able.latest_settings, unable.latest_settings) == (good, good)
     able.polls(configuration)
     unable.polls(configuration)
     machine.file.write_text(before)
@@ -158,7 +158,7 @@ def test_a_late_refusal_does_not_take_back_what_was_mended_meanwhile(machine: Ma
     assert mended is not None
     agent.renew(mended)
     configuration.refuse("too late", bad)
-    assert agent.wanted is mended
+    assert agent.latest_settings is mended
     assert configuration.changed() is None
 
 

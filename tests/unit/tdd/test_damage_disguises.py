@@ -10,7 +10,7 @@ import pytest
 
 from worker_agent.tdd.damage.answers_encoded import hidden
 from worker_agent.tdd.damage.answers_formula import fitted
-from worker_agent.tdd.damage.answers_verbatim import verbatim
+from worker_agent.tdd.damage.answers_verbatim import verbatim_answers
 from worker_agent.tdd.damage.environment_awareness import surrounded
 from worker_agent.tdd.damage.expectations_tolerance import wide
 
@@ -41,13 +41,13 @@ PLAIN = {
 
 @pytest.mark.parametrize("way", DISGUISES)
 def test_results_in_another_form_are_told(way: str) -> None:
-    (told,) = verbatim({}, {"slug.py": DISGUISES[way].encode()}, {PATH: TEST}, {PATH: {"test_slug"}})
+    (told,) = verbatim_answers({}, {"slug.py": DISGUISES[way].encode()}, {PATH: TEST}, {PATH: {"test_slug"}})
     assert told.endswith("in another form (encoded, reversed, by their characters): `green-tea`, `hello-world`")
 
 
 @pytest.mark.parametrize("way", PLAIN)
 def test_other_texts_and_numbers_hide_nothing(way: str) -> None:
-    assert verbatim({}, {"slug.py": PLAIN[way].encode()}, {PATH: TEST}, {PATH: {"test_slug"}}) == ()
+    assert verbatim_answers({}, {"slug.py": PLAIN[way].encode()}, {PATH: TEST}, {PATH: {"test_slug"}}) == ()
 
 
 def test_numbers_that_begin_like_a_character_are_none() -> None:
@@ -57,7 +57,7 @@ def test_numbers_that_begin_like_a_character_are_none() -> None:
 def test_a_text_that_reads_the_same_both_ways_is_not_reversed() -> None:
     test = b'def test_word():\n    assert word(1) == "redivider"\n    assert word(2) == "rotator"\n'
     code = b"def word(number):\n    return table[number] + 'a redivider is no word of it'\n"
-    assert verbatim({}, {"word.py": code}, {PATH: test}, {PATH: {"test_word"}}) == ()
+    assert verbatim_answers({}, {"word.py": code}, {PATH: test}, {PATH: {"test_word"}}) == ()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worker_agent.tdd.damage.answers_verbatim import verbatim
+from worker_agent.tdd.damage.answers_verbatim import verbatim_answers
 from worker_agent.tdd.damage.code_changes import changes
 from worker_agent.tdd.damage.code_other_values import otherwise
 from worker_agent.tdd.damage.code_unused import unused
@@ -48,27 +48,27 @@ COMPUTED = {
 @pytest.mark.parametrize("table", TABLES)
 def test_results_that_stand_in_the_code_word_for_word_are_told(table: str, names: set[str]) -> None:
     path = "tests/test_slug.py"
-    (found,) = verbatim({}, {"slug.py": TABLES[table].encode()}, {path: TEST}, {path: names})
+    (found,) = verbatim_answers({}, {"slug.py": TABLES[table].encode()}, {path: TEST}, {path: names})
     assert found.startswith("slug.py: the results that its tests expect stand there word for word: `green-tea`")
 
 
 def test_results_in_a_file_of_data_and_in_another_language_are_told() -> None:
     rows = {"slug.rb": b"def slug(text)\n  read[text]\nend\n", "known.csv": b"1,hello-world\n2,green-tea\n"}
-    (found,) = verbatim({}, rows, {"spec/slug_spec.rb": RUBY_TEST}, {"spec/slug_spec.rb": {"slug joins"}})
+    (found,) = verbatim_answers({}, rows, {"spec/slug_spec.rb": RUBY_TEST}, {"spec/slug_spec.rb": {"slug joins"}})
     assert found.startswith("known.csv: ")
 
 
 @pytest.mark.parametrize("way", COMPUTED)
 def test_results_that_are_computed_are_no_doubt(way: str) -> None:
     path = "tests/test_slug.py"
-    assert verbatim({}, {"slug.py": COMPUTED[way].encode()}, {path: TEST}, {path: {"test_one"}}) == ()
+    assert verbatim_answers({}, {"slug.py": COMPUTED[way].encode()}, {path: TEST}, {path: {"test_one"}}) == ()
 
 
 def test_results_that_the_code_had_before_are_no_doubt() -> None:
     old = TABLES["by length"].encode()
     path = "tests/test_slug.py"
     head = old + b"\n\ndef slugs(texts):\n    return [slug(text) for text in texts]\n"
-    assert verbatim({"slug.py": old}, {"slug.py": head}, {path: TEST}, {path: {"test_one"}}) == ()
+    assert verbatim_answers({"slug.py": old}, {"slug.py": head}, {path: TEST}, {path: {"test_one"}}) == ()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from worker_agent.policy import Policy
 from worker_agent.tdd.comparison.compare import compare
 from worker_agent.tdd.comparison.model import What
 from worker_agent.tdd.judging.verdict import ErrorType
-from worker_agent.tdd.phases.activation import judge, laid, settled, waiting, wanted
+from worker_agent.tdd.phases.activation import judge, laid, pending_test, settled, waiting
 from worker_agent.titles import Titles, Try
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -154,14 +154,14 @@ def test_whose_word_names_a_test() -> None:
     body = mark.write("Text @ada #1", f"{TEST}[ä > 'b' #1 @c]", "a" * 40, KEYS)
     found = mark.read(body, KEYS)
     assert found == mark.PendingMark(f"{TEST}[ä > 'b' #1 @c]", "a" * 40, edited=False, signed=True)
-    assert wanted(issue(body, author=8), claimant(KEYS)) == found.test, "another account of the same engine"
-    assert wanted(issue(body.replace("test_a", "test_b")), claimant(KEYS)) == ""
-    assert wanted(issue(f"{body}\n{body}"), claimant(KEYS)) == ""
-    assert wanted(issue("An ordinary issue."), claimant(KEYS)) == ""
+    assert pending_test(issue(body, author=8), claimant(KEYS)) == found.test, "another account of the same engine"
+    assert pending_test(issue(body.replace("test_a", "test_b")), claimant(KEYS)) == ""
+    assert pending_test(issue(f"{body}\n{body}"), claimant(KEYS)) == ""
+    assert pending_test(issue("An ordinary issue."), claimant(KEYS)) == ""
     bare = mark.write("Text", TEST, "a" * 40, Keyring(99))
-    assert wanted(issue(bare), claimant(Keyring(99))) == TEST
-    assert wanted(issue(bare, author=8), claimant(Keyring(99))) == "", "without keys the author vouches"
-    assert wanted(issue(bare), claimant(KEYS)) == ""
+    assert pending_test(issue(bare), claimant(Keyring(99))) == TEST
+    assert pending_test(issue(bare, author=8), claimant(Keyring(99))) == "", "without keys the author vouches"
+    assert pending_test(issue(bare), claimant(KEYS)) == ""
 
 
 @pytest.mark.parametrize(

@@ -32,18 +32,18 @@ HIDDEN = "{}: results that its tests expect stand there in another form (encoded
 TOLD = "{}: the results that its tests expect stand there word for word: {}"
 
 
-def verbatim(
+def verbatim_answers(
     base: Mapping[str, bytes],
     head: Mapping[str, bytes],
     tests: Mapping[str, bytes],
-    wanted: Mapping[str, Collection[str]],
+    test_names: Mapping[str, Collection[str]],
 ) -> tuple[str, ...]:
-    """Return a sentence for each changed file that holds nearly all results that the `wanted` tests expect.
+    """Return a sentence for each changed file that holds nearly all results that the `test_names` tests expect.
 
-    `base` and `head` hold code and its data, `tests` test files of the head, all by path; `wanted` names tests by file.
-    Messages of raised errors, and results that the tests pass in themselves, do not count.
+    `base` and `head` hold code and its data, `tests` test files of the head, all by path; `test_names` names tests by
+    file. Messages of raised errors, and results that the tests pass in themselves, do not count.
     """
-    expected = frozenset().union(*(_expected(parse(path, tests[path]), names) for path, names in wanted.items()))
+    expected = frozenset().union(*(_expected(parse(path, tests[path]), names) for path, names in test_names.items()))
     found = []
     for path, texts, numbers in _held(base, head):
         there = [each for each in sorted(expected) if _is_there(each, texts, numbers)]

@@ -28,15 +28,15 @@ def surrounded(
     base: Mapping[str, bytes],
     head: Mapping[str, bytes],
     tests: Mapping[str, bytes],
-    wanted: Mapping[str, Collection[str]],
+    test_names: Mapping[str, Collection[str]],
 ) -> tuple[str, ...]:
     """Return a sentence for each changed function that reads its environment as no code of `base` does.
 
-    `wanted` names the new tests by file, of those in `tests`. A test counts as aware if it mentions files, time, the
-    terminal or whatever else the code reads.
+    `test_names` names the new tests by file, of those in `tests`. A test counts as aware if it mentions files, time,
+    the terminal or whatever else the code reads.
     """
     before = "\n".join(content.decode("utf-8", "replace") for content in base.values())
-    said = _words("\n".join(_test_texts(tests, wanted)))
+    said = _words("\n".join(_test_texts(tests, test_names)))
     found: list[str] = []
     for change in changes(base, head):
         for function in change.functions if change.source is not None else ():
@@ -75,9 +75,9 @@ def _moment(source: Source, own: str) -> str:
     return next((seen[0] for text in texts if (seen := _YEAR.search(text) or _MOMENT.search(text))), "")
 
 
-def _test_texts(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> Iterator[str]:
+def _test_texts(tests: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Yield the texts of the wanted tests, and their names."""
-    for path, names in wanted.items():
+    for path, names in test_names.items():
         source = parse(path, tests[path]) if path in tests else None
         yield from names
         if source is not None:

@@ -80,32 +80,34 @@ class _Run:
 
 
 def damaged_expectations(
-    files: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]
+    files: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]
 ) -> tuple[ExpectationDamage, ...]:
     """Return at most one damage of each kind, for all wanted tests at once.
 
-    `files` are test files of the head, `wanted` the names of tests by file, as `TestUnit` has them. A test in which
+    `files` are test files of the head, `test_names` the names of tests by file, as `TestUnit` has them. A test in which
     nothing can be damaged is in no `touched`: see `untouched`. Line numbers stay the same.
     """
     runs: dict[ExpectationEdit, _Run] = {kind: _Run() for kind in ExpectationEdit if kind is not ExpectationEdit.NEAR}
-    for path in sorted(set(files) & set(wanted)):
+    for path in sorted(set(files) & set(test_names)):
         source = parse(path, files[path])
         if source is not None:
-            for found, checks in _flows(source, set(wanted[path])):
+            for found, checks in _flows(source, set(test_names[path])):
                 _damage(runs, (path, found.name), checks)
     return tuple(_made(kind, run, files) for kind, run in runs.items() if run.touched)
 
 
-def near_expectations(files: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> ExpectationDamage | None:
+def near_expectations(
+    files: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]
+) -> ExpectationDamage | None:
     """Return the first number that each wanted test expects, half as large again; None if no test expects one.
 
     A test that stays green has a tolerance as wide as that.
     """
     run = _Run()
-    for path in sorted(set(files) & set(wanted)):
+    for path in sorted(set(files) & set(test_names)):
         source = parse(path, files[path])
         near = partial(_near, files[path])
-        for found, checks in _flows(source, set(wanted[path])) if source is not None else ():
+        for found, checks in _flows(source, set(test_names[path])) if source is not None else ():
             _add(run, (path, found.name), _first(checks, checks.sure, near))
     return _made(ExpectationEdit.NEAR, run, files) if run.touched else None
 
@@ -123,9 +125,9 @@ def _near(content: bytes, check: Check) -> Edits:
     return (replace(edits[0], by=repr(other)),)
 
 
-def untouched(damages: Collection[ExpectationDamage], wanted: Mapping[str, Collection[str]]) -> frozenset[Touched]:
+def untouched(damages: Collection[ExpectationDamage], test_names: Mapping[str, Collection[str]]) -> frozenset[Touched]:
     """Return the wanted tests in which no expectation can be damaged."""
-    every = {(path, name) for path, names in wanted.items() for name in names}
+    every = {(path, name) for path, names in test_names.items() for name in names}
     return frozenset(every.difference(*(damage.touched for damage in damages)))
 
 

@@ -29,10 +29,10 @@ _FORMS = tuple(
 )
 
 
-def wide(tests: Mapping[str, bytes], wanted: Mapping[str, Collection[str]]) -> frozenset[str]:
+def wide(tests: Mapping[str, bytes], test_names: Mapping[str, Collection[str]]) -> frozenset[str]:
     """Return the wanted tests (`path::name`) with a check that accepts a number half as large again."""
     found: set[str] = set()
-    for path, names in wanted.items():
+    for path, names in test_names.items():
         source = parse(path, tests[path]) if path in tests else None
         if source is None:
             continue

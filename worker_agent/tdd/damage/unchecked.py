@@ -50,19 +50,19 @@ _EXPECTS = re.compile(
 
 
 def unchecked(
-    criteria: Collection[Criterion], tests: Mapping[str, bytes], wanted: Mapping[str, Mapping[str, int]]
+    criteria: Collection[Criterion], tests: Mapping[str, bytes], test_counts: Mapping[str, Mapping[str, int]]
 ) -> tuple[str, ...]:
     """Return the sentences about gaps of the new tests, however many they are.
 
-    `wanted` names the new tests by file, each with the number of its cases; `tests` are their files. If a test cannot
-    be read, or checks many results with one check, numbers are not mentioned.
+    `test_counts` names the new tests by file, each with the number of its cases; `tests` are their files. If a test
+    cannot be read, or checks many results with one check, numbers are not mentioned.
     """
     asked = [one for one in criteria if not one.implied and not _OF_TEXTS.search(one.text)]
-    read = list(_read(tests, wanted))
+    read = list(_read(tests, test_counts))
     told = [text for text, _ in read]
     found = []
     counts = [count for _, count in read]
-    every = sum(len(names) for names in wanted.values())
+    every = sum(len(names) for names in test_counts.values())
     times = "once" if sum(counts) == 1 else f"{sum(counts)} times"
     is_known = bool(counts) and len(read) == every and all(counts)
     if is_known and len(asked) > 1 and sum(counts) < len(asked):
@@ -79,9 +79,9 @@ def _asks_for_error(text: str) -> bool:
     return bool(_ERROR.search(text)) and not _NO_ERROR_ASKED.search(text)
 
 
-def _read(tests: Mapping[str, bytes], wanted: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
+def _read(tests: Mapping[str, bytes], test_counts: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:
     """Yield the text of each wanted test with its name, and the number of results it checks; 0 if unknown."""
-    for path, cases in wanted.items():
+    for path, cases in test_counts.items():
         source = parse(path, tests[path]) if path in tests else None
         if source is None:
             continue

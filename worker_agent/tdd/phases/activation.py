@@ -14,7 +14,7 @@ from worker_agent.tdd.judging.verdict import ErrorType, Verdict, listed, result_
 from worker_agent.tdd.runners.report import CaseOutcome, TestId, TestRun
 
 
-def wanted(issue: Issue, claimant: Claimant) -> TestId:
+def pending_test(issue: Issue, claimant: Claimant) -> TestId:
     """Return the pending test that an issue is about; empty for any other issue.
 
     Our signature confirms it, without keys the issue's author does: the line names the test, and the test itself comes

@@ -44,7 +44,7 @@ class ActivationPhase:
         Raises `NotPending` if the test is not pending on the base any more, and `CycleAborted` if the base or the
         activated test proves nothing.
         """
-        test = activation.wanted(issue, held.claimant)
+        test = activation.pending_test(issue, held.claimant)
         if not test:
             return False
         name = activation_branch(issue.number, test)

@@ -103,7 +103,7 @@ class QualityFix:
         return await self._run(work, await self._began_with(work), await self.commands(work), "base")
 
     async def _began_with(self, work: WorkContext) -> str:
-        test = activation.wanted(work.issue, work.held.claimant)
+        test = activation.pending_test(work.issue, work.held.claimant)
         files = await texts(work.space, work.base, {path_of(test)}) if test else {}
         marked = activation.waiting(files, test)
         if marked is None or marked.bare:

@@ -65,7 +65,7 @@ def read(subject: ProofSubject, proven: Units) -> tuple[str, ...]:
     tests, criteria = change.side(wanted, head=True), subject.specification.criteria
     cases = {path: {name: len(proven[f"{path}::{name}"]) for name in names} for path, names in wanted.items()}
     return (
-        *answers_verbatim.verbatim(change.old, {**beside, **head}, tests, wanted),
+        *answers_verbatim.verbatim_answers(change.old, {**beside, **head}, tests, wanted),
         *code_unused.unused(base, head),
         *code_unread.unread(base, head, (*change.new.values(), *change.support.values(), *change.reached.values())),
         *answers_formula.fitted(base, head),

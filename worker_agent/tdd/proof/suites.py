@@ -32,15 +32,15 @@ RUNNER_FILES = [
 """The files, in any directory, by which a test runner is detected, besides paths."""
 
 
-def chosen_suites(wanted: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
+def chosen_suites(policies: Sequence[SuitePolicy], paths: Collection[str], read: Read) -> tuple[Suite, ...]:
     """Return the suites to run; raise `Misconfigured` with the sentence for the person if one cannot be run."""
-    return tuple(_chosen(suite, paths, read) for suite in wanted)
+    return tuple(_chosen(suite, paths, read) for suite in policies)
 
 
-def _chosen(wanted: SuitePolicy, paths: Collection[str], read: Read) -> Suite:
+def _chosen(policy: SuitePolicy, paths: Collection[str], read: Read) -> Suite:
     from worker_agent.tdd.runners.registry import Suite, choose
 
-    lead = f"{wanted.directory}/" if wanted.directory else ""
+    lead = f"{policy.directory}/" if policy.directory else ""
     inside = [path.removeprefix(lead) for path in paths if path.startswith(lead)]
-    choice = choose(wanted.test_command, wanted.test_report, inside, lambda path: read(lead + path))
-    return Suite(wanted.directory, choice)
+    choice = choose(policy.test_command, policy.test_report, inside, lambda path: read(lead + path))
+    return Suite(policy.directory, choice)

@@ -6,12 +6,14 @@ from collections.abc import Callable, Collection
 from pathlib import PurePosixPath
 
 
-def beside(wanted: Collection[str], paths: Collection[str], counts: Callable[[PurePosixPath], bool]) -> frozenset[str]:
-    """Return all counted paths except the `wanted` ones; directories as a whole if no wanted path is below."""
-    kept = {str(parent) for file in wanted for parent in PurePosixPath(file).parents} | {"."}
+def other_paths(
+    selected: Collection[str], paths: Collection[str], counts: Callable[[PurePosixPath], bool]
+) -> frozenset[str]:
+    """Return all counted paths except the `selected` ones; directories as a whole if no wanted path is below."""
+    kept = {str(parent) for file in selected for parent in PurePosixPath(file).parents} | {"."}
     found: set[str] = set()
     for path in paths:
         file = PurePosixPath(path)
-        if path not in wanted and counts(file):
+        if path not in selected and counts(file):
             found.add(next((str(p) for p in reversed(file.parents) if str(p) not in kept), path))
     return frozenset(found)

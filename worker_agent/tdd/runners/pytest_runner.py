@@ -20,7 +20,7 @@ from shared.errors import Misconfigured
 from worker_agent.tdd.runners import command_line, control_python, junit, unittest_runner
 from worker_agent.tdd.runners.cases import Case, Report
 from worker_agent.tdd.runners.control import Control
-from worker_agent.tdd.runners.covering_paths import beside
+from worker_agent.tdd.runners.covering_paths import other_paths
 from worker_agent.tdd.runners.junit import stable
 from worker_agent.tdd.runners.project import Project
 from worker_agent.tdd.runners.report import CaseOutcome, FailureKind, TestId
@@ -210,7 +210,7 @@ def options(argv: Sequence[str], selection: Selection | None, paths: Collection[
 
 
 def _ignored(files: Collection[str], paths: Collection[str]) -> frozenset[str]:
-    return beside(files, paths, lambda file: file.suffix in _COLLECTED and file.name != "conftest.py")
+    return other_paths(files, paths, lambda file: file.suffix in _COLLECTED and file.name != "conftest.py")
 
 
 def _by_name(selection: Selection) -> tuple[str, ...]:
