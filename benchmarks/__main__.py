@@ -80,10 +80,10 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     return given
 
 
-def scale_sizes(given: argparse.Namespace) -> Sizes:
+def scale_sizes(options: argparse.Namespace) -> Sizes:
     """Return the sizes of the scale run; raises `ValueError`."""
     names = ("repositories", "issues", "workers", "reviewers", "accounts", "creations")
-    return replace(scale.SIZES, **{name: one for name in names if (one := getattr(given, name)) is not None})
+    return replace(scale.SIZES, **{name: one for name in names if (one := getattr(options, name)) is not None})
 
 
 async def run(parts: Mapping[str, tuple[str, Measure]]) -> None:

@@ -44,21 +44,21 @@ def main(argv: Sequence[str]) -> int:
         return 2
 
 
-async def _main(given: argparse.Namespace) -> int:
-    corpus = read(await anyio.Path(given.list).read_text(encoding="utf-8"))
-    wanted = list(corpus.chosen(_words(given.project), _words(given.language), _words(given.commit)))
-    file = given.scratch / RESULTS
+async def _main(options: argparse.Namespace) -> int:
+    corpus = read(await anyio.Path(options.list).read_text(encoding="utf-8"))
+    wanted = list(corpus.chosen(_words(options.project), _words(options.language), _words(options.commit)))
+    file = options.scratch / RESULTS
     known = results.read(file)
-    if not given.summary:
-        place = Place(given.repositories.resolve(), given.scratch.resolve())
-        left = [one for one in wanted if given.again or (one[0].name, one[1].key) not in known]
-        for project, listed in left[: given.limit]:
+    if not options.summary:
+        place = Place(options.repositories.resolve(), options.scratch.resolve())
+        left = [one for one in wanted if options.again or (one[0].name, one[1].key) not in known]
+        for project, listed in left[: options.limit]:
             result = await _played(project, listed, place, snapshot())
             results.append(file, result)
             sys.stdout.write(f"{results.line(result)}\n")
             sys.stdout.flush()
     found = list(_found(results.read(file), wanted))
-    if given.summary:
+    if options.summary:
         sys.stdout.write(f"{results.table(found)}\n\n")
     sys.stdout.write(f"{results.summary(found)}\n")
     return int(not all(result.right for result in found))

@@ -130,7 +130,7 @@ class Assistant:
         thread = await self._thread(question) if found is not Due.OVER else None
         if thread is None:
             return True
-        if await self._forge.replies.given(question.number, replies.purpose(question.id)):
+        if await self._forge.replies.is_posted(question.number, replies.purpose(question.id)):
             return await self._close(question)  # whoever posted it did not come to note that
         if found is Due.GIVE_UP:
             await self._reply(question, replies.unanswered(question))

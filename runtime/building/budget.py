@@ -67,7 +67,7 @@ def reading(endpoints: Sequence[Endpoints], run: str) -> MeasuredRun | None:
             return seen
     if len(proxies) == len(endpoints):
         return UNSEEN
-    begun = any(one.given(run) for one in endpoints if isinstance(one, Fixed))
+    begun = any(one.was_handed_out(run) for one in endpoints if isinstance(one, Fixed))
     return None if begun else MeasuredRun(NOT_RUN)
 
 

@@ -25,7 +25,7 @@ class Replies:
 
         The outbound filter lets only known mentions through. Raises `Transient`, `Blocked`.
         """
-        if await self.given(number, purpose):
+        if await self.is_posted(number, purpose):
             return False
         body = f"{comment_signatures.render(MARK, {'n': str(number), 'purpose': purpose})}\n{neutralise(text)}"
         if mention:
@@ -33,7 +33,7 @@ class Replies:
         await self._comments.post(number, self._keys.sign(_signed(purpose), number, body), Notice(number, purpose))
         return True
 
-    async def given(self, number: int, purpose: str) -> bool:
+    async def is_posted(self, number: int, purpose: str) -> bool:
         """Return whether the thread has a reply for this purpose. Raises `Transient`."""
         thread = await self._comments.thread(number)
         return any(one.author.id in self._accounts and self._is(number, purpose, one.body) for one in thread)

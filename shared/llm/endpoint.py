@@ -41,16 +41,16 @@ class Fixed:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._given: set[str] = set()
+        self._handed_out: set[str] = set()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Endpoint]:
         """Yield the endpoint, and remember that the run got it."""
-        self._given.add(request.run)
+        self._handed_out.add(request.run)
         yield self._endpoint
 
-    def given(self, run: str) -> bool:
+    def was_handed_out(self, run: str) -> bool:
         """Return whether the run got the endpoint, and forget that: a run without it has started no program."""
-        known = run in self._given
-        self._given.discard(run)
+        known = run in self._handed_out
+        self._handed_out.discard(run)
         return known

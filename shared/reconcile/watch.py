@@ -82,12 +82,12 @@ class Hints:
 
     def __init__(self, names: Labels) -> None:
         self._names = names
-        self._given: set[tuple[int, str]] = set()
+        self._logged: set[tuple[int, str]] = set()
 
     def give(self, issues: Iterable[Issue]) -> None:
         """Log the unknown stage labels of listed items, each once; the labels are left alone."""
         for issue in issues:
             for label in sorted(unknown(self._names, issue.labels)):
-                if (issue.number, label) not in self._given and len(self._given) < MOST_HINTS:
-                    self._given.add((issue.number, label))
+                if (issue.number, label) not in self._logged and len(self._logged) < MOST_HINTS:
+                    self._logged.add((issue.number, label))
                     log.warning("unknown_stage_label", outcome="skipped", number=issue.number, label=label)

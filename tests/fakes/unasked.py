@@ -270,7 +270,7 @@ class UnaskedReplies:
     async def once(self, number: int, purpose: str, text: str, mention: Sequence[str] = ()) -> bool:
         raise unasked("once")
 
-    async def given(self, number: int, purpose: str) -> bool:
+    async def is_posted(self, number: int, purpose: str) -> bool:
         raise unasked("given")
 
 

@@ -106,14 +106,14 @@ def _answer(item: Item, line: tuple[bool, str] | None, changed: bool) -> RemarkA
     )
 
 
-def spoken(given: Sequence[RemarkAnswer]) -> tuple[RemarkAnswer, ...]:
+def spoken(replies: Sequence[RemarkAnswer]) -> tuple[RemarkAnswer, ...]:
     """Return the answers that are posted. An empty one is covered by the mark of the first one with a text.
 
     If all are empty, one answer names the commit: by it the next look knows which remarks were worked on.
     """
-    telling = [one for one in given if one.said and (one.root or one.about)] or [one for one in given if one.said]
-    chosen = telling or sorted(given, key=lambda one: not one.root)[:1]
-    covered = tuple(name for one in given if one not in chosen for name in one.of)
+    telling = [one for one in replies if one.said and (one.root or one.about)] or [one for one in replies if one.said]
+    chosen = telling or sorted(replies, key=lambda one: not one.root)[:1]
+    covered = tuple(name for one in replies if one not in chosen for name in one.of)
     return tuple(replace(one, of=(*one.of, *covered)) if not place else one for place, one in enumerate(chosen))
 
 
@@ -122,10 +122,10 @@ def reply(number: int, answer: RemarkAnswer, commit: str, keys: Keyring) -> str:
     return _signed(number, answer.of, _sentence(answer, commit), keys)
 
 
-def conversation(number: int, given: Sequence[RemarkAnswer], commit: str, keys: Keyring) -> str:
+def conversation(number: int, replies: Sequence[RemarkAnswer], commit: str, keys: Keyring) -> str:
     """Return one comment that answers the texts of reviews and the comments of the conversation."""
-    parts = ((f"> {neutralise(one.about)}\n\n" if one.about else "") + _sentence(one, commit) for one in given)
-    return _signed(number, [name for one in given for name in one.of], "\n\n".join(parts), keys)
+    parts = ((f"> {neutralise(one.about)}\n\n" if one.about else "") + _sentence(one, commit) for one in replies)
+    return _signed(number, [name for one in replies for name in one.of], "\n\n".join(parts), keys)
 
 
 def _sentence(answer: RemarkAnswer, commit: str) -> str:

@@ -67,8 +67,8 @@ class Feedback:
         self._ours = ours
         self._keys = keys
 
-    async def read(self, number: int, given: Collection[str] = ()) -> FeedbackSnapshot:
-        """Return everything on pull request `number` as it is now; remarks named by `given` are not open any more."""
+    async def read(self, number: int, answered_names: Collection[str] = ()) -> FeedbackSnapshot:
+        """Return everything on pull request `number` as it is now; remarks in `answered_names` are not open."""
         page = Page(
             number,
             await self._reviews.of(number),
@@ -79,7 +79,7 @@ class Feedback:
         deaf = {id: await self._trust_filter.why_not(one) for id, one in {one.id: one for _, one, _ in said}.items()}
         answered = answers.answered(page, self._ours, self._keys)
         heard = {id for id, why in deaf.items() if not why} | set(self._ours)
-        known = AnswerRecord(heard, answered | set(given), self._keys)
+        known = AnswerRecord(heard, answered | set(answered_names), self._keys)
         return FeedbackSnapshot(
             items=open_items(page, known),
             present=frozenset(key for key, _, _ in said),

@@ -100,10 +100,10 @@ class Rounds:
                 await self._forge.comments.post(number, text, held)
 
 
-def _missing(given: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> list[RemarkAnswer]:
+def _missing(replies: Sequence[RemarkAnswer], seen: FeedbackSnapshot) -> list[RemarkAnswer]:
     """Return the answers still to post: no posted ones, and none about texts that were all deleted."""
     return [
         one
-        for one in given
+        for one in replies
         if not seen.answered.issuperset(one.of) and any(name.partition("@")[0] in seen.present for name in one.of)
     ]

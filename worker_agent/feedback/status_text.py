@@ -21,10 +21,10 @@ class Ignored(tuple[tuple[str, str], ...]):
     __slots__ = ()
 
 
-def answered(fence: Fence, given: Sequence[RemarkAnswer], late: int, *, again: bool) -> Status:
+def answered(fence: Fence, replies: Sequence[RemarkAnswer], late: int, *, again: bool) -> Status:
     """Return the status after the answers were posted; next comes CI, or remarks made meanwhile."""
-    done = sum(one.done for one in given)
-    said = f"Round {fence.round} on #{fence.pr}: {_count(len(given), 'remark')} answered, {done} with a change."
+    done = sum(one.done for one in replies)
+    said = f"Round {fence.round} on #{fence.pr}: {_count(len(replies), 'remark')} answered, {done} with a change."
     if again:
         return _waiting(fence, f"{said} {_count(late, 'remark')} came meanwhile: the next round begins.", "feedback")
     if late:

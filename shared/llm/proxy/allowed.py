@@ -132,14 +132,14 @@ def completed(vendor: Vendor, body: Mapping[str, Any], text: bytes, request_boun
     return head + added[:-1] + b"," + rest
 
 
-def headers(given: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
+def headers(request_headers: Mapping[str, str], tools: Set[VendorTool]) -> dict[str, str]:
     """Return the headers to pass on, of those given in lower case; raise `RequestRefused`. `tools` as for `checked`."""
-    for name in given:
+    for name in request_headers:
         if ACCOUNTS.fullmatch(name):
             raise RequestRefused(f"The header {name} is not passed on.")
-    if "content-encoding" in given:
+    if "content-encoding" in request_headers:
         raise RequestRefused("A compressed request is not passed on.")
-    found = {name: value for name, value in given.items() if HEADERS.fullmatch(name)}
+    found = {name: value for name, value in request_headers.items() if HEADERS.fullmatch(name)}
     if "anthropic-beta" in found:
         words = [word.strip() for word in found["anthropic-beta"].split(",")]
         kept = (word for word in words if not BETAS.search(word) or vendor_tools.is_beta(word, tools))

@@ -92,7 +92,7 @@ class CallExpression:
     name_node: Node
     name: str
     owner: str
-    given: tuple[Node, ...]
+    arguments: tuple[Node, ...]
 
 
 def call_of(source: Source, node: Node) -> CallExpression | None:
@@ -153,10 +153,10 @@ def _opposite(source: Source, call: CallExpression) -> Edits:
 
 def _matcher(source: Source, call: CallExpression) -> Edits:
     """Return the negation of Hamcrest's `assertThat(value, matcher)` or NUnit's `Assert.That(value, Is.EqualTo(3))`."""
-    if call.name == "assertThat" and len(call.given) in {2, 3} and source.language is Language.JAVA:
-        return around(call.given[-1], "org.hamcrest.CoreMatchers.not(", ")")
-    if call.name == "That" and len(call.given) > 1:
-        start, text = call.given[1].start_byte, source.text(call.given[1])
+    if call.name == "assertThat" and len(call.arguments) in {2, 3} and source.language is Language.JAVA:
+        return around(call.arguments[-1], "org.hamcrest.CoreMatchers.not(", ")")
+    if call.name == "That" and len(call.arguments) > 1:
+        start, text = call.arguments[1].start_byte, source.text(call.arguments[1])
         if text.startswith("Is.Not."):
             return (Edit(start, start + 7, "Is."),)
         return (Edit(start, start + 3, "Is.Not."),) if text.startswith("Is.") else ()
@@ -169,10 +169,10 @@ def _is_assertion(call: CallExpression) -> bool:
 
 def _literal(source: Source, call: CallExpression) -> Edits:
     """Return the edit of an expected value; of three arguments one may be the message, which is a text."""
-    if call.name not in _EQUAL or len(call.given) > 3 or any(found.type in _FLOATS for found in call.given):
+    if call.name not in _EQUAL or len(call.arguments) > 3 or any(found.type in _FLOATS for found in call.arguments):
         return ()
-    given = call.given[:1] if call.name in _FIRST_ONLY else call.given[:2]
-    if len(call.given) == 3 and source.language is Language.JAVA:
+    given = call.arguments[:1] if call.name in _FIRST_ONLY else call.arguments[:2]
+    if len(call.arguments) == 3 and source.language is Language.JAVA:
         given = tuple(found for found in given if found.type not in _TEXTS)
     return next((edits for found in given if (edits := changed(source, found))), ())
 
@@ -204,9 +204,9 @@ def _exception(source: Source, call: CallExpression) -> Edits:
     """Return the edit that expects another exception: one of the language that nothing throws."""
     if source.language is Language.CSHARP and re.match(r"Throws(?:Any|Async|AnyAsync)?$", call.name):
         return _generic(call)
-    if not call.given:
+    if not call.arguments:
         return ()
-    first = call.given[0]
+    first = call.arguments[0]
     if source.language is Language.JAVA and call.name in {"assertThrows", "assertThrowsExactly"}:
         return (over(first, "java.nio.channels.NonReadableChannelException.class"),)
     if source.language is Language.PHP and call.name == "expectException":

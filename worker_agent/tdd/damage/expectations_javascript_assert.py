@@ -126,14 +126,14 @@ def _opposite(function: Node, name: str) -> Edits:
     return (over(word, _OPPOSITES[name]),) if word is not None and name in _OPPOSITES else ()
 
 
-def _literal(source: Source, given: list[Node]) -> Edits:
-    if len(given) < 2 or any(found.type == "spread_element" for found in given[:2]):
+def _literal(source: Source, arguments: list[Node]) -> Edits:
+    if len(arguments) < 2 or any(found.type == "spread_element" for found in arguments[:2]):
         return ()
-    return changed(source, given[1]) or changed(source, given[0]) or other(source, given[1])
+    return changed(source, arguments[1]) or changed(source, arguments[0]) or other(source, arguments[1])
 
 
-def _exception(given: list[Node]) -> Edits:
+def _exception(arguments: list[Node]) -> Edits:
     """Return edits that require the exception to match a pattern that matches nothing."""
-    if len(given) == 1:
-        return (after(given[0], f", {NEVER}"),)
-    return (over(given[1], NEVER),)
+    if len(arguments) == 1:
+        return (after(arguments[0], f", {NEVER}"),)
+    return (over(arguments[1], NEVER),)
