@@ -37,7 +37,7 @@ class Conversation:
     """One reading of a story's thread: plans and people's comments, both in the order of their ids."""
 
     plans: tuple[PlanComment, ...] = ()
-    said: tuple[Comment, ...] = ()
+    comments: tuple[Comment, ...] = ()
 
     @property
     def revision(self) -> int:
@@ -56,7 +56,7 @@ class Conversation:
         plan = self.current(revision)
         if plan is None or plan != self.plans[-1]:
             return ()
-        about = [comment for comment in self.said if comment.id > plan.comment_id]
+        about = [comment for comment in self.comments if comment.id > plan.comment_id]
         given = {command.comment_id: command for command in commands(about)}
         asks = plan.plan is not None and bool(plan.plan.questions)
         found: list[PlanCommand] = []
@@ -71,12 +71,12 @@ class Conversation:
     def before(self, revision: int) -> tuple[Comment, ...]:
         """Return what people said up to the plan that precedes `revision`; everything if there is none."""
         end = self._preceding(revision)
-        return tuple(comment for comment in self.said if not end or comment.id < end)
+        return tuple(comment for comment in self.comments if not end or comment.id < end)
 
     def since(self, revision: int) -> tuple[Comment, ...]:
         """Return what people said after the plan that precedes `revision`; nothing if there is none."""
         start = self._preceding(revision)
-        return tuple(comment for comment in self.said if start and comment.id > start)
+        return tuple(comment for comment in self.comments if start and comment.id > start)
 
     def _preceding(self, revision: int) -> int:
         return max((one.comment_id for one in self.plans if one.revision < revision), default=0)

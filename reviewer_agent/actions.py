@@ -220,7 +220,7 @@ class Actions:
         if reason is Blocker.REMARKED:
             facts = replace(facts, missing=seen.remarked_by)
         if reason is Blocker.TAKEN_OUT and seen.outside is not None:
-            facts = replace(facts, said=seen.outside.sentence(QueueEntry.of(held.fence).times))
+            facts = replace(facts, github_text=seen.outside.sentence(QueueEntry.of(held.fence).times))
         status = comments.approved(held.fence, reason, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, status, held)
         return reason
@@ -258,15 +258,15 @@ class Actions:
         await self.show(held, seen.pull_request)
         return await self.hand_back(held, seen.pull_request)
 
-    async def refused(self, held: Held, seen: Snapshot, said: str) -> Ended:
+    async def refused(self, held: Held, seen: Snapshot, reason: str) -> Ended:
         """Post GitHub's reason for refusing the merge, and retry it later."""
         wait = Wait(REFUSED, held.server_now() + AGAIN)
         state = seen.pull_request.merge_state or "unknown"
         await advance(held, FenceChange(wait=wait, more=_more(held, MERGE_REFUSED, state)))
-        facts = comments.Facts(until=wait.until, said=said, base=seen.pull_request.base_branch)
+        facts = comments.Facts(until=wait.until, github_text=reason, base=seen.pull_request.base_branch)
         told = comments.approved(held.fence, Blocker.REFUSED, self._policy.names, facts)
         await self._forge.status.show(held.fence.key.number, told, held)
-        return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {said}")
+        return Ended(Result.HANDED_OVER, f"approved; {Blocker.REFUSED}: {reason}")
 
     async def queued(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Ended:
         """Record that GitHub's merge queue has it, as `entry` says; later looks check that it still does."""
@@ -284,7 +284,7 @@ class Actions:
         wait = Wait(OUT_OF_QUEUE, held.server_now() + queue_exit.AGAIN)
         await advance(held, FenceChange(wait=wait, more=_more(held, UNQUEUED, outside.state())))
         said = outside.sentence(QueueEntry.of(held.fence).times)
-        facts = comments.Facts(until=wait.until, said=said, base=seen.pull_request.base_branch)
+        facts = comments.Facts(until=wait.until, github_text=said, base=seen.pull_request.base_branch)
         return await self._tell_of_queue(held, Blocker.DEQUEUED, facts)
 
     async def _tell_of_queue(self, held: Held, reason: Blocker, facts: comments.Facts) -> Ended:

@@ -54,7 +54,7 @@ class Facts:
     """The facts of a sentence: changed lines and their limit, the label that bars the merge, the time of the merge.
 
     `blockers` are the review's sentences against merging without a person. `base` is the branch it goes into, `missing`
-    what that branch requires and the change lacks, `said` GitHub's own words.
+    what that branch requires and the change lacks, `github_text` GitHub's own words.
     """
 
     lines: int | None = None
@@ -64,7 +64,7 @@ class Facts:
     blockers: tuple[str, ...] = ()
     base: str = "its base branch"
     missing: tuple[str, ...] = ()
-    said: str = ""
+    github_text: str = ""
 
 
 def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None = None) -> Status:
@@ -80,7 +80,7 @@ def approved(fence: Fence, blocker: Blocker, names: Labels, facts: Facts | None 
         until=f"{facts.until:%H:%M UTC on %Y-%m-%d}" if facts.until else "a later time",
         base=one_line(facts.base, 100),
         missing=" and ".join(facts.missing),
-        said=one_line(facts.said, REASON_CHARS),
+        said=one_line(facts.github_text, REASON_CHARS),
     )
     if blocker in ON_ORDER | {Blocker.NEVER}:
         then = " ".join([*(f"{one[:1].upper()}{one[1:]}." for one in facts.blockers), then])

@@ -179,7 +179,7 @@ class Worker:
     async def _restored(self, issue: Issue, held: Held) -> Issue:
         return await self._lost.restored(issue, projection(held.fence).issue, held.server_now())
 
-    async def _said(self, held: Held, seen: Snapshot) -> str | None:
+    async def _stop_order(self, held: Held, seen: Snapshot) -> str | None:
         """Return the person's order to stop that the labels show; None if there is none."""
         said = self._order(await self._restored(seen.issue, held), held)
         if said or seen.pull_request is None or not held.fence.round:
@@ -199,7 +199,7 @@ class Worker:
         """Observe, make the labels follow the fence, decide, act."""
         seen = await self._observer.look(held, self._just_read(held))
         self._noted.seen(seen.issue)
-        said = await self._said(held, seen)
+        said = await self._stop_order(held, seen)
         if said and seen.issue.open:
             return await self._obey(held, said)
         await self._check_end(held, seen)
@@ -235,9 +235,9 @@ class Worker:
             self._forge.unusable.end()
         return step
 
-    async def _obey(self, held: Held, said: str) -> Ended:
-        await self.stop(held, said)
-        return Ended(Result.WITHDRAWN, said)
+    async def _obey(self, held: Held, order: str) -> Ended:
+        await self.stop(held, order)
+        return Ended(Result.WITHDRAWN, order)
 
     def _just_read(self, held: Held) -> Issue | None:
         """Return the issue as the claim read it, for a fresh start only; None if it must be read again."""

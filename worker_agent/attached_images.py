@@ -81,7 +81,7 @@ NO_PICTURES = AttachedImages()
 
 def none_shown(issue: Issue, discussion: Discussion) -> AttachedImages:
     """Return the images of an issue if nothing fetches images: all of them count as unseen."""
-    return AttachedImages(unseen=len(images(issue.body)) + sum(len(images(one.body)) for one in discussion.said))
+    return AttachedImages(unseen=len(images(issue.body)) + sum(len(images(one.body)) for one in discussion.comments))
 
 
 class ImageFetcher:
@@ -106,7 +106,7 @@ class ImageFetcher:
 
         Raises `Transient` if GitHub does not answer who may write.
         """
-        own, said = images(issue.body), [address for one in discussion.said for address in images(one.body)]
+        own, said = images(issue.body), [address for one in discussion.comments for address in images(one.body)]
         wanted = list(said)
         if own and not await self._trust_filter.why_not(issue.author):
             wanted = [*own, *said]

@@ -187,10 +187,10 @@ class CodingSession:
         told = [found[name].decode("utf-8", "replace") for name in dict.fromkeys(wanted) if name in found]
         return "\n\n".join(told)[:CONVENTIONS_CHARS]
 
-    async def _pictures(self, work: WorkContext, said: Discussion, paths: Sequence[str]) -> AttachedImages:
+    async def _pictures(self, work: WorkContext, discussion: Discussion, paths: Sequence[str]) -> AttachedImages:
         if self._gallery is None:
-            return none_shown(work.issue, said)
-        return await self._gallery.of(work.issue, said, work.space.root / "images", paths)
+            return none_shown(work.issue, discussion)
+        return await self._gallery.of(work.issue, discussion, work.space.root / "images", paths)
 
     def prompt(self, name: str, work: WorkContext, **variables: str | Untrusted) -> str:
         """Render a prompt of this agent; text from strangers goes in as `Untrusted`."""
@@ -289,7 +289,7 @@ class CodingSession:
         if await keep_last(last, why, directory, self.phase_commits.keys.outgoing):
             why.kept = f"`{below_state(directory)}` in the state directory of {held.fence.agent}"
 
-    def said(self, held: Held, tree: str) -> str:
+    def closing_text(self, held: Held, tree: str) -> str:
         """Return the coder's closing words of an item's last run; empty unless that run made `tree`."""
         last = held.memory.get(LastRun)
         return last.outcome.text if last is not None and last.tree == tree else ""

@@ -62,9 +62,9 @@ class _Wish:
     renewed: bool = False
     why: NoteError | None = None
 
-    def explains(self, said: str) -> bool:
+    def explains(self, text: str) -> bool:
         """Return whether these words of the coder justify that it changed nothing."""
-        return answers.explains(self.items, said) or (self.renewed and not self.items and bool(said.strip()))
+        return answers.explains(self.items, text) or (self.renewed and not self.items and bool(text.strip()))
 
 
 class Repairs:
@@ -157,7 +157,7 @@ class Repairs:
             turn = Attempt(wish.first.attempt, wish.first.round, retry)
             tree = await self._session.edit(work, wish.call, start, turn, wish.prompt(problems))
             held.check()
-            said = self._session.said(held, tree)
+            said = self._session.closing_text(held, tree)
             changed = {change.path for change in await work.space.changes(start, tree)}
             problems = await self._weakened(work, start, tree, changed)
             if not changed and not wish.explains(said):

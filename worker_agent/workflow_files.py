@@ -20,16 +20,17 @@ _BLAMED = (
 _NOT_STARTED = re.compile(r"^startup_failure\b", re.MULTILINE)
 
 
-def blamed(said: str, paths: Collection[str]) -> frozenset[str]:
-    """Return the workflow files among `paths`, those of the failing commit, that CI's words `said` name as the cause.
+def blamed(message: str, paths: Collection[str]) -> frozenset[str]:
+    """Return the workflow files among `paths`, those of the failing commit, that CI's `message` names as the
+    cause.
 
     If a run could not be started at all and its words name no file, the only workflow is the cause, if there is just
     one. Output of a command is no blame, but a command that imitates GitHub's messages cannot be told from them: a
     person merges each such change.
     """
     known = {path for path in paths if WORKFLOW.fullmatch(path)}
-    found = {name for line in said.splitlines() for pattern in _BLAMED for name in pattern.findall(line)} & known
-    return frozenset(known if not found and len(known) == 1 and _NOT_STARTED.search(said) else found)
+    found = {name for line in message.splitlines() for pattern in _BLAMED for name in pattern.findall(line)} & known
+    return frozenset(known if not found and len(known) == 1 and _NOT_STARTED.search(message) else found)
 
 
 def editable(allowed: Collection[str]) -> str:

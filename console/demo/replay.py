@@ -176,15 +176,15 @@ def _settings(lab: Lab, one: Recorded, root: Path, scenario: Path) -> Settings:
     )
 
 
-def _verdict(one: Recorded, unread: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> int:
-    for line in _lines(one, unread, said, labels):
+def _verdict(one: Recorded, unread: Sequence[str], sentences: Sequence[str], labels: Sequence[str]) -> int:
+    for line in _lines(one, unread, sentences, labels):
         sys.stdout.write(f"{line}\n")
-    return 1 if unread or any("no answer" in sentence for sentence in said) else 0
+    return 1 if unread or any("no answer" in sentence for sentence in sentences) else 0
 
 
-def _lines(one: Recorded, unread: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
+def _lines(one: Recorded, unread: Sequence[str], sentences: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
     yield f"{one.item} {one.title}: {len(one.calls)} recorded calls."
-    yield from said
+    yield from sentences
     yield f"The issue ended with {', '.join(labels) or 'no label of a stage'}."
     if unread:
         yield "It did not go the same way; these answers were never asked for:"

@@ -59,12 +59,14 @@ async def git_version(machine: Machine) -> Sequence[Finding]:
     return [git_finding(said)]
 
 
-def git_finding(said: str) -> Finding:
+def git_finding(version_output: str) -> Finding:
     """Judge the output of `git --version`."""
     least = ".".join(map(str, LEAST_GIT))
-    found = _VERSION.match(said)
+    found = _VERSION.match(version_output)
     if found is None:
-        return warned("git", f"'{said[:80]}' does not tell git's version.", f"Make sure that it is {least} or newer.")
+        return warned(
+            "git", f"'{version_output[:80]}' does not tell git's version.", f"Make sure that it is {least} or newer."
+        )
     if (int(found[1]), int(found[2])) < LEAST_GIT:
         return failed("git", f"{found[0]} is too old.", f"Install git {least} or newer.")
     return passed("git", f"{found[0]}.")

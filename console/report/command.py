@@ -188,16 +188,16 @@ def _lines(f: Figures) -> Iterator[tuple[str, str]]:
     yield "merged", f"{f.merged} ({others})"
     if not f.merged:
         for name, target in (("zero touch", ZERO_TOUCH), ("tries", TRIES), ("rework in 7 days", REWORK)):
-            yield name, f"-{target.said(None)}"
-        yield "cost", f"{_cost_cell(f.cost)}{COST.said(None)}"
+            yield name, f"-{target.formatted(None)}"
+        yield "cost", f"{_cost_cell(f.cost)}{COST.formatted(None)}"
         return
     untouched = f"{_percent(f.zero_touch_rate)} ({f.zero_touch} of {f.merged}){_because(f.touches)}"
-    yield "zero touch", f"{untouched}{ZERO_TOUCH.said(f.zero_touch_rate)}"
-    yield "tries", f"{f.tries_mean or 0:.2f} on average; {_spread(f.tries)}{TRIES.said(f.tries_mean)}"
+    yield "zero touch", f"{untouched}{ZERO_TOUCH.formatted(f.zero_touch_rate)}"
+    yield "tries", f"{f.tries_mean or 0:.2f} on average; {_spread(f.tries)}{TRIES.formatted(f.tries_mean)}"
     yield "review rounds", _spread(f.rounds)
     young = f"; of {f.too_young} the week is not over" if f.too_young else ""
-    yield "rework in 7 days", f"{_percent(f.rework_rate)}{_because(f.rework)}{young}{REWORK.said(f.rework_rate)}"
-    yield "cost", f"{_cost_cell(f.cost)}{COST.said(f.cost.per_merged)}"
+    yield "rework in 7 days", f"{_percent(f.rework_rate)}{_because(f.rework)}{young}{REWORK.formatted(f.rework_rate)}"
+    yield "cost", f"{_cost_cell(f.cost)}{COST.formatted(f.cost.per_merged)}"
     if f.resumed.runs:
         runs = f"{f.resumed.runs} run{'s' * (f.resumed.runs != 1)}"
         yield "continued", f"{runs}, {f.resumed.cached_tokens:,} tokens from the vendor's cache instead of anew"

@@ -22,7 +22,7 @@ class Target:
             return None
         return value >= self.bound if self.at_least else value <= self.bound
 
-    def said(self, value: float | None) -> str:
+    def formatted(self, value: float | None) -> str:
         """Return the text that follows the figure in the report."""
         met = self.met(value)
         return f" [target: {self.spelled}{'' if met is None else ', met' if met else ', missed'}]"

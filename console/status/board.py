@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from console.status.decisions import Decision, decided
+from console.status.decisions import Decision, latest_decision
 from console.status.merging import UNASKED, last_word, merging
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot
 from console.status.waiting import WaitingItem, waiting
@@ -100,7 +100,7 @@ class _Fold:
         row = replace(row, commands=tuple(verb for verb in row.commands if verb is not given))
         standing = self._standing(row, issue, fence)
         return replace(
-            row, waiting=waiting(replace(standing, decided=decision.summary if decision is not None else ""))
+            row, waiting=waiting(replace(standing, decision=decision.summary if decision is not None else ""))
         )
 
     def _decision(self, row: ItemRow, fence: Fence | None) -> Decision | None:
@@ -109,7 +109,7 @@ class _Fold:
             return None
         if row.stage is Stage.APPROVED and self._terms.merge == "never":
             return None
-        return decided(row.track, row.stage, fence, self._seen.said)
+        return latest_decision(row.track, row.stage, fence, self._seen.comments)
 
     def fence_of(self, issue: Issue, labels: StageLabels | None = None) -> tuple[Track, Fence | None]:
         """Return the item's track, and the fence that holds its stage."""
@@ -179,7 +179,7 @@ class _Fold:
     def _word(self, fence: Fence | None) -> Mapping[str, object]:
         """Return the reviewer's data about the commit that the fence names, from its status comment."""
         ack = self._seen.acks.get(fence.ack_id) if fence is not None else None
-        return last_word(fence, self._seen.said, ack.author.id) if fence is not None and ack is not None else {}
+        return last_word(fence, self._seen.comments, ack.author.id) if fence is not None and ack is not None else {}
 
     def _lease(self, fence: Fence | None) -> _Lease:
         """Return the holder: nobody once the fence is released; else its agent, while fence or comment is fresh."""

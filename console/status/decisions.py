@@ -42,12 +42,12 @@ class Decision:
     summary: str
 
 
-def decided(track: Track, stage: Stage, fence: Fence | None, said: Iterable[Comment]) -> Decision | None:
+def latest_decision(track: Track, stage: Stage, fence: Fence | None, comments: Iterable[Comment]) -> Decision | None:
     """Return the newest decision on what the fence asks; None if there is none, or an agent has already read it."""
     asked = _ASKED.get((track, stage), {})
     if fence is None or not asked:
         return None
-    thread = [comment for comment in said if comment.number == fence.key.number]
+    thread = [comment for comment in comments if comment.number == fence.key.number]
     dealt = set(_dealt_with(thread))
     by_id = {comment.id: comment for comment in spoken(thread) if comment.association in INSIDERS}
     for command in reversed(commands(sorted(by_id.values(), key=lambda comment: comment.id))):

@@ -106,7 +106,7 @@ class Looking:
             for id in wanted:
                 one = None if id in found else await self._visit.hub.comments.comment(id)
                 found |= {} if one is None else {id: one}
-        return replace(seen, acks=found, said=newest)
+        return replace(seen, acks=found, comments=newest)
 
     async def _books(self, at: datetime) -> Books:
         entries = await accounts.entries(self._visit.mirror, whole=False)

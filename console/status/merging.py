@@ -67,12 +67,12 @@ def merging(configured: str, barred: str, ci: CiVerdict | None, word: Mapping[st
     return CONFIGURED[configured]
 
 
-def last_word(fence: Fence, said: Iterable[Comment], account: int) -> Mapping[str, object]:
+def last_word(fence: Fence, comments: Iterable[Comment], account: int) -> Mapping[str, object]:
     """Return the reason in the reviewer's status comment why this very commit is not merged; else empty.
 
     `account` is the one that claimed it: comments of any other account are ignored.
     """
-    for comment in said:
+    for comment in comments:
         mark = comment_signatures.find(comment.body.partition("\n")[0])
         ours = comment.number == fence.key.number and comment.author.id == account
         if not ours or mark is None or mark.name != status.MARK or mark.fields.get("kind") != Role.REVIEWER:

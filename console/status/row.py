@@ -99,7 +99,7 @@ class Spent:
 class RepositorySnapshot:
     """Data of one repository for its board. `issues` are the open ones, `acks` comments by their id.
 
-    `said` are the comments that were changed last, `usd` maps items such as `#42` to what they have cost, None
+    `comments` are the comments that were changed last, `usd` maps items such as `#42` to what they have cost, None
     without a ledger, `ci` commits to verdicts.
     """
 
@@ -107,7 +107,7 @@ class RepositorySnapshot:
     issues: tuple[Issue, ...] = ()
     fences: Mapping[ItemKey, Fence] = field(default_factory=dict)
     acks: Mapping[int, Comment] = field(default_factory=dict)
-    said: tuple[Comment, ...] = ()
+    comments: tuple[Comment, ...] = ()
     usd: Mapping[str, float] | None = None
     ci: Mapping[str, CiVerdict] = field(default_factory=dict)
 

@@ -49,7 +49,7 @@ class WaitingItem:
     ours: bool = True
     unasked: bool = False
     """True if the reviewer says that nobody has asked for a review of the newest commits."""
-    decided: str = ""
+    decision: str = ""
     """A person's decision that no agent has read yet; empty without one."""
 
 
@@ -92,7 +92,7 @@ def _person(s: WaitingItem) -> Waiting | None:
         return Waiting(Whom.PERSON, "questions to answer")
     if s.stage in HALTED:
         return Waiting(Whom.PERSON, next((_FLAGS[flag] for flag in s.flags if flag in _FLAGS), "it has failed"))
-    if s.stage is Stage.AWAITING_APPROVAL and not s.decided:
+    if s.stage is Stage.AWAITING_APPROVAL and not s.decision:
         return Waiting(Whom.PERSON, "the plan" if s.track is Track.STORY else "the refactoring")
     if s.stage is Stage.WITHDRAWN:
         return Waiting(Whom.PERSON, "it was stopped")
@@ -110,9 +110,9 @@ def _next(s: WaitingItem) -> Waiting:
     """Return the agent, or the person, that goes on with an item that nobody holds."""
     if s.stage is Stage.SPECIFIED:
         return Waiting(Whom.ITEM, "its specifications")
-    if s.decided and (s.stage is not Stage.APPROVED or s.merging == CONFIGURED["approve"]):
+    if s.decision and (s.stage is not Stage.APPROVED or s.merging == CONFIGURED["approve"]):
         asks = _AGENTS[_ASKS[s.track]]
-        return Waiting(asks, f"an idle {asks}: {s.decided}")
+        return Waiting(asks, f"an idle {asks}: {s.decision}")
     if s.stage is Stage.APPROVED:
         return s.merging
     if s.stage is Stage.CHANGES_REQUESTED and not s.ours:

@@ -47,15 +47,15 @@ def pending(repository: RepositoryRecord) -> bool:
     return any(_waits(repository.comments.of(thread.number)) for thread in threads(repository))
 
 
-def _waits(said: Sequence[CommentRecord]) -> bool:
+def _waits(comments: Sequence[CommentRecord]) -> bool:
     """Return whether a thread has an order that no record answers and that is not older than the records dropped."""
     answered, dropped = set[int](), 0
-    for comment in said:
+    for comment in comments:
         if "<!-- engine-status/" in comment.body:
             known = [one["id"] for one in status_record.read_record(comment.body).get("commands", ())]
             answered |= set(known)
             dropped = max(dropped, status_record.dropped_below(known))
-    return any(one.author == PERSON and one.id > dropped and one.id not in answered for one in said)
+    return any(one.author == PERSON and one.id > dropped and one.id not in answered for one in comments)
 
 
 def reword(lab: Lab, order: TaskRequest) -> None:

@@ -35,7 +35,7 @@ _FACTS = comments.Facts(
     until=UNTIL,
     base="main",
     missing=("1 approval of a person",),
-    said="Required status check is expected.",
+    github_text="Required status check is expected.",
 )
 _FINDING = FindingAnswer(
     severity="minor", path="directory/search.py", line=8, why="The order is not described.", suggestion="Name it."

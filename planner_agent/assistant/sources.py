@@ -31,7 +31,7 @@ class Sources:
         """Return what is known about a question. Raises `Transient`, `Misconfigured`."""
         shown = self._texts.stood(thread, question.created_at) or await self._may_write(thread.author.login)
         discussion = await self._discussion(question)
-        text = "\n".join([question.body, *(one.body for one in discussion.said)])
+        text = "\n".join([question.body, *(one.body for one in discussion.comments)])
         told = f"{text}\n{thread.title}\n{thread.body}" if shown else text
         code = await context.look(self._code, self._branch, told)
         change = await self._change(thread.number) if thread.is_pull_request else ""

@@ -110,7 +110,7 @@ def _said(red: Sequence[Failure]) -> str:
     """Return the output of each check, in a code block that this output cannot close."""
     blocks = []
     for one in red[:MOST_NAMED]:
-        said = one.said.strip() or "(It says nothing.)"
+        said = one.output.strip() or "(It says nothing.)"
         fence = "```"
         while fence in said:
             fence += "`"

@@ -22,26 +22,26 @@ BRIEF_LINES, BRIEF_CHARS = 3, 100
 
 def outputs(found: Sequence[Failure]) -> str:
     """Return the output of each failed check under a heading with its name."""
-    return "\n\n".join(f"### {one.check.name}\n{one.said}" for one in found)
+    return "\n\n".join(f"### {one.check.name}\n{one.output}" for one in found)
 
 
 def brief(found: Sequence[Failure]) -> str:
     """Return one line for each failed check: its name and the end of its output."""
-    return "\n".join(f"{one_line(one.check.name, 60)}: {_end(one.said)}" for one in found)
+    return "\n".join(f"{one_line(one.check.name, 60)}: {_end(one.output)}" for one in found)
 
 
-def _end(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()]
+def _end(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
     return last_words(" ".join(lines[-BRIEF_LINES:]), BRIEF_CHARS)
 
 
 async def failures(checks: Checks, failed: Sequence[Check], limit: int) -> tuple[Failure, ...]:
     """Return each failed check with the failing step of its log; about `limit` bytes in all. Raises `Transient`."""
     room = limit // max(1, len(failed))
-    return tuple([Failure(check, await _said(checks, check, room)) for check in failed])
+    return tuple([Failure(check, await _output(checks, check, room)) for check in failed])
 
 
-async def _said(checks: Checks, check: Check, room: int) -> str:
+async def _output(checks: Checks, check: Check, room: int) -> str:
     """Return the log of a job or its replacement: other Apps have no jobs, and a commit status has only its summary.
 
     GitHub deletes logs after a while (410), and a job whose machine was lost never had one (404).

@@ -36,7 +36,7 @@ class Failure:
     """One failed check and its output: the failing step of its log or, without a log, summary and annotations."""
 
     check: Check
-    said: str = ""
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +114,22 @@ def _cause(failure: Failure, red: Collection[str], touched: Collection[str], aga
     if failure.check.conclusion in _MACHINES:
         return Cause.INFRASTRUCTURE
     ours = _ours(failure)
-    if ours is None and _MACHINE_TROUBLE.search(failure.said):
+    if ours is None and _MACHINE_TROUBLE.search(failure.output):
         return Cause.INFRASTRUCTURE
     if again or ours is Cause.QUALITY:
         return ours or Cause.TESTS
-    return Cause.TESTS if ours and _names(failure.said) & set(touched) else Cause.FLAKY
+    return Cause.TESTS if ours and _names(failure.output) & set(touched) else Cause.FLAKY
 
 
 def _ours(failure: Failure) -> Cause | None:
     """Return whether the log complains about tests or only about code quality; None if it names neither."""
-    if _TEST_FAILED.search(failure.said):
+    if _TEST_FAILED.search(failure.output):
         return Cause.TESTS
-    quality = _COMPLAINT.search(failure.said) or _QUALITY_NAME.search(failure.check.name.casefold())
+    quality = _COMPLAINT.search(failure.output) or _QUALITY_NAME.search(failure.check.name.casefold())
     return Cause.QUALITY if quality else None
 
 
-def _names(said: str) -> set[str]:
+def _names(output: str) -> set[str]:
     """Return the paths of the files whose tests failed."""
-    found = _TEST_FAILED.finditer(said)
+    found = _TEST_FAILED.finditer(output)
     return {path for match in found for path in (match["pytest"], match["script"]) if path}

@@ -36,25 +36,25 @@ class AuthorFilter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """The comments that a coder is given, oldest first; `left_out` older ones are only counted."""
+    """The comments that a coder is given, oldest first; `omitted` older ones are only counted."""
 
-    said: tuple[Comment, ...] = ()
-    left_out: int = 0
+    comments: tuple[Comment, ...] = ()
+    omitted: int = 0
 
     @property
     def digest(self) -> str:
         """Digest for the fence: the newest comment's id and a hash of all; empty without comments."""
-        if not self.said:
+        if not self.comments:
             return ""
-        text = "\0".join(f"{one.id} {one.author.id} {one.body}" for one in self.said)
-        return f"{self.said[-1].id}@{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+        text = "\0".join(f"{one.id} {one.author.id} {one.body}" for one in self.comments)
+        return f"{self.comments[-1].id}@{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
     def text(self) -> str:
         """Return the section below the issue's own text in a prompt; empty without comments."""
-        if not self.said:
+        if not self.comments:
             return ""
-        older = [f"({self.left_out} older comments are left out.)"] if self.left_out else []
-        told = [f"{one.author.login}, {one.created_at:%Y-%m-%d %H:%M} UTC:\n\n{one.body}" for one in self.said]
+        older = [f"({self.omitted} older comments are left out.)"] if self.omitted else []
+        told = [f"{one.author.login}, {one.created_at:%Y-%m-%d %H:%M} UTC:\n\n{one.body}" for one in self.comments]
         return "\n\n".join(["## Comments of people with write access, the newest last", *older, *told])
 
 
@@ -88,16 +88,16 @@ def talked(thread: Iterable[Comment]) -> tuple[Comment, ...]:
     return tuple(one for one in words if one.id not in ordered and clean(one.body).strip())
 
 
-def bounded(said: Sequence[Comment]) -> Discussion:
+def bounded(comments: Sequence[Comment]) -> Discussion:
     """Return the newest of these comments, up to the limits of a prompt."""
     kept: list[Comment] = []
     room = MOST_CHARS
-    for one in reversed(said):
+    for one in reversed(comments):
         if len(kept) >= MOST or (kept and len(one.body) > room):
             break
         kept.append(replace(one, body=one.body[:MOST_CHARS]))
         room -= len(one.body)
-    return Discussion(tuple(reversed(kept)), len(said) - len(kept))
+    return Discussion(tuple(reversed(kept)), len(comments) - len(kept))
 
 
 def read_until(fence: Fence) -> int:

@@ -49,7 +49,7 @@ _LIMITED = re.compile(r"rate limit|abuse detection|returned error: 429|HTTP 429"
 
 def local(finished: Finished) -> Exception:
     """Return the error of a command that uses no network."""
-    said = _said(finished)
+    said = _output(finished)
     if _STALE_LOCK.search(said):
         return StaleLock(_sentence(finished))
     return CommandFailed(finished)
@@ -67,7 +67,7 @@ def unreadable(oid: str) -> CommandFailed:
 
 def fetching(finished: Finished) -> Exception:
     """Return the error of a fetch."""
-    said = _said(finished)
+    said = _output(finished)
     if _NO_GIT.search(said):
         return Transient(f"The git server's answer is not one of git: {_sentence(finished)}")
     if _NO_SUCH_REF.search(said):
@@ -80,7 +80,7 @@ def fetching(finished: Finished) -> Exception:
 
 def pushing(finished: Finished) -> Exception:
     """Return the error of a push without a report; it says if something may have been sent, or nothing for certain."""
-    said = _said(finished)
+    said = _output(finished)
     if "does not support --atomic push" in said:
         return NotAtomic()
     refused = _refused(finished, said)
@@ -93,22 +93,22 @@ def pushing(finished: Finished) -> Exception:
 
 def unauthorized(finished: Finished) -> bool:
     """Return whether the server carried out nothing because it does not accept the token."""
-    return not finished.stdout and isinstance(_refused(finished, _said(finished)), Unauthorized)
+    return not finished.stdout and isinstance(_refused(finished, _output(finished)), Unauthorized)
 
 
-def _refused(finished: Finished, said: str) -> Exception | None:
-    if _LIMITED.search(said):
+def _refused(finished: Finished, output: str) -> Exception | None:
+    if _LIMITED.search(output):
         return Transient(_sentence(finished))
     for pattern, error in ((_UNAUTHORIZED, Unauthorized), (_GONE, Gone), (_NOT_ALLOWED, NotAllowed)):
-        if pattern.search(said):
+        if pattern.search(output):
             return error(_sentence(finished))
     return None
 
 
-def _said(finished: Finished) -> str:
+def _output(finished: Finished) -> str:
     return finished.stderr.decode("utf-8", "replace")
 
 
 def _sentence(finished: Finished) -> str:
-    lines = [line.strip() for line in _said(finished).splitlines() if line.strip()]
+    lines = [line.strip() for line in _output(finished).splitlines() if line.strip()]
     return f"git: {' | '.join(lines[-6:])[-1000:]}"

@@ -43,20 +43,20 @@ def moved(finished: Finished) -> bool:
         return True
     if not rejected:
         raise failures.pushing(finished)
-    said = finished.stderr.decode("utf-8", "replace")
+    output = finished.stderr.decode("utf-8", "replace")
     reasons = [_reason(summary) for summary in rejected]
     if any(_NO_REPLY.search(reason) for reason in reasons):
-        raise UnknownOutcome(_sentence(reasons, said))
-    return _refused(reasons, said)
+        raise UnknownOutcome(_sentence(reasons, output))
+    return _refused(reasons, output)
 
 
-def _refused(reasons: list[str], said: str) -> bool:
+def _refused(reasons: list[str], output: str) -> bool:
     foreign = [reason for reason in reasons if not (_LEASE.search(reason) or _ATOMIC.search(reason))]
-    if not foreign and not _NAME_TAKEN.search(said):
+    if not foreign and not _NAME_TAKEN.search(output):
         return False
     if any(_SERVER_FAULT.search(reason) for reason in foreign):
-        raise Transient(_sentence(reasons, said))
-    raise PushRefused(_sentence(foreign or reasons, said))
+        raise Transient(_sentence(reasons, output))
+    raise PushRefused(_sentence(foreign or reasons, output))
 
 
 def _reason(summary: str) -> str:
@@ -64,7 +64,7 @@ def _reason(summary: str) -> str:
     return found["reason"] if found else summary
 
 
-def _sentence(reasons: list[str], said: str) -> str:
-    remote = [line.removeprefix("remote:").strip() for line in said.splitlines() if line.startswith("remote:")]
+def _sentence(reasons: list[str], output: str) -> str:
+    remote = [line.removeprefix("remote:").strip() for line in output.splitlines() if line.startswith("remote:")]
     words = "; ".join(dict.fromkeys(reasons))
     return f"The git server refused the push: {words}. {' '.join(filter(None, remote))}".strip()[:1000]

@@ -117,10 +117,10 @@ class ItemChanges:
             self._github.note_labels(f"{self._root}/issues/{one.number}", one.on, one.off)
         return shown
 
-    def _is_too_new(self, changes: Sequence[ItemChange], said: str) -> bool:
+    def _is_too_new(self, changes: Sequence[ItemChange], message: str) -> bool:
         """Return whether GraphQL misses one of the items, which may not be shown yet; False the second time."""
         ids = {one.number: self._github.ids.item(self._root, one.number) for one in changes}
-        missed = [number for number, item in ids.items() if _UNKNOWN in said.casefold() and item and item in said]
+        missed = [number for number, item in ids.items() if _UNKNOWN in message.casefold() and item and item in message]
         if self._missed or not missed:
             return False
         self._missed = True

@@ -82,9 +82,9 @@ def machine_readable(data: Mapping[str, Any]) -> str:
     return f"```json\n{json.dumps(data, indent=1, sort_keys=True, default=str)}\n```" if data else ""
 
 
-def without_record_text(said: str) -> str:
+def without_record_text(text: str) -> str:
     """Return the text for people, without the part of `record_text`."""
-    before, _, rest = said.partition(_BEGIN)
+    before, _, rest = text.partition(_BEGIN)
     return f"{before.rstrip()}{rest.rpartition(_END)[2]}".strip("\n")
 
 

@@ -121,7 +121,7 @@ class Claude:
         return ClaudeSession(self, request, endpoint, call)
 
     async def _says(self, argument: str) -> str:
-        return await probe.said((str(self.program), argument), "claude_cli", self.environment)
+        return await probe.program_output((str(self.program), argument), "claude_cli", self.environment)
 
 
 class ClaudeSession:

@@ -130,7 +130,7 @@ class Codex:
         return CodexSession(self, request, endpoint, call)
 
     async def _says(self, call: CallDirectory, *arguments: str) -> str:
-        return await probe.said((str(self.program), *arguments), "codex_cli", self._environment(call))
+        return await probe.program_output((str(self.program), *arguments), "codex_cli", self._environment(call))
 
     def _environment(self, call: CallDirectory) -> dict[str, str]:
         home = {"HOME": str(call.home), codex_login.HOME: str(call.home), "TMPDIR": str(call.temporary)}

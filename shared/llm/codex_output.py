@@ -206,15 +206,17 @@ SUMS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "outp
 REQUESTS = "requests"
 
 
-def counted(record: Record | None, said: Mapping[str, Any]) -> dict[str, float]:
+def counted(record: Record | None, usage_fields: Mapping[str, Any]) -> dict[str, float]:
     """Return the counts of a session so far, which are counted again when it is continued."""
-    return {name: float(_count(said, name)) for name in SUMS} | {REQUESTS: len(record.requests) if record else 0}
+    return {name: float(_count(usage_fields, name)) for name in SUMS} | {
+        REQUESTS: len(record.requests) if record else 0
+    }
 
 
 def usage(
-    record: Record | None, said: Mapping[str, Any], prices: Prices, before: Mapping[str, float] | None = None
+    record: Record | None, usage_fields: Mapping[str, Any], prices: Prices, before: Mapping[str, float] | None = None
 ) -> Usage:
-    """Return tokens and cost; `said` is the turn's own sum, for a version that keeps no such record.
+    """Return tokens and cost; `usage_fields` is the turn's own sum, for a version that keeps no such record.
 
     `before` is the result of `counted` for a session that was continued: those tokens were paid for before.
     """
@@ -222,8 +224,8 @@ def usage(
     model = record.model if record is not None else ""
     whole = record.requests if record is not None else ()
     requests = whole[int(before.get(REQUESTS, 0)) :]
-    if not whole and said:
-        requests = (tokens({name: _count(said, name) - before.get(name, 0) for name in SUMS}, model),)
+    if not whole and usage_fields:
+        requests = (tokens({name: _count(usage_fields, name) - before.get(name, 0) for name in SUMS}, model),)
     costs = [prices.cost(one) for one in requests]
     known = record is not None and None not in costs
     return Usage(

@@ -110,7 +110,7 @@ class Mini:
         async with opened(self.launcher.calls) as call:
             environment = {**self.launcher.environment, **ENVIRONMENT, "HOME": str(call.home)}
             try:
-                said = await probe.said((*self.argv, "--version"), "mini_cli", environment)
+                said = await probe.program_output((*self.argv, "--version"), "mini_cli", environment)
             except Misconfigured as error:
                 raise Misconfigured(f"{error} {self._anew}") from None
         found = re.fullmatch(r"mini-swe-agent (2\.\d+\.\d+)", said)

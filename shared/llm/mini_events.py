@@ -99,12 +99,12 @@ def verdict(transcript: Transcript, *, structured: bool) -> MiniResult | None:
             return MiniResult(Ending.UNKNOWN, f"{told.get('exit_status')}: {told.get('content')}")
 
 
-def _submitted(event: Event, said: str, *, structured: bool) -> MiniResult:
+def _submitted(event: Event, text: str, *, structured: bool) -> MiniResult:
     answer = event.get("answer")
     if not structured:
         return MiniResult(Ending.COMPLETED, str(event.get("content")))
     if not isinstance(answer, dict):
-        return MiniResult(Ending.MALFORMED, said)
+        return MiniResult(Ending.MALFORMED, text)
     return MiniResult(Ending.COMPLETED, json.dumps(answer), answer)
 
 

@@ -111,7 +111,7 @@ class Qwen:
 
     async def _says(self, call: CallDirectory, argument: str) -> str:
         environment = {**self.launcher.environment, "HOME": str(call.home), "TMPDIR": str(call.temporary)}
-        return await probe.said((str(self.program), argument), "qwen_cli", environment)
+        return await probe.program_output((str(self.program), argument), "qwen_cli", environment)
 
 
 class QwenSession(OneCallSession):

@@ -80,16 +80,16 @@ def diagnosis(answer: Finished | str) -> tuple[str, str] | None:
     return f"bubblewrap does not start: {said[0]}.", _setting(said[0])
 
 
-def _setting(said: str) -> str:
+def _setting(output: str) -> str:
     """Return the setting of the machine or the container that keeps bubblewrap from starting."""
-    if "/proc" in said or "mount proc" in said:
+    if "/proc" in output or "mount proc" in output:
         return (
             "/proc is masked. Docker: --security-opt systempaths=unconfined; Kubernetes: securityContext.procMount: "
             "Unmasked; systemd: ProtectKernelTunables=no."
         )
-    if "loopback" in said or "NETLINK" in said:
+    if "loopback" in output or "NETLINK" in output:
         return "Docker: --security-opt seccomp=unconfined; systemd: RestrictAddressFamilies= must contain AF_NETLINK."
-    if "Unknown option" in said:
+    if "Unknown option" in output:
         return "Install bubblewrap 0.8 or newer."
     return (
         "User namespaces are off. Linux: sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000 "

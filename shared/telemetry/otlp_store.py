@@ -74,20 +74,20 @@ class OtlpStore:
         with self._ear:
             result = self._exporter.export(spans)
         if result is not SpanExportResult.SUCCESS:
-            raise NotTaken(self._ear.said or None)
+            raise NotTaken(self._ear.sentence or None)
 
 
 class _Ear(logging.Handler):
     """Catches the library's messages about a failure: the event log reports it once, instead of at every attempt."""
 
-    said = ""
+    sentence = ""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the last message."""
-        self.said = record.getMessage()
+        self.sentence = record.getMessage()
 
     def __enter__(self) -> None:
-        self.said = ""
+        self.sentence = ""
         _LIBRARY.propagate = False
         _LIBRARY.addHandler(self)
 

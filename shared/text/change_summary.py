@@ -23,13 +23,13 @@ _NEXT = re.compile(r"(?<=[.!?])[\"'`)\]]*\s+(?=[\"'`(\[]?[A-Z0-9`])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|approx|no|st)|\b[A-Z])\.$", re.IGNORECASE)
 
 
-def of_coder(said: str) -> str:
+def of_coder(text: str) -> str:
     """Return up to four sentences on the change, from a coder's output; empty if it has none.
 
     The paragraph marked for the pull request counts, else the last paragraph of prose.
     """
-    marked = list(_ASKED.finditer(said))
-    wanted = list(_paragraphs(said[marked[-1].end() :]))[:1] if marked else list(_paragraphs(said))[-1:]
+    marked = list(_ASKED.finditer(text))
+    wanted = list(_paragraphs(text[marked[-1].end() :]))[:1] if marked else list(_paragraphs(text))[-1:]
     return first_sentences(" ".join(wanted), MOST_SENTENCES)
 
 

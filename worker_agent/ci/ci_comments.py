@@ -73,7 +73,8 @@ def unrepaired(reading: CiObservation) -> str:
     """Return the reasons for asking a person: each failed check, its cause, and the end of its output."""
     found = reading.diagnosis.findings if reading.diagnosis else ()
     parts = [
-        f"{_name(f.failure.check.name)}: {f.cause}. {neutralise(last_words(f.failure.said, SAID_CHARS))}" for f in found
+        f"{_name(f.failure.check.name)}: {f.cause}. {neutralise(last_words(f.failure.output, SAID_CHARS))}"
+        for f in found
     ]
     return "".join(f"\n- {part}" for part in parts[:5])
 

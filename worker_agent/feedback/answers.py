@@ -54,43 +54,43 @@ def findings(items: Sequence[Item], *, renewed: bool = False) -> str:
 
 def _item_text(number: int, item: Item) -> str:
     where = f" at {one_line(item.where, 300)}" if item.where else ""
-    lines = [f"{number}. {item.said[0].author.login}{where}:"]
+    lines = [f"{number}. {item.remarks[0].author.login}{where}:"]
     if item.hunk:
         shown = "\n".join(item.hunk.splitlines()[-HUNK_LINES:])
         lines += ["   The lines were:", indent(clean(shown), "   | ")]
-    for place, said in enumerate(item.said):
+    for place, said in enumerate(item.remarks):
         if place:
             lines.append(f"   {'You answered' if said.ours else f'{said.author.login} replied'}:")
         lines.append(indent(_cleaned(said), "   "))
     return "\n".join(lines)
 
 
-def _cleaned(said: Remark) -> str:
-    text = clean(said.text).strip()
+def _cleaned(remark: Remark) -> str:
+    text = clean(remark.text).strip()
     return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]} […]"
 
 
-def answers(items: Sequence[Item], said: str, *, changed: bool) -> tuple[RemarkAnswer, ...]:
+def answers(items: Sequence[Item], text: str, *, changed: bool) -> tuple[RemarkAnswer, ...]:
     """Return the answer to each item, by the coder's own lines; `changed`: True if it changed anything at all.
 
     Items that the coder left out are answered as well. About a single item it may speak without a number.
     """
-    told = _lines(said, len(items))
-    if len(items) == 1 and not told and said.strip():
-        told = {1: (changed, said)}
+    told = _lines(text, len(items))
+    if len(items) == 1 and not told and text.strip():
+        told = {1: (changed, text)}
     return tuple(_answer(item, told.get(number), changed) for number, item in enumerate(items, start=1))
 
 
-def explains(items: Sequence[Item], said: str) -> bool:
+def explains(items: Sequence[Item], answer_text: str) -> bool:
     """Return whether the coder gives a reason for every item why it changed nothing."""
-    told = _lines(said, len(items))
+    told = _lines(answer_text, len(items))
     return bool(items) and len(told) == len(items) and all(not done and text.strip() for done, text in told.values())
 
 
-def _lines(said: str, count: int) -> dict[int, tuple[bool, str]]:
+def _lines(text: str, count: int) -> dict[int, tuple[bool, str]]:
     """Map each item to (True if it was done, the coder's words about it); the last line about an item counts."""
     found: dict[int, tuple[bool, str]] = {}
-    for line in _LINE.finditer(said):
+    for line in _LINE.finditer(text):
         number, word = int(line["number"]), (line["word"] or "").casefold()
         if 1 <= number <= count and (word or line["said"].strip()):
             found[number] = not word.startswith("not"), line["said"].strip()
@@ -99,7 +99,7 @@ def _lines(said: str, count: int) -> dict[int, tuple[bool, str]]:
 
 def _answer(item: Item, line: tuple[bool, str] | None, changed: bool) -> RemarkAnswer:
     done, said = line or (changed, "")
-    first = next(one for one in item.said if not one.ours)
+    first = next(one for one in item.remarks if not one.ours)
     about = "" if first.by_engine and not item.root else f"{first.author.login}: {clean(first.text)}"
     return RemarkAnswer(
         item.names, item.root, one_line(about, ABOUT_CHARS), done and changed, one_line(said, SAID_CHARS)

@@ -59,7 +59,7 @@ class Item:
     `where` is its place in the change, `hunk` shows the lines that are not there any more.
     """
 
-    said: tuple[Remark, ...]
+    remarks: tuple[Remark, ...]
     root: int = 0
     where: str = ""
     hunk: str = ""
@@ -67,7 +67,7 @@ class Item:
     @property
     def names(self) -> tuple[str, ...]:
         """The versions of the texts that an answer covers: all except the engine's own answers."""
-        return tuple(one.name for one in self.said if not one.ours)
+        return tuple(one.name for one in self.remarks if not one.ours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +130,15 @@ def _open_since(item: Item, known: AnswerRecord, approvals: Approvals) -> tuple[
     """Return the time and id of the oldest unanswered text of an item; None if all are answered."""
     waiting = (
         (one.at, int(one.key[1:]))
-        for one in item.said
+        for one in item.remarks
         if not one.ours and one.name not in known.answered and not _is_settled(one, approvals)
     )
     return min(waiting, default=None)
 
 
-def _is_settled(said: Remark, approvals: Approvals) -> bool:
-    approved = approvals.get((said.author.id, said.by_engine))
-    return approved is not None and approved > said.at
+def _is_settled(remark: Remark, approvals: Approvals) -> bool:
+    approved = approvals.get((remark.author.id, remark.by_engine))
+    return approved is not None and approved > remark.at
 
 
 def _bodies(page: Page, known: AnswerRecord, verdicts: Mapping[int, str]) -> Iterator[Item]:

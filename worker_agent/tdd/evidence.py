@@ -80,11 +80,11 @@ def criterion_of(test: TestId, criteria: Collection[str]) -> str:
     return next((one for one in criteria if _names(test.rpartition("::")[2], one)), "")
 
 
-def covered(said: str, tests: Iterable[TestId], criteria: Collection[str]) -> dict[TestId, str]:
+def covered(closing_text: str, tests: Iterable[TestId], criteria: Collection[str]) -> dict[TestId, str]:
     """Map each test to its criterion by a coder's lines: a line that names one criterion names the tests of it."""
     found: dict[TestId, str] = {}
     known = {test: test.rpartition("::")[2].partition("[")[0] for test in tests}
-    for line in said.splitlines():
+    for line in closing_text.splitlines():
         named = [one for one in criteria if _names(line, one)]
         words = set(re.findall(r"\w+", line)) if len(named) == 1 else set()
         found |= {test: named[0] for test, name in known.items() if name in words and test not in found}

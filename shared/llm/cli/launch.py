@@ -110,7 +110,7 @@ class Launcher:
         argv = self.wrap.argv(limited(command.argv), self._view(command, writable, endpoint))
         with LogFile(call.events) as log:
 
-            def said(chunk: bytes) -> None:
+            def on_stderr(chunk: bytes) -> None:
                 log.write(chunk)
                 lines.feed(chunk)
 
@@ -119,7 +119,7 @@ class Launcher:
                 cwd=command.cwd,
                 env=self._environment(command, call),
                 stdin=command.stdin,
-                sinks=(said, errors.feed),
+                sinks=(on_stderr, errors.feed),
                 patience=replace(patience, guard=guarded.over),
             )
             lines.close()

@@ -9,7 +9,9 @@ from shared import process
 from shared.errors import Misconfigured
 
 
-async def said(argv: Sequence[str], key: str, environment: Mapping[str, str], *, cwd: Path = Path("/")) -> str:
+async def program_output(
+    argv: Sequence[str], key: str, environment: Mapping[str, str], *, cwd: Path = Path("/")
+) -> str:
     """Return the output of `argv`; `key` is the configuration key that names the program.
 
     Raises `Misconfigured`, with the end of its output, if it cannot be run or fails.

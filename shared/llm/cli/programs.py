@@ -87,7 +87,7 @@ async def _version(path: Path, name: str, environment: Mapping[str, str]) -> str
     try:
         with anyio.fail_after(ASK_SECONDS):
             argv = spec.version_command(path) if spec else (str(path), "--version")
-            text = await probe.said(argv, f"{name}_cli", environment)
+            text = await probe.program_output(argv, f"{name}_cli", environment)
     except (Misconfigured, TimeoutError):
         return "does not run"
     version = re.search(r"\d+(?:\.\d+){1,3}", text)

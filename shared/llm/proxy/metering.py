@@ -65,7 +65,7 @@ class UsageMeter:
         self._plain = bytearray()
         self._is_plain: bool | None = None
         self._skipping = False
-        self._said = 0
+        self._output_bytes = 0
         self._begun = False
         self._used = 0
         self._whole = False
@@ -79,7 +79,7 @@ class UsageMeter:
         if self._is_plain is None and (begin := chunk.lstrip()):
             self._is_plain = begin.startswith(b"{")
         if self._is_plain:
-            self._said += len(chunk)
+            self._output_bytes += len(chunk)
             self._plain += chunk[: LONGEST_LINE - len(self._plain)]
             return
         *complete, rest = chunk.split(b"\n")
@@ -114,7 +114,7 @@ class UsageMeter:
             return found
         if not self._begun:
             found = replace(found, input=self._request_bound.prompt // BYTES_PER_TOKEN)
-        said = max(found.output, self._said // BYTES_PER_TOKEN)
+        said = max(found.output, self._output_bytes // BYTES_PER_TOKEN)
         return replace(found, output=said, searches=min(self._used, self._request_bound.searches), estimated=True)
 
     @property
@@ -132,7 +132,7 @@ class UsageMeter:
     def _collect(self, part: bytes) -> None:
         if len(self._line) + len(part) > LONGEST_LINE:
             self._skipping = True
-            self._said += len(part)
+            self._output_bytes += len(part)
             self._line.clear()
         elif not self._skipping:
             self._line += part
@@ -182,9 +182,9 @@ class UsageMeter:
             case {"object": "response", "usage": dict(usage), **response}:
                 self._openai(usage, response)
             case {"delta": str(delta)}:
-                self._said += len(delta.encode())
+                self._output_bytes += len(delta.encode())
             case {"delta": dict(delta)}:
-                self._said += sum(len(part.encode()) for part in delta.values() if isinstance(part, str))
+                self._output_bytes += sum(len(part.encode()) for part in delta.values() if isinstance(part, str))
             case _:
                 self._chat(event)
 
@@ -212,7 +212,7 @@ class UsageMeter:
         if not isinstance(choices, list):
             return  # it takes nothing
         known = [choice for choice in choices if isinstance(choice, dict)]
-        self._said += sum(map(_length, (choice.get("delta") for choice in known)))
+        self._output_bytes += sum(map(_length, (choice.get("delta") for choice in known)))
         self.finished |= any(choice.get("finish_reason") for choice in known)
         usage = event.get("usage")
         if not isinstance(usage, dict) or not _says(usage, "prompt_tokens", "completion_tokens"):

@@ -83,21 +83,21 @@ STANDING_ON = (
         "a refused push is one that moved",
         (
             PUSH,
-            "    if not foreign and not _NAME_TAKEN.search(said):\n        return False\n",
-            "    if not foreign and not _NAME_TAKEN.search(said):\n        return True\n",
+            "    if not foreign and not _NAME_TAKEN.search(output):\n        return False\n",
+            "    if not foreign and not _NAME_TAKEN.search(output):\n        return True\n",
         ),
     ),
     adapter("a rule's refusal is a lost race", (PUSH, "    if not foreign and", "    if")),
     adapter(
         "a lost report is a refusal",
-        (PUSH, "        raise UnknownOutcome(_sentence(reasons, said))\n", "        return False\n"),
+        (PUSH, "        raise UnknownOutcome(_sentence(reasons, output))\n", "        return False\n"),
     ),
     adapter(
         "a server's fault is a rule",
         (
             PUSH,
-            "        raise Transient(_sentence(reasons, said))\n",
-            "        raise PushRefused(_sentence(reasons, said))\n",
+            "        raise Transient(_sentence(reasons, output))\n",
+            "        raise PushRefused(_sentence(reasons, output))\n",
         ),
     ),
     adapter(

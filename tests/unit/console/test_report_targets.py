@@ -19,6 +19,6 @@ from console.report.targets import COST, REWORK, RUNS, TRIES, ZERO_TOUCH, Target
 )
 def test_a_target_is_met_missed_or_unknown(target: Target, value: float | None, met: bool | None) -> None:
     assert target.met(value) is met
-    said = target.said(value)
+    said = target.formatted(value)
     assert target.spelled in said
     assert ("met" in said, "missed" in said) == (met is True, met is False)

@@ -9,7 +9,7 @@ import pytest
 from status_times import AT
 
 from console.status.board import rows
-from console.status.decisions import Decision, decided
+from console.status.decisions import Decision, latest_decision
 from console.status.row import BoardSettings, ItemRow, RepositorySnapshot, Waiting, Whom
 from shared.commands.command import Verb
 from shared.github import status_record
@@ -45,7 +45,7 @@ def recorded(id: int) -> Comment:
 def story(*said: Comment, **terms: Any) -> ItemRow:
     labels = frozenset({"story", "status:awaiting-approval"})
     issue = Issue(7, "Search", "", labels, ADA, AT - timedelta(hours=1), AT)
-    seen = RepositorySnapshot(AT, (issue,), {ASKED.key: ASKED}, said=said)
+    seen = RepositorySnapshot(AT, (issue,), {ASKED.key: ASKED}, comments=said)
     (row,) = rows(seen, BoardSettings(**terms))
     return row
 
@@ -95,7 +95,9 @@ def test_what_decides_nothing_leaves_it_to_the_person(said: tuple[Comment, ...])
 
 def test_the_newest_decision_counts_and_a_record_of_another_comment_does_not() -> None:
     said = (comment("/approve", ago=60), comment("/reject no", ago=30), recorded(1))
-    assert decided(Track.STORY, Stage.AWAITING_APPROVAL, ASKED, said) == Decision(Verb.REJECT, "ada has sent it back")
+    assert latest_decision(Track.STORY, Stage.AWAITING_APPROVAL, ASKED, said) == Decision(
+        Verb.REJECT, "ada has sent it back"
+    )
 
 
 def test_no_comment_approves_where_plans_are_approved_at_a_terminal() -> None:
@@ -113,7 +115,7 @@ def test_no_comment_approves_where_plans_are_approved_at_a_terminal() -> None:
 def test_a_merge_that_was_ordered_waits_for_a_reviewer(merge: str, waiting: Waiting) -> None:
     fence = Fence(ItemKey(Role.REVIEWER, 7), 90, "a" * 32, "reviewer-1", Stage.APPROVED, ASKED.at, released="a" * 32)
     issue = Issue(7, "Search", "", frozenset({"status:approved"}), ADA, AT, AT, is_pull_request=True)
-    seen = RepositorySnapshot(AT, (issue,), {fence.key: fence}, said=(comment("/merge"),))
+    seen = RepositorySnapshot(AT, (issue,), {fence.key: fence}, comments=(comment("/merge"),))
     (row,) = rows(seen, BoardSettings(merge=merge))
     assert row.waiting == waiting
 
@@ -123,6 +125,6 @@ def test_a_refactoring_that_was_decided_on_waits_for_a_worker() -> None:
         ItemKey(Role.WORKER, 7), 90, "a" * 32, "worker-1", Stage.AWAITING_APPROVAL, ASKED.at, released="a" * 32
     )
     issue = Issue(7, "Search", "", frozenset({"status:awaiting-approval"}), ADA, AT, AT)
-    seen = RepositorySnapshot(AT, (issue,), {fence.key: fence}, said=(comment("/reject slow"),))
+    seen = RepositorySnapshot(AT, (issue,), {fence.key: fence}, comments=(comment("/reject slow"),))
     (row,) = rows(seen, BoardSettings())
     assert row.waiting == Waiting(Whom.WORKER, "an idle worker: ada has rejected it")

@@ -223,7 +223,7 @@ async def test_the_reviewers_last_word_counts_for_the_commit_that_it_is_about(
         issue(9, "status:approved", pull=True),
         fences=(APPROVED,),
         acks=(ack(APPROVED, AckState.RELEASED),),
-        said=(replace(said, **change),),
+        comments=(replace(said, **change),),
     )
     assert pull.waiting == expected
 
@@ -251,9 +251,9 @@ async def test_commits_that_nobody_asked_about_wait_for_a_person(stage: Stage, m
     await own.show(9, not_asked(of, PUSHED, TERMS.names), Notice(9, "told"))
     item, acks = issue(9, f"status:{stage}", pull=True), (ack(of, AckState.RELEASED),)
     terms = replace(TERMS, merge=merge)
-    (pull,) = board(item, fences=(of,), acks=acks, said=tuple(thread.posted), terms=terms)
+    (pull,) = board(item, fences=(of,), acks=acks, comments=tuple(thread.posted), terms=terms)
     assert pull.waiting == person("nobody has asked for a review of the newest commits")
-    (held,) = board(item, fences=(of,), acks=(ack(of, AckState.ACTIVE),), said=tuple(thread.posted), terms=terms)
+    (held,) = board(item, fences=(of,), acks=(ack(of, AckState.ACTIVE),), comments=tuple(thread.posted), terms=terms)
     assert held.waiting != pull.waiting
 
 

@@ -231,7 +231,7 @@ async def test_a_stranger_s_text_is_shown_as_it_was_when_the_question_came(
 ) -> None:
     found = await about(replace(THREAD, author=author, updated_at=changed))
     assert found.shown is shown
-    assert [one.id for one in found.discussion.said] == [5]
+    assert [one.id for one in found.discussion.comments] == [5]
 
 
 PULL = PullRequest(

@@ -80,7 +80,7 @@ class Scene:
         self.asked.append(work.topic)
         return work.topic
 
-    def said(self, held: Held, tree: str) -> str:
+    def closing_text(self, held: Held, tree: str) -> str:
         return ""
 
     async def baseline(self, work: WorkContext) -> TestRun:

@@ -86,20 +86,20 @@ async def test_each_check_has_its_share_of_the_room() -> None:
 async def test_a_check_without_a_job_is_told_with_its_annotations(remarks: tuple[str, ...] | None, wanted: str) -> None:
     checks = FakeChecks("never read", remarks)
     (found,) = await failures(checks, [REPORTED], 1000)
-    assert found.said.rstrip("\n") == "failure: 1 problem" + wanted
+    assert found.output.rstrip("\n") == "failure: 1 problem" + wanted
     assert checks.asked == [9]
 
 
 async def test_a_commit_status_has_no_annotations() -> None:
     checks = FakeChecks(remarks=("not its own",))
-    assert [found.said.rstrip("\n") for found in await failures(checks, [STATUS], 1000)] == ["E501 in a.py"]
+    assert [found.output.rstrip("\n") for found in await failures(checks, [STATUS], 1000)] == ["E501 in a.py"]
     assert checks.asked == []
 
 
 async def test_many_annotations_stay_within_the_room() -> None:
     checks = FakeChecks(remarks=tuple(f"a.py:{line}: failure: no" for line in range(5000)))
     (found,) = await failures(checks, [REPORTED], 400)
-    assert len(found.said) < 500
+    assert len(found.output) < 500
 
 
 async def test_in_brief_each_check_says_how_it_ended() -> None:

@@ -61,7 +61,7 @@ def comment(id: int, author: Account, body: str = "And the docs.") -> Comment:
 def keys_of(page: Page, *answered: str) -> list[list[str]]:
     """Return the keys of each open item's texts; everybody but Mallory is heard."""
     heard = {one.id for one in (BOT, ADA, GRACE)}
-    return [[said.key for said in item.said] for item in open_items(page, AnswerRecord(heard, answered, KEYS))]
+    return [[said.key for said in item.remarks] for item in open_items(page, AnswerRecord(heard, answered, KEYS))]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ async def test_strangers_neither_ask_nor_approve_nor_hide_what_others_said_and_a
     none, unlisted, deleted = "no write access", "feedback.bots does not name it", "the account was deleted"
     assert reading.ignored == (("r2", none), ("c3", none), ("t5", unlisted), ("t6", deleted))
     listed = await read(page, "Linter[bot]")
-    assert [item.said[0].key for item in listed.items] == ["r1", "t4", "t5"]
+    assert [item.remarks[0].key for item in listed.items] == ["r1", "t4", "t5"]
 
 
 async def test_an_edited_specification_is_said_ahead_of_what_people_say() -> None:

@@ -23,7 +23,7 @@ class _Kind:
     """The words by which criteria name a kind of input, and the code by which tests show that they have some."""
 
     name: str
-    said: re.Pattern[str]
+    mention: re.Pattern[str]
     tried: re.Pattern[str]
 
 
@@ -97,10 +97,10 @@ def of_bytes(
 def _untried(criteria: Collection[Criterion], text: str) -> Iterator[str]:
     for criterion in (each for each in criteria if not each.implied):
         for kind in _KINDS:
-            if kind.said.search(criterion.text) and not kind.tried.search(text):
+            if kind.mention.search(criterion.text) and not kind.tried.search(text):
                 yield UNTRIED.format(criterion.id, kind.name)
         for shape in SHAPES:
-            if shape.said.search(criterion.text) and not shape.is_tried(text):
+            if shape.mention.search(criterion.text) and not shape.is_tried(text):
                 yield UNTRIED.format(criterion.id, shape.name)
         if _KEPT_ORDER.search(criterion.text) and _is_ascending(text):
             yield UNORDERED.format(criterion.id)

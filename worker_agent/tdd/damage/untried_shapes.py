@@ -30,7 +30,7 @@ class Shape:
     """The words by which criteria name a shape of input, and a function that finds it in the tests' text."""
 
     name: str
-    said: re.Pattern[str]
+    mention: re.Pattern[str]
     is_tried: Callable[[str], bool]
 
 

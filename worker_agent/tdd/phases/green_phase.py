@@ -53,7 +53,7 @@ class _Made:
     tree: str
     red: Red
     green: Green
-    said: str
+    closing_text: str
     """The coder's words about the change and its reasons."""
 
 
@@ -90,7 +90,7 @@ class GreenPhase:
             prompt = self._implementation_prompt(work, f"{attempt} of {limit}", _failed_before(held, noted))
             tree = await self._session.edit(work, call, start, Attempt(attempt, retry=retry), prompt)
             held.check()
-            said = self._session.said(held, tree)
+            said = self._session.closing_text(held, tree)
             made = _Made(tree, red, await self._judged(work, baseline, red, tree), said)
             made = await self._strengthened(work, baseline, made)
             verdict = made.green.verdict
@@ -147,7 +147,7 @@ class GreenPhase:
         if stray or not red.verdict.worth_implementing:
             said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details
             return replace(weak, green=replace(weak.green, weak=(*weak.green.weak, *said)))
-        return _Made(tree, red, await self._verification.green(work, baseline, red, tree), weak.said)
+        return _Made(tree, red, await self._verification.green(work, baseline, red, tree), weak.closing_text)
 
     def _tests_prompt(self, work: WorkContext, weak: Sequence[str]) -> str:
         return self._session.prompt(
@@ -172,7 +172,7 @@ class GreenPhase:
         if not green.verdict.ok:  # of a try to clean up that was not taken
             green = await self._verification.green(work, baseline, red, clean.tree)
         note = green_note(work, (baseline, red.run, green.run), green.verdict, attempt)
-        note = replace(note, proof=self._counted(work, green), summary=change_summary.of_coder(made.said))
+        note = replace(note, proof=self._counted(work, green), summary=change_summary.of_coder(made.closing_text))
         await self._record_green(held, work, clean, note)
 
     def _counted(self, work: WorkContext, green: Green) -> ProofNote:

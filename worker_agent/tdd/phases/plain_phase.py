@@ -109,7 +109,7 @@ class PlainPhase:
             exit_code=green.run.code,
             attempts=attempt,
             proof=replace(green.proof, suite_runs=self._session.take_suite_runs(work.issue.number)),
-            summary=change_summary.of_coder(self._session.said(held, tree)),
+            summary=change_summary.of_coder(self._session.closing_text(held, tree)),
         )
         held.memory.take(_Refused)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)

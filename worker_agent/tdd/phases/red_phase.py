@@ -34,7 +34,7 @@ class _Written:
     baseline: TestRun
     red: Red
     refused: NoteError | None
-    said: str
+    closing_text: str
     """The coder's words about the criterion of each test."""
 
 
@@ -86,7 +86,7 @@ class RedPhase:
             red = await self._verification.red(work, baseline, tree)
             verdict = red.verdict
             if verdict.worth_implementing:
-                return _Written(tree, baseline, red, refused, self._session.said(work.held, tree))
+                return _Written(tree, baseline, red, refused, self._session.closing_text(work.held, tree))
             error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, work.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
             if error in _SKIPPED and not verdict.hollow:
@@ -102,7 +102,7 @@ class RedPhase:
         note = red_note(work, written.baseline, red, written.refused, aside)
         note = replace(note, cost_usd=cost.usd, cost_source=cost.source)
         ids = [criterion.id for criterion in work.specification.criteria]
-        note = replace(note, covers=covered(written.said, note.new_tests, ids))
+        note = replace(note, covers=covered(written.closing_text, note.new_tests, ids))
         phased = PhaseCommit(written.tree, work.base, subject(work, "Add tests for"), note)
         to = FenceChange(phase=decide.Phase.GREEN, base=item.base, more=skipped_criteria.forgotten(held.fence))
         await self._session.phase_commits.record(held, work.space, phased, work.specification, to)

@@ -142,7 +142,7 @@ class Refactoring:
             cost_usd=cost.usd,
             cost_source=cost.source,
             quality=await self._cleaning.results(work, tree),
-            summary=change_summary.of_coder(self._session.said(held, tree)),
+            summary=change_summary.of_coder(self._session.closing_text(held, tree)),
         )
         to = _asked() if asks else next_phase.to_ci()
         phased = PhaseCommit(tree, held.fence.work_head, subject(work, "Refactor"), note)

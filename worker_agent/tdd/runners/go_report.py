@@ -45,7 +45,7 @@ class _Test:
 @dataclass
 class _Package:
     tests: dict[str, _Test] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
     end: str = ""
     through: bool = False
     """True if the test binary itself reported its end: `PASS` or `FAIL` in a line."""
@@ -127,7 +127,7 @@ def _package_event(package: _Package, event: dict[str, Any]) -> None:
     if action == "output":
         package.through = package.through or output in {"PASS\n", "FAIL\n"}
         package.built = package.built and not _NOT_BUILT.match(output.strip("\n"))
-        package.said = [*package.said[-100:], output] if name is None else package.said
+        package.output = [*package.output[-100:], output] if name is None else package.output
     elif name is None and action in _OUTCOMES:
         package.end = str(action)
         package.built = package.built and "FailedBuild" not in event
@@ -145,7 +145,7 @@ def _cases(stream: _Stream, name: str, package: _Package, packages: Packages) ->
     if not package.through and package.end != "skip":
         yield from _missing(stream, package, declared)
     elif package.end == "fail" and not any(CaseOutcome.FAILED in test.outcomes for test in package.tests.values()):
-        text = "".join(package.said)[-MESSAGE_LIMIT:]
+        text = "".join(package.output)[-MESSAGE_LIMIT:]
         for file in packages.test_files(name):
             yield Case(file, "", file, CaseOutcome.ERROR, "the package failed, but none of its tests", text)
 
@@ -160,7 +160,7 @@ def _not_built(stream: _Stream, name: str, packages: Packages) -> Iterator[Case]
 
 def _missing(stream: _Stream, package: _Package, declared: dict[str, str]) -> Iterator[Case]:
     """Yield the declared tests of a package without a result, because it ended before its tests were through."""
-    text = "".join(package.said)[-MESSAGE_LIMIT:]
+    text = "".join(package.output)[-MESSAGE_LIMIT:]
     for function, file in declared.items():
         wanted = not stream.selected or function in stream.selected
         never_runs = function == "TestMain" or function.startswith("Example")  # an example may be there to be compiled
@@ -238,7 +238,7 @@ _BUILT_IN = re.compile(
 class _Error:
     file: str
     line: int
-    said: str
+    message: str
 
 
 def first_line(text: str) -> str:
@@ -267,12 +267,12 @@ def _errors(text: str) -> list[_Error]:
 
 
 def _kind(error: _Error, project: Project, packages: Packages) -> FailureKind:
-    if missing := _NO_PACKAGE.match(error.said):
+    if missing := _NO_PACKAGE.match(error.message):
         return _of_package(missing[1] or missing[2], packages)
-    if _SYNTAX.match(error.said):
+    if _SYNTAX.match(error.message):
         return FailureKind.SYNTAX
     for pattern in _NAMES:
-        if named := pattern.match(error.said):
+        if named := pattern.match(error.message):
             return _Origin(error, project, packages).kind(named.groupdict())
     return FailureKind.COLLECTION
 

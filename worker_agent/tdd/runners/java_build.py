@@ -41,16 +41,16 @@ _STANDARD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """One error of the compiler; `said` has the lines that follow it, too."""
+    """One error of the compiler; `message` has the lines that follow it, too."""
 
     file: str
     line: int
-    said: str
+    message: str
 
     @property
     def text(self) -> str:
         """The error as it is shown to people."""
-        return f"{self.file}:{self.line}: {self.said}"
+        return f"{self.file}:{self.line}: {self.message}"
 
 
 def errors(log: str, project: Project) -> list[Error]:

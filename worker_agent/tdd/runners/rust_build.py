@@ -120,8 +120,8 @@ def _kind(code: str, text: str, own: Own) -> FailureKind:
     return FailureKind.SYNTAX if not code and _SYNTAX.match(said) else FailureKind.COLLECTION
 
 
-def _of_name(said: str, own: Own) -> FailureKind:
-    unresolved, inside = _UNRESOLVED.search(said), _IN.search(said)
+def _of_name(message: str, own: Own) -> FailureKind:
+    unresolved, inside = _UNRESOLVED.search(message), _IN.search(message)
     path = unresolved[1] if unresolved else inside[1] if inside else ""
     first = path.partition("::")[0]
     if not path or first in _SELF or own.has(first) or (inside and first[:1].isupper()):

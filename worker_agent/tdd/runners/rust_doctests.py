@@ -40,7 +40,7 @@ def cases(text: str, project: Project) -> tuple[list[Case], str]:
         name = f"{PREFIX} {result['item']}".strip()
         seen[f"{file} {name}"] += 1
         number = seen[f"{file} {name}"]
-        said = _said(text, result) if result["end"] == "FAILED" else ""
+        said = _output(text, result) if result["end"] == "FAILED" else ""
         case = Case(f"{name} #{number}" if number > 1 else name, "", file, _OUTCOMES[result["end"]], _error(said), said)
         found.append(case)
     told = sum(int(count) for sums in _SUM.findall(text) for count in sums)
@@ -59,7 +59,7 @@ def _file(result: re.Match[str], project: Project) -> str:
     return file
 
 
-def _said(text: str, result: re.Match[str]) -> str:
+def _output(text: str, result: re.Match[str]) -> str:
     """Return the block of a failure."""
     item = f"{result['item']} " if result["item"] else ""
     head = f"---- {result['file']} - {item}(line {result['line']})"
@@ -67,11 +67,11 @@ def _said(text: str, result: re.Match[str]) -> str:
     return rest.partition("\n")[2].partition("\n---- ")[0].partition("\nfailures:")[0].strip("\n")[:MESSAGE_LIMIT]
 
 
-def _error(said: str) -> str:
-    panic = _PANIC.search(said)
+def _error(output: str) -> str:
+    panic = _PANIC.search(output)
     if panic:
         return (panic[2] or panic[3]).strip().partition("\n")[0]
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return next((line for line in lines if line.startswith("error")), lines[0] if lines else "")
 
 
