@@ -88,7 +88,7 @@ def last_word(repository: RepositoryRecord, number: int, by: Role = Role.WORKER)
     """Return an agent's last sentence in its status comment on a thread, and its advice; without its table, and without
     the labels and commands by which one would go on there.
     """
-    words = [text for one in repository.comments.of(number) if (text := layout.said(one.body, by)) is not None]
+    words = [text for one in repository.comments.of(number) if (text := layout.agent_text(one.body, by)) is not None]
     if not words:
         return "The engine left no word; see its logs."
     plain = without_record_text(words[-1]).partition("\n\n")[0].strip()

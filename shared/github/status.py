@@ -100,7 +100,7 @@ class StatusBoard:
         thread = await self._comments.thread(number)
         found = self._pick(number, thread)
         before = NO_WORDS if found is None else found[1].words
-        words = await self._words(number, status_record.read_record(before.folded), status, thread)
+        words = await self._words(number, status_record.read_record(before.details), status, thread)
         if found is None:
             await self._comments.post(number, write_words(ItemKey(self._role, number), 1, words, self._keys), permit)
         elif _content(before) != _content(words):
@@ -110,9 +110,9 @@ class StatusBoard:
         """Put the status into the lock's comment. Twins, posted by agents that were not shown it, are deleted."""
         thread = self._comments.known(number) or ()
         twins = self._twins(held, thread)
-        record = status_record.read_record(held.words.folded)
+        record = status_record.read_record(held.words.details)
         for _, its in twins:
-            record = status_record.merged(status_record.read_record(its.words.folded), record)
+            record = status_record.merged(status_record.read_record(its.words.details), record)
         await self._tell(held, await self._words(number, record, status, thread))
         for twin, _ in twins:
             with suppress(NotAllowed):  # another account's, which may be its own alone to delete
@@ -152,7 +152,7 @@ class StatusBoard:
             if commands:
                 await self.show(number, Status("Commands:", data=status_record.merged({}, new)), permit)
             return
-        data = {**_data(before), **status_record.merged(status_record.read_record(before.folded), new)}
+        data = {**_data(before), **status_record.merged(status_record.read_record(before.details), new)}
         if data == _data(before):
             return
         words = _with_data(before, data)
@@ -164,7 +164,7 @@ class StatusBoard:
     def record_in(self, number: int, thread: Iterable[Comment]) -> status_record.Record:
         """Return the commands recorded by all agents' status comments; needs the complete thread."""
         keys = [ItemKey(kind, number) for kind in AGENTS]
-        told = [carried(one, key, self._accounts, self._keys).words.folded for one in thread for key in keys]
+        told = [carried(one, key, self._accounts, self._keys).words.details for one in thread for key in keys]
         records = [status_record.read_record(folded) for folded in told if folded]
         return {key: [entry for one in records for entry in one.get(key, ())] for key in status_record.KEPT}
 
@@ -230,8 +230,8 @@ class StatusBoard:
 
 def _with_data(words: Words, data: Mapping[str, Any]) -> Words:
     """Return the same words with other data: nothing else changes."""
-    said = status_record.without_record_text(words.said) or status_record.beginning(words.folded)
-    rest = words.folded.partition("```json\n")[0].rstrip() if words.said else ""
+    said = status_record.without_record_text(words.text) or status_record.beginning(words.details)
+    rest = words.details.partition("```json\n")[0].rstrip() if words.text else ""
     folded = _paragraphs((rest, status_record.machine_readable(data)))
     return Words(_paragraphs((said, status_record.record_text(data))), folded, words.doing)
 
@@ -245,10 +245,10 @@ def _cell(value: str) -> str:
 
 
 def _data(words: Words) -> Mapping[str, Any]:
-    return status_record.read(words.folded)
+    return status_record.read(words.details)
 
 
 def _content(words: Words) -> tuple[str, str]:
     """Return what makes two words differ: text and data (commands, ignored comments), without the credit figures."""
-    before, _, rest = words.folded.partition(_CREDIT)
-    return words.said, f"{before.rstrip()}\n{rest.rpartition(_CREDIT_END)[2].strip()}".strip()
+    before, _, rest = words.details.partition(_CREDIT)
+    return words.text, f"{before.rstrip()}\n{rest.rpartition(_CREDIT_END)[2].strip()}".strip()

@@ -110,19 +110,19 @@ def _lead(ack: Ack, words: Words) -> str:
         since = datetime.fromtimestamp(ack.millis // 1000, UTC)
         doing = f": {words.doing}" if words.doing else ""
         return f"{ack.agent} is working on this since {since:%H:%M} UTC{doing}."
-    return "" if words.said else _ended(ack)
+    return "" if words.text else _ended(ack)
 
 
 def _ended(ack: Ack) -> str:
     return f"{ack.agent} {'released the lock.' if ack.state is AckState.RELEASED else 'has finished.'}"
 
 
-def _without_lead(ack: Ack | None, said: str) -> str:
+def _without_lead(ack: Ack | None, text: str) -> str:
     if ack is None:
-        return said
+        return text
     if ack.state is AckState.ACTIVE:
-        return said.partition("\n\n")[2]
-    return "" if said == _ended(ack) else said
+        return text.partition("\n\n")[2]
+    return "" if text == _ended(ack) else text
 
 
 def _purpose(kind: str) -> str:
@@ -149,7 +149,7 @@ def shown(comment: Comment, kind: Role, accounts: Collection[int], keys: Keyring
     if keys.verify(_purpose(kind), comment.number, comment.body) is not CommentSignatures.VALID:
         return None
     ack = read_ack(comment)
-    return Shown(ack, replace(made.words, said=_without_lead(ack, made.words.said)), made.revision)
+    return Shown(ack, replace(made.words, text=_without_lead(ack, made.words.text)), made.revision)
 
 
 def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> Shown:
@@ -167,7 +167,7 @@ def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Key
     if keys.verify(f"status:{key.kind}", comment.number, comment.body) is not CommentSignatures.VALID:
         return Shown(None, NO_WORDS, 0)
     text = layout.normal(comment.body).partition("\n")[2]
-    return Shown(None, Words(folded=text), int(mark.fields.get("rev", "0")))
+    return Shown(None, Words(details=text), int(mark.fields.get("rev", "0")))
 
 
 def is_told(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> bool:

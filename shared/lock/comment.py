@@ -51,8 +51,8 @@ class Words:
     `doing` ends the lock's own sentence ("writing the tests, attempt 1 of 3") until something else is told.
     """
 
-    said: str = ""
-    folded: str = ""
+    text: str = ""
+    details: str = ""
     doing: str = ""
 
 
@@ -94,17 +94,17 @@ def spell(layout: Layout) -> str:
     """Return the body without its sum and its MAC; if it would be too long, without its folded part."""
     body = _spell(layout, layout.words)
     if len(body) > MOST_CHARACTERS:
-        body = _spell(layout, Words(layout.words.said[:SAID_CHARACTERS]))
+        body = _spell(layout, Words(layout.words.text[:SAID_CHARACTERS]))
     return body
 
 
 def _spell(layout: Layout, words: Words) -> str:
-    said = "\n\n".join(filter(None, (layout.lead, _plain(words.said))))
+    said = "\n\n".join(filter(None, (layout.lead, _plain(words.text))))
     head = f"<!-- {MARK}/{VERSION} kind={layout.kind} n={layout.number} rev={layout.revision} sum= mac= -->"
     lock = ""
     if layout.line is not None:
         lock = f"{_BEFORE_LOCK}{_ADVICE}\n\n{layout.first}\n{spell_line(layout.line)}"
-    return f"{head}\n{said}{_BEFORE_FOLDED}{_plain(words.folded)}{lock}\n\n{_CLOSE}"
+    return f"{head}\n{said}{_BEFORE_FOLDED}{_plain(words.details)}{lock}\n\n{_CLOSE}"
 
 
 def _plain(text: str) -> str:
@@ -147,14 +147,14 @@ def parse(body: str) -> Layout | None:
     return Layout(found[1], int(found[2]), int(found[3]), words, first, line)
 
 
-def said(body: str, kind: str) -> str | None:
+def agent_text(body: str, kind: str) -> str | None:
     """Return an agent's text in a body, without the lock's own sentence, whoever wrote it; None in any other body."""
     made = parse(body)
     if made is None or made.kind != kind:
         return None
-    lead, _, rest = made.words.said.partition("\n\n")
+    lead, _, rest = made.words.text.partition("\n\n")
     at_work = made.line is not None and made.line.state == "active"
-    return (rest or lead) if at_work else made.words.said
+    return (rest or lead) if at_work else made.words.text
 
 
 def is_newer(body: str) -> bool:

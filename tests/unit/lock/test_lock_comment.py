@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.lock.codec import Ack, AckState, read_ack, shown, write_ack, write_words
-from shared.lock.comment import MOST_CHARACTERS, Words, parse, said
+from shared.lock.comment import MOST_CHARACTERS, Words, agent_text, parse
 from shared.models import Comment
 from shared.text.comment_signatures import Keyring
 from shared.workflow import Role
@@ -91,10 +91,10 @@ def test_what_an_agent_tells_divides_nothing(dividing: str, nested: bool) -> Non
     told = f"{told}\n\n{told}\n\nend"
     made = parse(write_ack(ACK, KEYS, Words(told, f"folded {told}")))
     assert made is not None
-    assert "after" in made.words.said.splitlines()[-3]
-    assert made.words.said.endswith("end")
-    assert made.words.folded.startswith("folded before")
-    assert dividing.strip() not in made.words.said + made.words.folded
+    assert "after" in made.words.text.splitlines()[-3]
+    assert made.words.text.endswith("end")
+    assert made.words.details.startswith("folded before")
+    assert dividing.strip() not in made.words.text + made.words.details
 
 
 def test_what_would_be_too_long_loses_its_folded_part_and_not_its_lock() -> None:
@@ -124,9 +124,11 @@ def test_it_is_the_comment_of_one_kind_on_one_thread() -> None:
 
 def test_what_an_agent_says_is_told_apart_from_the_locks_own_sentence() -> None:
     told = Words("It works.\n\nMore of it.", "| a |")
-    assert said(write_ack(ACK, KEYS, told), "worker") == "It works.\n\nMore of it."
-    assert said(write_ack(replace(ACK, state=AckState.RELEASED), KEYS, told), "worker") == "It works.\n\nMore of it."
-    assert said(write_ack(ACK, KEYS), "worker") == "worker-1 is working on this since 19:10 UTC."
-    assert said(write_words(KEY, 1, told, KEYS), "worker") == "It works.\n\nMore of it."
-    assert said(write_ack(ACK, KEYS, told), "planner") is None
-    assert said("It works.", "worker") is None
+    assert agent_text(write_ack(ACK, KEYS, told), "worker") == "It works.\n\nMore of it."
+    assert (
+        agent_text(write_ack(replace(ACK, state=AckState.RELEASED), KEYS, told), "worker") == "It works.\n\nMore of it."
+    )
+    assert agent_text(write_ack(ACK, KEYS), "worker") == "worker-1 is working on this since 19:10 UTC."
+    assert agent_text(write_words(KEY, 1, told, KEYS), "worker") == "It works.\n\nMore of it."
+    assert agent_text(write_ack(ACK, KEYS, told), "planner") is None
+    assert agent_text("It works.", "worker") is None

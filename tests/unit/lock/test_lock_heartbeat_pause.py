@@ -121,7 +121,7 @@ def test_what_was_told_before_the_first_claim_and_arrives_late_is_no_edit(server
     alice = FakeAgent(server, "worker-a")
     held = alice.win()
     server.seconds += 60
-    server.edit(held.ack.id, write_words(KEY, 1, Words(folded="recorded: 7"), KEYS))
+    server.edit(held.ack.id, write_words(KEY, 1, Words(details="recorded: 7"), KEYS))
     run(alice.port, beat(held))
     held.check()
     assert "worker-a is working on this" in server.comments()[held.ack.id].body

@@ -166,7 +166,7 @@ def test_an_edit_of_ours_that_is_carried_out_late_takes_nothing_back(
     server.edit(held.ack.id, late)
     run(alice.port, beat(held))
     assert "third" in server.comments()[held.ack.id].body
-    assert held.words.said == "third"
+    assert held.words.text == "third"
 
 
 class SleepyPort(FakePort):
