@@ -95,7 +95,7 @@ async def _removed(options: UninstallOptions, machine: Machine, file: Path | Non
             if not _agreed(options, found, ask):
                 return OK if options.dry_run else FAILED
             await _carry_out(visit, Path(place) / "refs.git", found)
-    for line in left(machine.settings, file):
+    for line in remaining_lines(machine.settings, file):
         say(line)
     return OK
 
@@ -169,7 +169,7 @@ async def _carry_out(visit: RepositoryContext, place: Path, found: Leftovers) ->
         say(f"Removed {one}.")
 
 
-def left(settings: Settings, file: Path | None) -> Sequence[str]:
+def remaining_lines(settings: Settings, file: Path | None) -> Sequence[str]:
     """Return what stays, one line for each."""
     said = ["Left: comments, branches (auto/issue-N) and pull requests on GitHub; they are part of its history."]
     if settings.state_dir.exists():

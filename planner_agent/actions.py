@@ -47,7 +47,7 @@ class Actions:
         It has no labels if the label `story` was removed before the first one was set: an order to stop.
         """
         stage, issue = held.fence.stage, snapshot.issue
-        if self._policy.decided is not None and not self._policy.names.read(issue.labels).story:
+        if self._policy.preapproved_plan is not None and not self._policy.names.read(issue.labels).story:
             issue = await self._asked(held, issue)
         elif stage is Stage.PLANNING:
             begun = await self._start_label.label(held, issue, self._policy.names.story, stage)

@@ -172,7 +172,7 @@ class Planner:
         return await self._lost.restored(issue, recorded, held.server_now())
 
     def _order(self, issue: Issue, held: Held) -> str | None:
-        labelled, unasked = held.memory.get(_Labelled) is not None, self._policy.decided is not None
+        labelled, unasked = held.memory.get(_Labelled) is not None, self._policy.preapproved_plan is not None
         return stop_request(issue, held.fence, self._policy.names, labelled=labelled, unasked=unasked)
 
     async def step(self, held: Held) -> Step:

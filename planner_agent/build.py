@@ -31,19 +31,19 @@ DECIDED_ROUNDS = 1000
 """Maximum times that a plan may have been sent back before one decided at a terminal takes its place."""
 
 
-def build(parts: Parts, decided: PreapprovedPlan | None = None) -> Agent:
-    """Build the planner of one repository; with `decided` it carries out what was decided at a terminal."""
+def build(parts: Parts, preapproved_plan: PreapprovedPlan | None = None) -> Agent:
+    """Build the planner of one repository; with `preapproved_plan` it carries out what was decided at a terminal."""
     policy = policy_of(parts)
-    if decided is not None:
-        policy = replace(policy, decided=decided, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
+    if preapproved_plan is not None:
+        policy = replace(policy, preapproved_plan=preapproved_plan, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
     inbox = _inbox(parts)
-    if decided is None and parts.configured.tdd.pending.globs:
+    if preapproved_plan is None and parts.configured.tdd.pending.globs:
         inbox.beside("pending tests", opening_of(parts).look)
     answering(parts, inbox)
     forge = forge_of(parts, inbox)
     planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
     parts.status.beside(planner.holding)
-    if decided is not None:
+    if preapproved_plan is not None:
         return planner
     return commanded(parts, triaging(parts, planner, forge.inbox), forge.inbox)
 

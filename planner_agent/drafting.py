@@ -75,8 +75,8 @@ class Drafting:
         Raises `StoryUnusable`, `StoryEdited`, `StoryChanged`, `AnswerUnusable`, and `RunFailed` or `RunEnded` if the
         run itself failed.
         """
-        if self._policy.decided is not None:
-            return self._policy.decided.plan_of(story)
+        if self._policy.preapproved_plan is not None:
+            return self._policy.preapproved_plan.plan_of(story)
         check(story)
         await self._check_wording(story, fence)
         said = await self.trusted_comments(thread, fence.attempt, begun_anew=not fence.round)

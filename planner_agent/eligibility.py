@@ -36,7 +36,7 @@ class Eligibility:
             fence = None
         barred = excluded(issue.labels, self._policy.exclude)  # the list may be older than this reading
         left = barred or self._assigned(issue, fence)
-        wanted = left or wish(issue, fence, self._policy.names, unasked=self._policy.decided is not None)
+        wanted = left or wish(issue, fence, self._policy.names, unasked=self._policy.preapproved_plan is not None)
         if isinstance(wanted, str):
             return wanted
         if fence is None:
@@ -85,7 +85,7 @@ class Eligibility:
 
     async def _distrust(self, issue: Issue, fence: Fence | None) -> str:
         """Return why the newest label that asks for a plan does not count; at a terminal a person asks without one."""
-        if self._policy.decided is not None:
+        if self._policy.preapproved_plan is not None:
             return ""
         event = await self._newest(issue, *triggers(issue, self._policy.names))
         if event is None or not event.added or (fence is not None and event.at <= fence.at):

@@ -74,8 +74,8 @@ class Listener:
 
         Where plans are approved at a terminal, no comment approves one.
         """
-        if self._policy.decided is not None:
-            return _decided(self._policy.decided, thread, revision)
+        if self._policy.preapproved_plan is not None:
+            return _preapproved_order(self._policy.preapproved_plan, thread, revision)
         for order in thread.orders(revision):
             if order.verb is Verb.APPROVE and self._policy.approval is Approval.TERMINAL:
                 continue
@@ -92,13 +92,13 @@ class Listener:
         return (await self._forge.people.permission(login)).may_write
 
 
-def _decided(decided: PreapprovedPlan, thread: Conversation, revision: int) -> PlanCommand | None:
+def _preapproved_order(plan: PreapprovedPlan, thread: Conversation, revision: int) -> PlanCommand | None:
     """Return the decision at a terminal as one on the plan in the thread: approve it, or replace it by another."""
     current = thread.current(revision)
     if current is None:
         return None
-    same = current.sha == decided.sha and current.story == decided.story
-    return PlanCommand(0, decided.login, Verb.APPROVE if same else Verb.EDIT)
+    same = current.sha == plan.sha and current.story == plan.story
+    return PlanCommand(0, plan.login, Verb.APPROVE if same else Verb.EDIT)
 
 
 class Observer:

@@ -18,7 +18,7 @@ class Policy:
 
     `account` creates the specification issues, and they are found again by it. `rounds` says how often a
     plan may be sent back, `only` names the one story that this process works on (None: all), and
-    `decided` is what a person has decided on it at our terminal.
+    `preapproved_plan` is what a person has decided on it at our terminal.
     """
 
     repository: str
@@ -34,7 +34,7 @@ class Policy:
     take_assigned: bool = False
     """True if stories that are assigned to a person are begun all the same."""
     only: int | None = None
-    decided: PreapprovedPlan | None = None
+    preapproved_plan: PreapprovedPlan | None = None
 
     @property
     def base_branch(self) -> str:

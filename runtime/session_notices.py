@@ -60,10 +60,10 @@ class Interruption:
     def end(self) -> None:
         """Print what is left, and how to go on."""
         if self._shown and self._orders.stopped_by == signal.SIGINT:
-            show(left(self._left), error=True)
+            show(interruption_text(self._left), error=True)
 
 
-def left(items: Sequence[str]) -> str:
+def interruption_text(items: Sequence[str]) -> str:
     """Return what an interruption leaves, in one sentence (pure)."""
     if not items:
         return "Interrupted; nothing was in work: the same command goes on."

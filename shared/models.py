@@ -257,7 +257,7 @@ class QueueExit:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """The place of a pull request in the merge queue: `holds` is True while it waits; `left` is its last exit."""
+    """The place of a pull request in the merge queue: `holds` is True while it waits; `queue_exit` is its last exit."""
 
     holds: bool
-    left: QueueExit | None = None
+    queue_exit: QueueExit | None = None

@@ -88,10 +88,10 @@ class ConflictUnresolved(Aborted):
     category = "merge-conflict"
     flags = (Flag.HAD_CONFLICT, Flag.MANUAL_INTERVENTION)
 
-    def __init__(self, sides: tuple[str, str], problems: Sequence[str], left: Sequence[str]) -> None:
-        """`sides` name the base and the branch, `problems` the conflicts, `left` what remains after the try."""
+    def __init__(self, sides: tuple[str, str], problems: Sequence[str], unresolved: Sequence[str]) -> None:
+        """`sides` name the base and the branch, `problems` the conflicts, `unresolved` what remains after the try."""
         listed = "".join(f"\n- {problem}" for problem in problems[:10])
-        tried = "".join(f"\n- {one}" for one in left[:10])
+        tried = "".join(f"\n- {one}" for one in unresolved[:10])
         super().__init__(
             f"Merging {sides[0]} into {sides[1]} collides:{listed}\nOne try to resolve it was refused:{tried}"
         )

@@ -20,7 +20,7 @@ from shared import process
 from shared.errors import Misconfigured
 from shared.filesystem import directories
 from shared.filesystem.disk_space import existing, free_bytes
-from shared.git.disk import left as workspaces_left
+from shared.git.disk import leftovers as workspaces_left
 from shared.git.probe import LEAST_GIT
 
 GIB = 2**30
@@ -111,7 +111,7 @@ async def disk(machine: Machine) -> Sequence[Finding]:
     """Report the free space of the state directory and of the work trees."""
     places = {"state_dir": machine.settings.state_dir, "work_dir": machine.settings.work_dir}
     found = [disk_finding(key, path, free_bytes(path)) for key, path in places.items()]
-    return [*found, *left_finding(left_on(machine.settings))]
+    return [*found, *leftovers_finding(left_on(machine.settings))]
 
 
 def left_on(settings: Settings) -> tuple[Path, ...]:
@@ -120,11 +120,11 @@ def left_on(settings: Settings) -> tuple[Path, ...]:
     return (*workspaces_left(settings.work_dir), *(path for root in roots for path in directories.set_aside(root)))
 
 
-def left_finding(left: Sequence[Path]) -> Sequence[Finding]:
+def leftovers_finding(leftovers: Sequence[Path]) -> Sequence[Finding]:
     """Judge the directories that could not be removed; nothing is reported if there are none."""
-    if not left:
+    if not leftovers:
         return []
-    named = ", ".join(map(str, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    named = ", ".join(map(str, leftovers[:3])) + (f" and {len(leftovers) - 3} more" if len(leftovers) > 3 else "")
     step = "It is tried again every ten minutes; remove it by hand, as root where its owner is another account."
     return [warned("left behind", f"A run has left what this account cannot remove: {named}.", step)]
 

@@ -21,7 +21,7 @@ from shared.scheduling.order import assigned
 from shared.specification import read
 from shared.workflow import HALTED, TERMINAL, Role, Stage, Track
 from shared.workflow.labels import HOLDING_OF_ISSUE, Flag, StageLabels
-from worker_agent.intake.same_files import begun
+from worker_agent.intake.same_files import find_sharing
 
 _ORDER = (Track.STORY, Track.SPECIFICATION, Track.PULL_REQUEST)
 
@@ -166,7 +166,7 @@ class _Fold:
 
     def _needed(self, row: ItemRow, issue: Issue) -> tuple[int, ...]:
         """Return the issues that come first: by the text, and before it is begun one that names the same files."""
-        sharing = begun(row.number, issue.files, self._seen.issues, self._terms.names)
+        sharing = find_sharing(row.number, issue.files, self._seen.issues, self._terms.names)
         behind = (sharing.on,) if sharing is not None and row.stage is Stage.READY else ()
         return (*read(issue.body).depends_on, *behind)
 

@@ -19,7 +19,7 @@ def answering(parts: Parts, inbox: Watch) -> None:
         return
     forge = Forge(parts.comments, parts.issues, parts.people, replies(parts), parts.new_issues)
     exclude = frozenset(parts.configured.labels.exclude)
-    answering = AnsweringAccount(
+    answering_account = AnsweringAccount(
         login,
         frozenset(parts.claimant.accounts),
         parts.claimant.agent,
@@ -30,6 +30,6 @@ def answering(parts: Parts, inbox: Watch) -> None:
     )
     sources = Sources(parts.mirror, parts.base, parts.comments, parts.pulls, parts.people, parts.texts)
     register = Register(parts.fences, parts.mirror)
-    assistant = Assistant(forge, answering, register, sources, AnswerCall(parts.coder, parts.limits))
+    assistant = Assistant(forge, answering_account, register, sources, AnswerCall(parts.coder, parts.limits))
     inbox.beside("questions", assistant.look)
     parts.beside.append(assistant.run)

@@ -47,7 +47,7 @@ class Terminal:
 
     console: Console | None = None
     """The console of the person; None is this process's own terminal."""
-    _decided: PreapprovedPlan | None = None
+    _preapproved_plan: PreapprovedPlan | None = None
 
     async def prepare(self, parts: Parts, arguments: Arguments) -> Parts:
         """Agree on a plan, then open its story, or take the one that there is, and work on it alone.
@@ -67,14 +67,14 @@ class Terminal:
         story = agreed.story
         if not story.number:  # without its label: a planner that polls may not begin it before it is claimed here
             story = await create_story(forge.issues, f"{story.title}\n{story.body}")
-        self._decided = PreapprovedPlan(agreed.plan, body_sha256(story.title, story.body), parts.account.login)
+        self._preapproved_plan = PreapprovedPlan(agreed.plan, body_sha256(story.title, story.body), parts.account.login)
         sys.stdout.write(f"{parts.page}/issues/{story.number}\n")
         sys.stdout.flush()
         return replace(parts, only=story.number)
 
     def build(self, parts: Parts) -> Agent:
         """Build the planner of the story that was agreed on."""
-        return build(parts, self._decided)
+        return build(parts, self._preapproved_plan)
 
 
 def _services(parts: Parts, forge: Forge) -> SessionServices:

@@ -11,7 +11,7 @@ import structlog
 
 from planner_agent.decide import Phase
 from planner_agent.triage.answers import Answers
-from planner_agent.triage.backlog import Backlog, begun
+from planner_agent.triage.backlog import Backlog, has_begun
 from planner_agent.triage.work import Work
 from shared.errors import Blocked, EngineError
 from shared.github.ports import CompleteInbox, Issues
@@ -123,7 +123,7 @@ class Triaging:
 
     async def step(self, held: Held) -> Step:
         """Make the proposal of an issue, or a step of a story."""
-        return await self._work.step(held) if begun(held.fence) else await self._planner.step(held)
+        return await self._work.step(held) if has_begun(held.fence) else await self._planner.step(held)
 
     async def revoked(self, number: int) -> str | None:
         """Return the planner's reason to stop: an issue without a label shows no order but a command."""
@@ -131,13 +131,13 @@ class Triaging:
 
     async def stop(self, held: Held, reason: str) -> None:
         """End it on a person's order."""
-        await (self._work.stop(held, reason) if begun(held.fence) else self._planner.stop(held, reason))
+        await (self._work.stop(held, reason) if has_begun(held.fence) else self._planner.stop(held, reason))
 
     async def wait(self, held: Held, sentence: str) -> None:
         """Post that a story waits; a proposal is not awaited by anybody."""
-        if not begun(held.fence):
+        if not has_begun(held.fence):
             await self._planner.wait(held, sentence)
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """End without a proposal; hand a story to a person."""
-        await (self._work.fail(held, error) if begun(held.fence) else self._planner.fail(held, error))
+        await (self._work.fail(held, error) if has_begun(held.fence) else self._planner.fail(held, error))

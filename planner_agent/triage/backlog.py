@@ -35,7 +35,7 @@ def unfit(issue: Issue, account: Account) -> str:
     return assigned(issue, lambda one: one == account)
 
 
-def begun(fence: Fence | None) -> bool:
+def has_begun(fence: Fence | None) -> bool:
     """Return whether a planner has begun with a proposal, and has not come to its end."""
     return fence is not None and fence.phase == Phase.TRIAGE
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from planner_agent.decide import Phase
 from planner_agent.triage import proposal_comments
-from planner_agent.triage.backlog import Backlog, begun, unfit
+from planner_agent.triage.backlog import Backlog, has_begun, unfit
 from planner_agent.triage.proposal import Proposal, TriageKind, of_record
 from planner_agent.triage.proposal_call import ProposalCall
 from shared.errors import Blocked
@@ -51,7 +51,7 @@ class Work:
 
     async def intent(self, issue: Issue, fence: Fence | None, *, free: bool) -> Intent | str:
         """Return what a claim would begin, or why there is nothing to claim; `free`: there is a place today."""
-        if fence is not None and not begun(fence):
+        if fence is not None and not has_begun(fence):
             return "it was looked at before"
         if fence is None and (why := unfit(issue, self._account)):
             return why

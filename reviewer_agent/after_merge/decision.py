@@ -22,7 +22,7 @@ def watched(fences: Sequence[Fence], now: datetime) -> tuple[Fence, ...]:
     return tuple(one for one in fences if one.stage is Stage.DONE and now - one.at < WATCHED + FINISHED_WITHIN)
 
 
-def ours(before: Sequence[Check], merged: Sequence[Check], *, patient: bool) -> tuple[Check, ...]:
+def caused_failures(before: Sequence[Check], merged: Sequence[Check], *, patient: bool) -> tuple[Check, ...]:
     """Return the failed checks of `merged` that passed on the commit `before`; also empty if that is not known yet.
 
     A check that `before` lacks counts if `before` was green without it. With `patient`, running checks are waited for,

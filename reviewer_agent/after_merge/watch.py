@@ -10,7 +10,7 @@ import structlog
 
 from reviewer_agent.after_merge import merge_commit
 from reviewer_agent.after_merge.answering import Answering
-from reviewer_agent.after_merge.decision import WATCHED, ours, watched
+from reviewer_agent.after_merge.decision import WATCHED, caused_failures, watched
 from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.record import Records
 from reviewer_agent.links import is_revert
@@ -97,7 +97,7 @@ class AfterMerge:
         checks = self._sources.checks
         merged = await checks.of(merge.oid)
         before = await checks.of(merge.before) if merged else ()
-        red = ours(before, merged, patient=age < self._sources.patience)
+        red = caused_failures(before, merged, patient=age < self._sources.patience)
         return bool(red) and await self._answering.answer(merge, red)
 
     async def _is_begun(self, number: int) -> bool:

@@ -99,7 +99,7 @@ class Merging:
             place = await self._forge.queue.look(seen.pull_request.node_id, held)
             if place.holds:
                 return await self._handover.queued(held, seen, entry)
-            return await self._outside(held, seen, entry, place.left)
+            return await self._outside(held, seen, entry, place.queue_exit)
         return await self._enter(held, seen, entry)
 
     async def _enter(self, held: Held, seen: Snapshot, entry: QueueEntry) -> Step:
@@ -111,16 +111,16 @@ class Merging:
         log.info("enqueued", outcome="completed", sha=head, times=times)
         return await self._handover.queued(held, seen, QueueEntry(head, times, seen.base_tip))
 
-    async def _outside(self, held: Held, seen: Snapshot, entry: QueueEntry, left: QueueExit | None) -> Step:
+    async def _outside(self, held: Held, seen: Snapshot, entry: QueueEntry, queue_exit: QueueExit | None) -> Step:
         """Handle a pull request that left the queue: remove the obstacle, or hand it to a person with the reason."""
         repairable = not seen.sent_to_base and await self._observer.is_repairable(seen.pull_request)
-        action = following(cause(left), entry, seen.base_tip, repairable=repairable)
-        log.info("left_queue", outcome="retrying", next=str(action), reason=left.reason if left else "")
+        action = following(cause(queue_exit), entry, seen.base_tip, repairable=repairable)
+        log.info("left_queue", outcome="retrying", next=str(action), reason=queue_exit.reason if queue_exit else "")
         if action is Next.TO_BASE:
             return await self._handover.send_to_base(held, seen)
         if action is Next.ENTER:
             return await self._enter(held, seen, entry)
-        outside = Outside.seen(held.fence, left, held=action is Next.HOLD, now=held.server_now())
+        outside = Outside.seen(held.fence, queue_exit, held=action is Next.HOLD, now=held.server_now())
         if action is Next.LATER:
             return await self._handover.unqueued(held, seen, outside)
         await self._handover.hold_out(held, outside)
@@ -268,7 +268,7 @@ class Merging:
         """Return the pull request with the labels that are still on it."""
         if (done := held.memory.get(Finishing)) is None or not done.unlabelled:
             return pull_request
-        ours = self._policy.names.ours(pull_request.labels)
+        ours = self._policy.names.engine_labels(pull_request.labels)
         return replace(pull_request, labels=pull_request.labels.difference(ours))
 
     async def _close_issue(self, held: Held, issue: int) -> None:

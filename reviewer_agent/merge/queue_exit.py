@@ -86,10 +86,10 @@ class Outside:
         return cls(parts[0], datetime.fromisoformat(parts[1]), parts[2] == "held", Cause(parts[3]), parts[4])
 
     @classmethod
-    def seen(cls, fence: Fence, left: QueueExit | None, *, held: bool, now: datetime) -> Outside:
+    def seen(cls, fence: Fence, queue_exit: QueueExit | None, *, held: bool, now: datetime) -> Outside:
         """Return the exit that was seen just now."""
-        by = one_line(left.by, LOGIN_CHARS).replace(" ", "") if left is not None else ""
-        return cls(fence.work_head, left.at if left is not None else now, held, cause(left), by)
+        by = one_line(queue_exit.by, LOGIN_CHARS).replace(" ", "") if queue_exit is not None else ""
+        return cls(fence.work_head, queue_exit.at if queue_exit is not None else now, held, cause(queue_exit), by)
 
     def state(self) -> str:
         """Return the trailer's text after its commit."""
@@ -112,14 +112,14 @@ _WHY = {
 }
 
 
-def cause(left: QueueExit | None) -> Cause:
+def cause(queue_exit: QueueExit | None) -> Cause:
     """Return the cause by GitHub's reason, which is not documented: `failed_checks`, `CI_TIMEOUT`, `merge_conflict`."""
-    reason = left.reason.casefold() if left is not None else ""
+    reason = queue_exit.reason.casefold() if queue_exit is not None else ""
     if "conflict" in reason:
         return Cause.CONFLICT
     if "check" in reason or reason.startswith("ci_"):
         return Cause.CHECKS
-    return Cause.PERSON if left is not None and left.by_person else Cause.OTHER
+    return Cause.PERSON if queue_exit is not None and queue_exit.by_person else Cause.OTHER
 
 
 def following(why: Cause, entry: QueueEntry, base: str, *, repairable: bool) -> Next:

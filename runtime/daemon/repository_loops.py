@@ -90,7 +90,7 @@ class RepositoryLoops:
         try:
             await loop.run(anyio.Event(), most_ticks=self._process.settings.max_iterations)
         finally:
-            self._health.left(parts.configured.name)
+            self._health.leave(parts.configured.name)
             self._running -= 1
             if not self._running:
                 self._trying.cancel()

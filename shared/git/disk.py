@@ -107,14 +107,14 @@ def survey(workspaces: Path) -> tuple[FoundWorkspace, ...]:
     return tuple(FoundWorkspace(root, now - root.stat().st_mtime, _bytes(root)) for root in roots if root.is_dir())
 
 
-def left(workspaces: Path) -> tuple[Path, ...]:
+def leftovers(workspaces: Path) -> tuple[Path, ...]:
     """Return the parts of workspaces that could not be removed, and were moved aside."""
     places = (*workspaces.glob("*__*"), *workspaces.glob("*__*/issue-*"))
     return tuple(path for place in sorted(places) for path in directories.set_aside(place))
 
 
 def _retry(workspaces: Path) -> None:
-    for place in sorted({path.parent for path in left(workspaces)}):
+    for place in sorted({path.parent for path in leftovers(workspaces)}):
         directories.retry(place)
 
 

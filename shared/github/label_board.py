@@ -106,7 +106,9 @@ class LabelBoard:
                 added = current = await self._current(one.number, change.on, one.known, permit)
             if change.on and one.instead_of and one.instead_of.casefold() not in _folded(added):
                 unwanted = _folded([self._names.of(one.stage)])
-            for name in self._names.ours(current):  # flags first: an unfinished change is found by the stage left
+            for name in self._names.engine_labels(
+                current
+            ):  # flags first: an unfinished change is found by the stage left
                 if name.casefold() in unwanted:
                     await self.remove(one.number, name, permit)
                     current -= {name}
@@ -123,7 +125,7 @@ class LabelBoard:
         unwanted = _folded(self._names.of(what) for what in off) - _folded(names)
         known = wanted.known or frozenset()
         missing = [name for name in names if name.casefold() not in _folded(known)]
-        gone = [name for name in self._names.ours(known) if name.casefold() in unwanted]
+        gone = [name for name in self._names.engine_labels(known) if name.casefold() in unwanted]
         return ItemChange(wanted.number, on=tuple(missing), off=tuple(gone)), unwanted
 
     async def add(self, number: int, names: Collection[str], permit: WritePermit) -> frozenset[str]:

@@ -154,7 +154,7 @@ class ClaudeSession:
     def outcome(self, ran: Ran) -> RunOutcome:
         """Return the outcome of a run that ended by itself."""
         transcript = self._transcript
-        usage = transcript.spent
+        usage = transcript.usage_so_far
         found = verdict(transcript, structured=self._request.schema is not None)
         if ran.signalled:
             return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
@@ -167,15 +167,15 @@ class ClaudeSession:
             answer = fitted(answer, self._request.schema)
         return RunOutcome(found.ending, found.text, answer, usage, found.retry_at, found.notes)
 
-    def spent(self) -> RunOutcome:
+    def partial_outcome(self) -> RunOutcome:
         """Return the text and usage known of a run that we ended."""
-        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
+        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage_so_far)
 
     def reused(self) -> int:
         """Return the tokens that its first request read from the vendor's cache."""
         return self._transcript.first_cached
 
-    def left(self) -> FoundSession | None:
+    def session_left(self) -> FoundSession | None:
         """Return the session from the call's home, if it is one plain file at its place: tools could write there."""
         if not self._session:
             return None

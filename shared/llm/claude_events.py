@@ -119,7 +119,7 @@ class Transcript:
         )
 
     @property
-    def spent(self) -> Usage:
+    def usage_so_far(self) -> Usage:
         """Tokens and cost of the run: from its result if there is one, else the tokens seen, without a cost."""
         if self.result is None:
             return self.usage

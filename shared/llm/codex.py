@@ -197,7 +197,7 @@ class CodexSession:
         now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
         return None if seconds is None else later(now, seconds)
 
-    def spent(self) -> RunOutcome:
+    def partial_outcome(self) -> RunOutcome:
         """Return the text and usage known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._usage())
 
@@ -207,7 +207,7 @@ class CodexSession:
         requests = () if record is None else record.requests[int(self._before.get(REQUESTS, 0)) :]
         return requests[0].cached if requests else 0
 
-    def left(self) -> FoundSession | None:
+    def session_left(self) -> FoundSession | None:
         """Return the session from the call's home, if it is one plain file at its place."""
         thread = self._transcript.thread
         if not self._cli.resumes or not _THREAD.fullmatch(thread):

@@ -168,7 +168,7 @@ class MiniSession(OneCallSession):
             answer = fitted(answer, self._request.schema)
         return RunOutcome(found.ending, found.text, answer, usage)
 
-    def spent(self) -> RunOutcome:
+    def partial_outcome(self) -> RunOutcome:
         """Return the text and usage known of a run that we ended."""
         return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage)
 

@@ -141,7 +141,7 @@ class QwenSession(OneCallSession):
 
     def outcome(self, ran: Ran) -> RunOutcome:
         """Return the outcome of a run that ended by itself."""
-        usage = self._transcript.spent
+        usage = self._transcript.usage_so_far
         found = verdict(self._transcript, code=ran.code, structured=self._request.schema is not None)
         if ran.signalled:
             return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
@@ -154,9 +154,9 @@ class QwenSession(OneCallSession):
             answer = fitted(answer, self._request.schema)
         return RunOutcome(found.ending, found.text, answer, usage, notes=found.notes)
 
-    def spent(self) -> RunOutcome:
+    def partial_outcome(self) -> RunOutcome:
         """Return the text and usage known of a run that we ended."""
-        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.spent)
+        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage_so_far)
 
     def _arguments(self) -> Iterator[str]:
         request, turns = self._request, self._request.limits.max_turns

@@ -81,7 +81,7 @@ class Transcript:
             )
 
     @property
-    def spent(self) -> Usage:
+    def usage_so_far(self) -> Usage:
         """Tokens of the run: from its result if there is one, else the tokens seen; without a price."""
         counted = None if self.result is None else self.result.get("usage")
         return _usage(counted, self.usage.model) if isinstance(counted, dict) else self.usage

@@ -34,7 +34,7 @@ class Breaker:
     _refusals: int = 0
     _until: float = 0.0
 
-    def left(self, boot: float) -> float:
+    def remaining_seconds(self, boot: float) -> float:
         """Return the seconds until the next try; 0 while claims are allowed or a try is due."""
         return max(0.0, self._until - boot) if self.why else 0.0
 

@@ -86,7 +86,7 @@ async def claim(port: Port, view: LockView, claimant: Claimant, intent: Intent) 
 async def _admitted(port: Port, claimant: Claimant) -> None:
     """Return if the git server may be expected to take fences; else raise `Transient`, or the server's error."""
     breaker = claimant.breaker
-    left = breaker.left(port.boot())
+    left = breaker.remaining_seconds(port.boot())
     if left:
         raise Transient(f"Nothing is claimed for {left:.0f} s: {breaker.why}")
     if not breaker.closed:

@@ -118,7 +118,7 @@ class Closing:
         """Return the change that takes off the item's stages and flags, and the labels `shown`."""
         read = {name.casefold() for name in item.labels}
         unread = (one for one in shown if one.casefold() not in read)
-        return ItemChange(item.number, off=(*self._names.ours(item.labels), *unread))
+        return ItemChange(item.number, off=(*self._names.engine_labels(item.labels), *unread))
 
     def _ticked(self, issue: Issue, claim: proof_claim.Claim | None) -> str | None:
         """Return the issue's text with ticks; None if nothing is ticked.

@@ -34,7 +34,7 @@ class Delegated:
     """A subtree of cgroups in which this process may make cgroups with limits."""
 
     root: Path
-    left: list[Path] = field(default_factory=list, compare=False)
+    leftovers: list[Path] = field(default_factory=list, compare=False)
     """Boxes that were not yet empty when they were closed."""
 
     def box(self, limits: ProcessLimits) -> Box:
@@ -42,7 +42,7 @@ class Delegated:
 
         The processes are in a cgroup below it: in a cgroup namespace of their own they see no limit to raise.
         """
-        self.left[:] = [path for path in self.left if not _removed(path)]
+        self.leftovers[:] = [path for path in self.leftovers if not _removed(path)]
         outer = self.root / f"{_BOX}{os.getpid()}-{next(_NUMBERS)}"
         inner = outer / "inner"
         outer.mkdir()
@@ -52,7 +52,7 @@ class Delegated:
         with suppress(FileNotFoundError):  # of a kernel without swap
             _set(outer / "memory.swap.max", "0")
         inner.mkdir()
-        return Box(outer, inner, limits, self.left)
+        return Box(outer, inner, limits, self.leftovers)
 
     def sweep(self) -> None:
         """Remove the empty cgroups that killed agents have left; raises nothing."""
@@ -70,7 +70,7 @@ class Box:
     outer: Path
     inner: Path
     limits: ProcessLimits
-    left: list[Path] = field(default_factory=list, compare=False)
+    leftovers: list[Path] = field(default_factory=list, compare=False)
 
     def argv(self, command: Sequence[str]) -> tuple[str, ...]:
         """Return the argv that runs `command` in this cgroup."""
@@ -95,7 +95,7 @@ class Box:
     def close(self) -> None:
         """Remove it; raises nothing. A cgroup that is not empty yet is removed when the next one is made."""
         if not _removed(self.outer):
-            self.left.append(self.outer)
+            self.leftovers.append(self.outer)
 
 
 def delegated(process: Path = Path("/proc/self")) -> Delegated | str:

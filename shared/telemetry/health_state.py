@@ -49,7 +49,7 @@ class HealthState:
         """Register a loop that has started."""
         self.pulses[repository] = Pulse(interval_seconds, self.clock.boot())
 
-    def left(self, repository: str) -> None:
+    def leave(self, repository: str) -> None:
         """Forget a loop that has ended, so that its missing ticks do not count."""
         self.refused.pop(repository, None)
         self.pulses.pop(repository, None)

@@ -79,7 +79,7 @@ class Labels:
             raise ValueError(f"stage '{what}' has no label")
         return self.status_prefix + what
 
-    def ours(self, labels: Iterable[str]) -> tuple[str, ...]:
+    def engine_labels(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Return those of `labels` that show a stage or a flag, as they are spelled there: flags first."""
         flags, stages = ({self.of(one).casefold() for one in kind} for kind in (Flag, set(Stage) - UNLABELLED))
         names = sorted(labels)

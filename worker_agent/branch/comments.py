@@ -13,13 +13,13 @@ SHOWN = 10
 """The most tests or files that are named."""
 
 
-def adopted(fence: Fence, ours: str, lost: Sequence[str]) -> Status:
-    """Return the status after adopting a person's commits; `lost` are tests that passed before them and fail now."""
+def adopted(fence: Fence, ours: str, newly_failing: Sequence[str]) -> Status:
+    """Return the status after adopting a person's commits; `newly_failing` are tests that passed before."""
     return Status(
         f"`{branch(fence)}` has new commits by somebody else; continuing from {fence.work_head[:12]}.",
         _rows(fence),
         _data(fence, adopted={"from": ours, "to": fence.work_head}),
-        _list("Passed before these commits and fail now:", lost),
+        _list("Passed before these commits and fail now:", newly_failing),
     )
 
 

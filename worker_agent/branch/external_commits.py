@@ -14,7 +14,7 @@ from shared.models import Issue
 from shared.workflow import Event, Stage, Track, move
 from worker_agent import comments, decide
 from worker_agent.branch.comments import adopted
-from worker_agent.branch.merge_check import lost
+from worker_agent.branch.merge_check import newly_failing
 from worker_agent.coding_session import CodingSession
 from worker_agent.decide import Head
 from worker_agent.errors import BranchTaken
@@ -53,7 +53,7 @@ class ExternalCommits:
         before = await self._session.test(work, ours)
         after = await self._session.test(replace(work, base=base), tip, since=tip)
         own = {change.path for change in await work.space.changes(work.base, ours)}
-        missing = lost(before, before, after, own)
+        missing = newly_failing(before, before, after, own)
         held.check()
         note = replace(_note(held, base, missing), test_result=after.one_line(), exit_code=after.code)
         under = (await self._phase_commits.notes(work.space, held.fence)).get(ours)

@@ -9,7 +9,7 @@ from worker_agent.tdd.judging.verdict import listed, output, result_text
 from worker_agent.tdd.runners.report import TestRun
 
 
-def lost(ours: TestRun, base: TestRun, merged: TestRun, own_files: Collection[str]) -> tuple[str, ...]:
+def newly_failing(ours: TestRun, base: TestRun, merged: TestRun, own_files: Collection[str]) -> tuple[str, ...]:
     """Return a line for each test that passed on either side and fails after the merge.
 
     Tests that the base itself breaks, moves or removes do not count, unless they are in `own_files`, the paths that our

@@ -22,7 +22,7 @@ from shared.workflow import Stage
 from shared.workflow.labels import Flag
 from worker_agent import comments, decide
 from worker_agent.branch.comments import in_step
-from worker_agent.branch.merge_check import described, lost, unresolved
+from worker_agent.branch.merge_check import described, newly_failing, unresolved
 from worker_agent.coding_session import Attempt, CodingSession
 from worker_agent.errors import BaseGone, ConflictUnresolved
 from worker_agent.phase_commits import PhaseCommit, texts
@@ -98,7 +98,7 @@ class Sync:
         ours = await self._session.test(m.work, m.ours, since=m.ours)
         base = await self._session.test_base(m.work, m.theirs)
         merged = await self._session.test(m.work, tree, since=m.merged.tree)
-        return merged, lost(ours, base, merged, m.own)
+        return merged, newly_failing(ours, base, merged, m.own)
 
     async def _resolved(self, held: Held, m: _Meeting, problems: tuple[str, ...]) -> tuple[str, TestRun]:
         """Let a coder try once to resolve the conflict; return the finished tree and its run."""

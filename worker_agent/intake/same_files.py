@@ -28,7 +28,7 @@ class Sharing:
     files: tuple[str, ...]
 
 
-def begun(number: int, files: Collection[str], others: Iterable[Issue], names: Labels) -> Sharing | None:
+def find_sharing(number: int, files: Collection[str], others: Iterable[Issue], names: Labels) -> Sharing | None:
     """Return the oldest begun issue among `others` that names one of `files`; None if there is none."""
     sharing = (Sharing(one.number, _shared(one, files)) for one in others if _is_begun(one, names))
     found = (one for one in sharing if one.files and one.on != number)
@@ -56,7 +56,7 @@ class SameFiles:
         if not (files := touched(issue.body)):
             return None
         ahead = [one for one in self._known.values() if self._is_ahead(one, issue)]
-        found = begun(issue.number, files, self._known.values(), self._names) or self._next(ahead, files)
+        found = find_sharing(issue.number, files, self._known.values(), self._names) or self._next(ahead, files)
         if found is None:
             return None
         self._waiting[issue.number] = found

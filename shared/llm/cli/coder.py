@@ -47,7 +47,7 @@ class Session(Protocol):
         """Return the outcome, if we did not end the process ourselves; the exit code alone never decides it."""
         ...
 
-    def spent(self) -> RunOutcome:
+    def partial_outcome(self) -> RunOutcome:
         """Return usage and text of a run that we ended; the `ending` does not count."""
         ...
 
@@ -55,7 +55,7 @@ class Session(Protocol):
         """Return the tokens of a session that the first request read from the vendor's cache."""
         ...
 
-    def left(self) -> FoundSession | None:
+    def session_left(self) -> FoundSession | None:
         """Return the session as the program has left it; None if it keeps none that can be continued."""
         ...
 
@@ -78,7 +78,7 @@ class OneCallSession:
         """Return 0: no session was continued."""
         return 0
 
-    def left(self) -> FoundSession | None:
+    def session_left(self) -> FoundSession | None:
         """Return None: no session is kept."""
         return None
 
@@ -188,7 +188,7 @@ class CliCoder:
             with closing(self._dialect.session(request, endpoint, call)) as session:
                 outcome = await self._run(request, session, call, endpoint, found)
                 if request.continues is not None and outcome.ending is Ending.COMPLETED:
-                    left = await anyio.to_thread.run_sync(session.left)
+                    left = await anyio.to_thread.run_sync(session.session_left)
                     if left is not None:
                         request.continues.put(left, self._circumstances(request, endpoint))
                 return outcome if found is None else replace(outcome, resumed=min(session.reused(), found.tokens))
@@ -223,7 +223,7 @@ class CliCoder:
             return RunOutcome(Ending.PERSISTENT, str(error), usage=NOT_RUN)
         except OSError as error:
             return RunOutcome(Ending.CONFIG, f"{self.name} cannot be started: {error.strerror}.")
-        outcome = _cut(session.spent(), ran, patience) if ran.cut else session.outcome(ran)
+        outcome = _cut(session.partial_outcome(), ran, patience) if ran.cut else session.outcome(ran)
         log = self._launcher.keep(call, _name(request), completed=outcome.ending is Ending.COMPLETED)
         return replace(outcome, log=log)
 

@@ -42,7 +42,7 @@ async def an_hour(scene: Scene, ticks: int = int(HOUR_SECONDS / TICK_SECONDS)) -
         scene.bench.clock.seconds += TICK_SECONDS
         for agent in scene.agents:
             for number in range(1, ISSUES + 1):
-                if agent.claimant.breaker.left(agent.port.boot()):
+                if agent.claimant.breaker.remaining_seconds(agent.port.boot()):
                     continue  # as `shared.loop.claims` does
                 with suppress(Blocked, Transient):
                     key = ItemKey(Role.WORKER, number)

@@ -62,8 +62,8 @@ def test_room_on_a_disk(gib: float, status: Status) -> None:
 
 
 def test_what_could_not_be_removed_is_named() -> None:
-    assert machine.left_finding([]) == []
-    (finding,) = machine.left_finding([Path(f"/w/.not-removed-{number}") for number in range(5)])
+    assert machine.leftovers_finding([]) == []
+    (finding,) = machine.leftovers_finding([Path(f"/w/.not-removed-{number}") for number in range(5)])
     assert finding.status is Status.WARN
     assert "/w/.not-removed-2 and 2 more" in finding.sentence
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from settings_scene import settings
 
-from runtime.session_notices import Interruption, left, opening
+from runtime.session_notices import Interruption, interruption_text, opening
 from runtime.signals import Orders
 from shared.workflow import Role
 
@@ -73,7 +73,7 @@ def test_nothing_large_is_loaded_before_the_opening(tmp_path: Path) -> None:
     ],
 )
 def test_an_interruption_says_what_is_left_and_how_to_go_on(items: tuple[str, ...], sentence: str) -> None:
-    assert left(items) == sentence
+    assert interruption_text(items) == sentence
 
 
 @pytest.mark.parametrize(

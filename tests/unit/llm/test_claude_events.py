@@ -109,7 +109,7 @@ def test_without_a_result_there_is_no_verdict_but_what_was_used_is_known() -> No
     ):
         transcript.take(event)
     assert verdict(transcript, structured=False) is None
-    spent = transcript.spent
+    spent = transcript.usage_so_far
     assert (spent.input_tokens, spent.output_tokens, spent.cost_usd, spent.cost_source) == (7, 4, None, "unknown")
     assert (spent.model, transcript.text) == ("claude-opus", "thinking")
 
@@ -117,7 +117,7 @@ def test_without_a_result_there_is_no_verdict_but_what_was_used_is_known() -> No
 def test_the_results_own_figures_count_over_all_models() -> None:
     transcript = Transcript()
     transcript.take(result(usage={"input_tokens": 0}))
-    spent = transcript.spent
+    spent = transcript.usage_so_far
     assert (spent.input_tokens, spent.output_tokens, spent.cached_tokens, spent.cache_write_tokens) == (11, 6, 3, 2)
     assert (spent.cost_usd, spent.cost_source, spent.model) == (0.6, "claude", "claude-opus")
 
@@ -165,7 +165,7 @@ def test_events_of_another_shape_break_nothing(event: dict[str, Any]) -> None:
     transcript = Transcript()
     transcript.take(event)
     verdict(transcript, structured=False)
-    assert transcript.spent.cost_usd is None
+    assert transcript.usage_so_far.cost_usd is None
 
 
 def test_of_a_session_its_first_request_and_its_length_are_known() -> None:

@@ -56,13 +56,13 @@ def test_a_result_of_another_form_ends_a_run_by_what_can_be_read(change: dict[st
     found = verdict(run, structured=False)
     assert found is not None
     assert found.ending is ending
-    assert 0 <= run.spent.input_tokens <= MOST_TOKENS
-    assert run.spent.cost_usd == 0.5
+    assert 0 <= run.usage_so_far.input_tokens <= MOST_TOKENS
+    assert run.usage_so_far.cost_usd == 0.5
 
 
 @pytest.mark.parametrize("cost", ["0.1", [0], {"usd": 0}, True, -1, 10**400, None])
 def test_a_cost_of_another_form_is_unknown_and_not_nothing(cost: object) -> None:
-    usage = told({**RESULT, "total_cost_usd": cost}).spent
+    usage = told({**RESULT, "total_cost_usd": cost}).usage_so_far
     assert (usage.cost_usd, usage.cost_source) == (None, "unknown")
 
 
@@ -85,7 +85,7 @@ EVENTS: list[dict[str, Any]] = [
 def test_an_event_of_another_form_neither_ends_a_run_nor_costs(event: dict[str, Any]) -> None:
     run = told(event)
     assert verdict(run, structured=False) is None
-    assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.cost_usd) == (0, 0, None)
+    assert (run.usage_so_far.input_tokens, run.usage_so_far.output_tokens, run.usage_so_far.cost_usd) == (0, 0, None)
     other = codex_output.Transcript()
     for one in heard(event):
         other.take(one)

@@ -44,11 +44,11 @@ def test_a_run_that_ends_well_says_what_it_did_and_took() -> None:
     found = verdict(transcript, code=0, structured=False)
     assert found is not None
     assert (found.ending, found.text, found.answer, found.notes) == (Ending.COMPLETED, "Done.", None, ())
-    assert transcript.spent == Usage(2100, 150, 900, model="lab-model")
+    assert transcript.usage_so_far == Usage(2100, 150, 900, model="lab-model")
 
 
 def test_a_run_that_was_cut_off_has_used_what_its_answers_took() -> None:
-    assert heard().spent == Usage(700, 50, 300, model="lab-model")
+    assert heard().usage_so_far == Usage(700, 50, 300, model="lab-model")
     assert verdict(heard(), code=1, structured=False) is None
 
 
@@ -105,4 +105,4 @@ def test_what_was_denied_is_noted_and_nothing_said_is_empty() -> None:
 
 @pytest.mark.parametrize("odd", [{}, {"type": "assistant", "message": {"content": 7, "usage": 7}}, {"type": 3}])
 def test_odd_events_do_no_harm(odd: dict[str, Any]) -> None:
-    assert heard(odd).spent == Usage(700, 50, 300, model="lab-model")
+    assert heard(odd).usage_so_far == Usage(700, 50, 300, model="lab-model")

@@ -21,8 +21,8 @@ def test_waits_grow_up_to_the_longest(error: EngineError, waits: tuple[int, ...]
     breaker, boot = Breaker("worker-1"), 100.0
     for wait in waits:
         breaker.refused(error, boot)
-        assert wait <= breaker.left(boot) <= wait * (1 + JITTER)
-        boot += breaker.left(boot)
+        assert wait <= breaker.remaining_seconds(boot) <= wait * (1 + JITTER)
+        boot += breaker.remaining_seconds(boot)
         breaker.opened()
     assert BY_RULE[1] > BY_FAILURE[1]
 
@@ -35,7 +35,7 @@ def test_only_a_fence_that_was_moved_makes_waits_short_again() -> None:
     breaker.moved()
     assert breaker.proven
     breaker.refused(NotAllowed(), 0)
-    assert breaker.left(0) <= 300 * (1 + JITTER)
+    assert breaker.remaining_seconds(0) <= 300 * (1 + JITTER)
     assert not breaker.proven
 
 
@@ -44,7 +44,7 @@ def test_agents_that_were_refused_together_come_back_apart() -> None:
     for name in range(20):
         breaker = Breaker(f"worker-{name}")
         breaker.refused(NotAllowed(), 0)
-        left.add(breaker.left(0))
+        left.add(breaker.remaining_seconds(0))
     assert len(left) == 20
 
 

@@ -39,7 +39,7 @@ def decided(bench: Bench, number: int, **changes: Any) -> PreapprovedPlan:
 
 async def carried_out(bench: Bench, number: int, what: PreapprovedPlan) -> list[Ended]:
     """Have one planner's process with this decision look once."""
-    planner = bench.planner(only=number, decided=what, approval=Approval.GIVEN, rounds=1000)
+    planner = bench.planner(only=number, preapproved_plan=what, approval=Approval.GIVEN, rounds=1000)
     loop = Loop(planner, LockPort(bench.world))
     async with loop.open():
         await loop.tick()
@@ -71,7 +71,7 @@ async def test_a_story_without_its_label_is_the_terminals_alone_and_labelled_onc
 
 async def test_a_story_whose_label_a_person_takes_off_is_stopped_though_a_terminal_asked_for_it(bench: Bench) -> None:
     number = bench.world.open("User search", "I want to find users.")
-    planner = bench.planner(only=number, decided=decided(bench, number), approval=Approval.GIVEN, rounds=1000)
+    planner = bench.planner(only=number, preapproved_plan=decided(bench, number), approval=Approval.GIVEN, rounds=1000)
     bench.world.faults = {"create": [Transient("down"), Transient("down")]}
     loop = Loop(planner, LockPort(bench.world))
     async with loop.open():

@@ -12,7 +12,7 @@ import pytest
 from fakes.unasked import UnaskedFences, UnaskedMirror
 
 from planner_agent.decide import Phase
-from planner_agent.triage.backlog import begun, unfit
+from planner_agent.triage.backlog import has_begun, unfit
 from planner_agent.triage.proposal import (
     ANSWER_LIMIT,
     Proposal,
@@ -141,8 +141,8 @@ def test_who_gets_a_proposal(issue: Issue, why: str) -> None:
 
 @pytest.mark.parametrize(("phase", "is_begun"), [(Phase.TRIAGE, True), (Phase.TRIAGED, False), (Phase.DRAFT, False)])
 def test_only_what_is_not_at_its_end_is_gone_on_with(phase: Phase, is_begun: bool) -> None:
-    assert begun(replace(FENCE, phase=phase)) is is_begun
-    assert not begun(None)
+    assert has_begun(replace(FENCE, phase=phase)) is is_begun
+    assert not has_begun(None)
 
 
 @pytest.mark.parametrize(

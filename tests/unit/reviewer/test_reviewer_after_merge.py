@@ -9,7 +9,7 @@ import pytest
 
 from lab.messages.samples import NAMES, PULL, REVIEW
 from reviewer_agent.after_merge import messages
-from reviewer_agent.after_merge.decision import FINISHED_WITHIN, WATCHED, ours, watched
+from reviewer_agent.after_merge.decision import FINISHED_WITHIN, WATCHED, caused_failures, watched
 from reviewer_agent.after_merge.merge_commit import MergeCommit
 from reviewer_agent.after_merge.record import PREFIX, Answer, Record, answered
 from reviewer_agent.links import is_revert, revert_branch
@@ -53,7 +53,7 @@ def checks(told: str) -> tuple[Check, ...]:
     ],
 )
 def test_a_check_that_fails_is_ours_only_where_it_was_green_right_before(before: str, merged: str, found: str) -> None:
-    assert [check.name for check in ours(checks(before), checks(merged), patient=True)] == found.split()
+    assert [check.name for check in caused_failures(checks(before), checks(merged), patient=True)] == found.split()
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_check_that_fails_is_ours_only_where_it_was_green_right_before(before:
     [("test+", "test- lint~", "test"), ("test~", "test-", ""), ("test~ lint+", "test- lint-", "lint")],
 )
 def test_what_never_ends_is_not_waited_for_for_ever(before: str, merged: str, found: str) -> None:
-    assert [check.name for check in ours(checks(before), checks(merged), patient=False)] == found.split()
+    assert [check.name for check in caused_failures(checks(before), checks(merged), patient=False)] == found.split()
 
 
 def test_only_what_was_merged_lately_is_watched() -> None:

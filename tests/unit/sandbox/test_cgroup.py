@@ -139,14 +139,14 @@ def test_a_box_that_is_not_empty_yet_goes_with_the_next_one(tmp_path: Path) -> N
     group = Delegated(tmp_path)
     outer = tmp_path / "box-1-0"
     (outer / "inner" / "still-there").mkdir(parents=True)
-    group.left.append(outer)
+    group.leftovers.append(outer)
     with pytest.raises(FileNotFoundError):
         group.box(LIMITS)  # no kernel here
-    assert group.left == [outer]
+    assert group.leftovers == [outer]
     (outer / "inner" / "still-there").rmdir()
     with pytest.raises(FileNotFoundError):
         group.box(LIMITS)
-    assert (group.left, outer.exists()) == ([], False)
+    assert (group.leftovers, outer.exists()) == ([], False)
 
 
 def test_what_killed_agents_have_left_is_swept_and_nothing_else(tmp_path: Path) -> None:

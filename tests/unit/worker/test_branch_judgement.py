@@ -6,7 +6,7 @@ import pytest
 from tdd_runs import BUG, KEPT, N1, N2, NEW, OLD, ran, stopped
 
 from shared.git.merging import Conflict
-from worker_agent.branch.merge_check import described, lost, unresolved
+from worker_agent.branch.merge_check import described, newly_failing, unresolved
 from worker_agent.tdd.runners.report import TestRun
 
 THEIRS = "tests/test_theirs.py::test_theirs"
@@ -30,17 +30,17 @@ MARKED = b"a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"
 def test_a_merge_keeps_what_passed_on_either_side(
     ours: TestRun, base: TestRun, merged: TestRun, expected: list[str]
 ) -> None:
-    told = lost(ours, base, merged, {NEW})
+    told = newly_failing(ours, base, merged, {NEW})
     assert [line.partition(": ")[0] for line in told] == expected
 
 
 def test_a_test_of_a_file_that_the_branch_changed_is_its_own() -> None:
-    assert lost(ran(KEPT), ran(), ran(), {OLD}) == (f"{KEPT}: did not run",)
-    assert lost(ran(KEPT), ran(), ran(), set()) == ()
+    assert newly_failing(ran(KEPT), ran(), ran(), {OLD}) == (f"{KEPT}: did not run",)
+    assert newly_failing(ran(KEPT), ran(), ran(), set()) == ()
 
 
 def test_a_run_that_did_not_finish_proves_nothing() -> None:
-    assert lost(ran(KEPT), ran(KEPT), stopped(ran(KEPT)), set()) != ()
+    assert newly_failing(ran(KEPT), ran(KEPT), stopped(ran(KEPT)), set()) != ()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from shared.github.listing import brief
 from shared.models import Account, Issue
 from shared.workflow import Stage
 from shared.workflow.labels import Labels
-from worker_agent.intake.same_files import SameFiles, Sharing, begun, waiting_status
+from worker_agent.intake.same_files import SameFiles, Sharing, find_sharing, waiting_status
 
 NAMES = Labels()
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,13 +44,13 @@ def listed(*issues: Issue) -> dict[int, Issue]:
     ],
 )
 def test_who_waits_for_whom(other: Issue, waits: bool) -> None:
-    found = begun(7, {"list.txt"}, listed(other).values(), NAMES)
+    found = find_sharing(7, {"list.txt"}, listed(other).values(), NAMES)
     assert found == (Sharing(1, ("list.txt",)) if waits else None)
 
 
 def test_a_story_that_waits_for_its_plan_holds_up_nothing() -> None:
     story = issue(1, "awaiting-approval", "list.txt", priority="story")
-    assert begun(7, {"list.txt"}, listed(story).values(), NAMES) is None
+    assert find_sharing(7, {"list.txt"}, listed(story).values(), NAMES) is None
 
 
 class Looked:
