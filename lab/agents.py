@@ -56,5 +56,5 @@ async def at_work(
         loop = Loop(
             driven, process.clock, slots=Slots(process.settings.max_concurrent), interval_seconds=interval_seconds
         )
-        async with loop.open(parts.beside):
+        async with loop.open(parts.side_tasks):
             yield loop, agent

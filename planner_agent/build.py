@@ -38,11 +38,11 @@ def build(parts: Parts, preapproved_plan: PreapprovedPlan | None = None) -> Agen
         policy = replace(policy, preapproved_plan=preapproved_plan, approval=Approval.GIVEN, rounds=DECIDED_ROUNDS)
     inbox = _inbox(parts)
     if preapproved_plan is None and parts.configured.tdd.pending.globs:
-        inbox.beside("pending tests", opening_of(parts).look)
+        inbox.add_look("pending tests", opening_of(parts).look)
     answering(parts, inbox)
     forge = forge_of(parts, inbox)
     planner = Planner(forge, parts.port, parts.claimant, parts.mirror, parts.coder, policy)
-    parts.status.beside(planner.holding)
+    parts.status.write_by_leases(planner.holding)
     if preapproved_plan is not None:
         return planner
     return commanded(parts, triaging(parts, planner, forge.inbox), forge.inbox)

@@ -62,7 +62,7 @@ class Listener:
         `anew`.
         """
         comments, witness = self._forge.comments, after.id if after else 0
-        read = await comments.thread(number) if anew else await comments.lately(number, witness=witness)
+        read = await comments.thread(number) if anew else await comments.recent_thread(number, witness=witness)
         thread = {one.id: one for one in read}
         if own is not None:
             thread.setdefault(own.id, own)

@@ -61,13 +61,13 @@ def build(parts: Parts) -> Agent:
     )
     if parts.configured.after_merge != "off":
         after_merge = after_merge_of(parts)
-        inbox.beside("merges", lambda known: after_merge.look())
+        inbox.add_look("merges", lambda known: after_merge.look())
     runs = Runs(source, Notes(source.git, parts.identity), parts.keys)
     library = ReviewInputs(source, runs, policy.diff_bytes)
     examiner = ReviewCalls(parts.coder, Prompts(PROMPTS), policy)
     drafts = PendingReviews(library, examiner, second_pass=parts.configured.review.second_pass)
     agent = Reviewer(forge, parts.port, parts.claimant, drafts, policy)
-    parts.status.beside(agent.holding)
+    parts.status.write_by_leases(agent.holding)
     return commanded(parts, agent, inbox, start_signals(parts, inbox))
 
 

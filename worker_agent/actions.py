@@ -89,7 +89,7 @@ class Actions:
             case Action.REPAIR | Action.TAKE_UP_EDIT:
                 await self._move_on(action, held, snapshot)
             case Action.ADOPT | Action.SYNC:
-                return await self._branch_update.tend(held, snapshot)
+                return await self._branch_update.update_branch(held, snapshot)
             case Action.HAND_OVER | Action.HAND_OVER_UNCHECKED:
                 return await self._handover.hand_over(held, snapshot, checked=action is Action.HAND_OVER)
             case Action.FINISH | Action.WITHDRAW | Action.SHOW_HALT | Action.AWAIT_APPROVAL:

@@ -92,7 +92,7 @@ def build(parts: Parts) -> Agent:
         session.continuing(continued)
     session.shows(ImageFetcher(parts.attachments, trust_filter, parts.clock.boot))
     worker = Worker(forge, parts.port, parts.claimant, session, policy)
-    parts.status.beside(worker.holding)
+    parts.status.write_by_leases(worker.holding)
     return commanded(parts, worker, inbox, start_signals(parts, inbox))
 
 

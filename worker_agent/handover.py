@@ -78,14 +78,14 @@ class Handover:
         labels = await self._forge.labels.show_all(shown, held)
         return issue if wanted.issue is None else replace(issue, labels=labels[-1])
 
-    async def show_opened(self, held: Held, issue: Issue, opened: PullRequest, beside: Collection[str]) -> Issue:
-        """Show the issue's stage and the labels `beside` of its pull request, just opened, in one request.
+    async def show_opened(self, held: Held, issue: Issue, opened: PullRequest, other_labels: Collection[str]) -> Issue:
+        """Show the issue's stage and the `other_labels` of its pull request, just opened, in one request.
 
         Return the issue with the labels that are there then: without a stage of ours if a person has removed the one
         that it had when the opening began, which is an order to stop.
         """
-        stage, missing = projection(held.fence).issue, set(beside) - opened.labels
-        wanted = [WantedLabels(opened.number, Stage.NEW, opened.labels, beside=tuple(sorted(missing)))]
+        stage, missing = projection(held.fence).issue, set(other_labels) - opened.labels
+        wanted = [WantedLabels(opened.number, Stage.NEW, opened.labels, other_labels=tuple(sorted(missing)))]
         if stage is None:
             await self._forge.labels.show_all(wanted, held)
             return issue

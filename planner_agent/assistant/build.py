@@ -31,5 +31,5 @@ def answering(parts: Parts, inbox: Watch) -> None:
     sources = Sources(parts.mirror, parts.base, parts.comments, parts.pulls, parts.people, parts.texts)
     register = Register(parts.fences, parts.mirror)
     assistant = Assistant(forge, answering_account, register, sources, AnswerCall(parts.coder, parts.limits))
-    inbox.beside("questions", assistant.look)
-    parts.beside.append(assistant.run)
+    inbox.add_look("questions", assistant.look)
+    parts.side_tasks.append(assistant.run)

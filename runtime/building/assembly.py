@@ -46,7 +46,7 @@ from shared.llm.port import Coder, RunLimits
 from shared.lock.claimant import Claimant
 from shared.lock.gateway import Gateway
 from shared.lock.port import Port
-from shared.loop.polling_loop import Beside
+from shared.loop.polling_loop import SideTask
 from shared.models import Account, Issue
 from shared.outgoing.outbound_filter import Outgoing
 from shared.reconcile.end_message import Closing, Spent
@@ -101,7 +101,7 @@ class Parts(Hub):
     """Held item -> the backend that a person has chosen for it."""
     account_work: AccountWork | None = None
     """The account's work in all repositories of the process; None if that is not asked."""
-    beside: list[Beside] = field(default_factory=list)
+    side_tasks: list[SideTask] = field(default_factory=list)
     """Tasks that run beside the loop of the repository."""
 
     @property

@@ -57,7 +57,7 @@ class Connection:
         if known is None:
             token = Announced(source(), self.gates)
             known = self._clients[who] = token, build(token)
-        return known[0], known[1].beside()
+        return known[0], known[1].second_reader()
 
 
 class Announced:

@@ -80,7 +80,7 @@ class RepositoryLoops:
     @asynccontextmanager
     async def _opened(self, parts: Parts) -> AsyncIterator[Loop]:
         loop = loop_of(parts, observed(self._job.build(parts), parts), self._slots, self._admission)
-        async with loop.open(parts.beside):
+        async with loop.open(parts.side_tasks):
             with self._hints.answered_by({parts.configured.name: loop}):
                 self._polled.append((parts, loop))
                 yield loop

@@ -76,7 +76,7 @@ class GitHub:
         """Keep answers beyond this process; earlier ones are confirmed instead of being read anew."""
         self._reads.kept = kept
 
-    def beside(self) -> GitHub:
+    def second_reader(self) -> GitHub:
         """Return another reader of the same connection: token, limits, pace, answers are shared, news are its own."""
         other = copy(self)
         other._returned = {}

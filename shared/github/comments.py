@@ -53,12 +53,12 @@ class Comments:
         self._remember(number, (), None, began)
         return ()
 
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+    async def recent_thread(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
         """Return all comments by a reading of the last 30 seconds with our own writes since; without one, read anew.
 
         A reading of any age is good enough if it shows the comment `witness`.
         """
-        known = self._threads.lately(number, self._github.clock.boot(), witness)
+        known = self._threads.recent_thread(number, self._github.clock.boot(), witness)
         return await self.thread(number) if known is None else known
 
     def known(self, number: int) -> tuple[Comment, ...] | None:

@@ -45,8 +45,9 @@ STORY_LOOK = ("a2eeef", "A user story, for the planner")
 class WantedLabels:
     """The stage and flags that an item's labels are to show; `known` are its labels as just read, None for unread.
 
-    A stage without a label leaves the stage labels as they are. `beside` are labels of any other name that are set too.
-    `instead_of` is a label that must still be there when the stage is set: a person who takes it off orders to stop.
+    A stage without a label leaves the stage labels as they are. `other_labels` are labels of any other name that are
+    set too. `instead_of` is a label that must still be there when the stage is set: a person who takes it off orders to
+    stop.
     """
 
     number: int
@@ -54,7 +55,7 @@ class WantedLabels:
     known: frozenset[str] | None = None
     flags_on: tuple[Flag, ...] = ()
     flags_off: tuple[Flag, ...] = ()
-    beside: tuple[str, ...] = ()
+    other_labels: tuple[str, ...] = ()
     instead_of: str = ""
 
 
@@ -119,7 +120,7 @@ class LabelBoard:
         """Return the change known to be needed, and our labels that must not be there in the end (folded)."""
         labelled = wanted.stage not in UNLABELLED
         on: tuple[Stage | Flag, ...] = (wanted.stage, *wanted.flags_on) if labelled else wanted.flags_on
-        names = [*(self._names.of(what) for what in on), *wanted.beside]
+        names = [*(self._names.of(what) for what in on), *wanted.other_labels]
         others = [s for s in Stage if s not in UNLABELLED] if labelled else []
         off: tuple[Stage | Flag, ...] = (*others, *wanted.flags_off)
         unwanted = _folded(self._names.of(what) for what in off) - _folded(names)

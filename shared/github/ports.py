@@ -111,7 +111,7 @@ class Comments(Protocol):
 
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]: ...
 
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+    async def recent_thread(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
         """`thread`, perhaps as it was some seconds ago, unless that lacks the comment `witness`."""
         ...
 

@@ -84,7 +84,7 @@ class StatusBoard:
         self._keys = keys
         self._holding: Mapping[ItemKey, Held] = {}
 
-    def beside(self, holding: Mapping[ItemKey, Held]) -> None:
+    def write_by_leases(self, holding: Mapping[ItemKey, Held]) -> None:
         """Write comments of items that this process holds by their leases, for every caller."""
         self._holding = holding
 

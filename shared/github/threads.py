@@ -72,7 +72,7 @@ class Threads:
         found = self._known.get(number)
         return None if found is None else tuple(found.comments[id] for id in sorted(found.comments))
 
-    def lately(self, number: int, boot: float, witness: int = 0) -> tuple[Comment, ...] | None:
+    def recent_thread(self, number: int, boot: float, witness: int = 0) -> tuple[Comment, ...] | None:
         """Return a thread read whole in the last 30 seconds, or with the comment `witness`; None if unknown."""
         known = self._known.get(number)
         if known is None or (boot - known.whole_at >= RECENT_SECONDS and witness not in known.comments):

@@ -38,7 +38,7 @@ Agents that start together would do so for an hour: therefore the first interval
 """
 
 
-Beside = Callable[[Callable[[], str]], Coroutine[Any, Any, None]]
+SideTask = Callable[[Callable[[], str]], Coroutine[Any, Any, None]]
 """Task that runs until it is cancelled; its argument returns why nothing new begins, empty if something may."""
 
 
@@ -76,12 +76,12 @@ class Loop:
         self.ended: list[Ended] = []
 
     @asynccontextmanager
-    async def open(self, beside: Sequence[Beside] = ()) -> AsyncIterator[Loop]:
-        """Open the block in which items and the tasks `beside` run; its end stops them and releases the leases."""
+    async def open(self, side_tasks: Sequence[SideTask] = ()) -> AsyncIterator[Loop]:
+        """Open the block in which items and the `side_tasks` run; its end stops them and releases the leases."""
         failure: Exception | None = None
         async with anyio.create_task_group() as group:
             self._group = group
-            for one in beside:
+            for one in side_tasks:
                 group.start_soon(one, lambda: self._admission.holding_back)
             try:
                 yield self

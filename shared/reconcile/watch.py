@@ -17,7 +17,7 @@ from shared.workflow.labels import Labels
 
 log = structlog.get_logger()
 
-Beside = Callable[[Mapping[int, Issue]], Awaitable[object]]
+ExtraLook = Callable[[Mapping[int, Issue]], Awaitable[object]]
 """An additional look, which receives the listed items."""
 
 MOST_HINTS = 1000
@@ -30,11 +30,11 @@ class Watch:
     def __init__(self, lists: Inbox, sweep: Sweep) -> None:
         self._lists = lists
         self._sweep = sweep
-        self._beside: list[tuple[str, Beside]] = []
+        self._looks: list[tuple[str, ExtraLook]] = []
 
-    def beside(self, name: str, look: Beside) -> Watch:
+    def add_look(self, name: str, look: ExtraLook) -> Watch:
         """Add a look to the end of each `look`; its errors keep nobody from work. Returns itself."""
-        self._beside.append((name, look))
+        self._looks.append((name, look))
         return self
 
     @property
@@ -69,7 +69,7 @@ class Watch:
         """Refresh the lists, and every ten minutes the orphans; raises what reading the lists raises."""
         known = await self._lists.look()
         await self._sweep.look(known)
-        for name, look in self._beside:
+        for name, look in self._looks:
             try:
                 await look(known)
             except (EngineError, CommandFailed) as error:

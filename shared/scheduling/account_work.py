@@ -31,7 +31,7 @@ class AccountWork:
         """Add a repository in which the account works, with the function that counts its items."""
         self._repositories[repository] = count
 
-    async def beside(self, repository: str, own: int, most: int) -> int:
+    async def items_in_work(self, repository: str, own: int, most: int) -> int:
         """Return the number of items in work in all repositories; `own` is that of `repository`. Raises `Transient`.
 
         If it reaches `most`, repositories that have some are counted again, because their items may have ended.

@@ -75,10 +75,10 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 def _says(
-    unwell: Callable[[], str], well: str, beside: Callable[[], str]
+    unwell: Callable[[], str], well: str, more: Callable[[], str]
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def answer(request: web.Request) -> web.Response:
         why = unwell()
-        return web.Response(text=f"{why or well}\n{beside()}", status=503 if why else 200)
+        return web.Response(text=f"{why or well}\n{more()}", status=503 if why else 200)
 
     return answer

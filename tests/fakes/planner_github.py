@@ -184,7 +184,7 @@ class FakeComments(UnaskedComments):
         shown = (one for one in self.world.server.comments().values() if one.id not in self.world.hidden)
         return tuple(one for one in shown if one.number == number)
 
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+    async def recent_thread(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
         """The same: nothing is remembered here."""
         return await self.thread(number)
 
@@ -261,7 +261,7 @@ class Bench:
         forge = Forge(github, github, comments, github, github, status, Texts(), self.closing, FakeReplies())
         rules = Policy(REPOSITORY, BOT, BaseBranch(self.branch), **policy)
         agent = Planner(forge, LockPort(self.world), claimant, FakeSource(self.world), self.coder, rules)
-        status.beside(agent.holding)
+        status.write_by_leases(agent.holding)
         return agent
 
     async def tick(self) -> list[Ended]:

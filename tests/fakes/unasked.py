@@ -122,7 +122,7 @@ class UnaskedComments:
     async def thread(self, number: int, since: datetime | None = None) -> tuple[Comment, ...]:
         raise unasked("thread")
 
-    async def lately(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
+    async def recent_thread(self, number: int, *, witness: int = 0) -> tuple[Comment, ...]:
         raise unasked("lately")
 
     async def newest(self) -> tuple[Comment, ...]:

@@ -75,7 +75,7 @@ class Agent:
         self._holding: dict[Any, Any] = {}
         self.board = lock.Board(comments, duty.role, ACCOUNTS, identity.keys)
         if not identity.first_format:
-            self.board.beside(self._holding)
+            self.board.write_by_leases(self._holding)
         self.held: Any = None
         self._heard = 0
         self._run: PaidRun | None = None

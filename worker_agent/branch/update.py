@@ -43,7 +43,7 @@ class BranchUpdate:
             held, seen.issue, base
         )
 
-    async def tend(self, held: Held, seen: Snapshot) -> Step:
+    async def update_branch(self, held: Held, seen: Snapshot) -> Step:
         """Adopt a head that is not ours, or merge the base of one that cannot be merged.
 
         GitHub's view lags behind the push that has changed it: then the only step is to wait.

@@ -76,7 +76,9 @@ class CeilingCheck:
     async def _reached_by_account(self, others: Iterable[Fence]) -> str:
         if (limit := self._of_account) is None:
             return ""
-        working = await limit.work.beside(limit.repository, await self._working(others, limit.account), limit.most)
+        working = await limit.work.items_in_work(
+            limit.repository, await self._working(others, limit.account), limit.most
+        )
         if working < limit.most:
             return ""
         return f"this account has {working} issues in work, as many as `in_work_per_account` allows"

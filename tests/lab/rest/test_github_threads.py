@@ -138,7 +138,7 @@ async def test_the_thread_of_an_item_without_comments_is_not_asked_for(items: st
     async with scripted(Plan(body={"comments": 0})) as (github, script):
         comments = Comments(github, "o/r", items=items)
         assert await comments.opening(42) == ()
-        assert await comments.lately(42) == ()
+        assert await comments.recent_thread(42) == ()
     assert script.calls == [f"GET /repos/o/r/{items}/42"]
 
 
@@ -165,7 +165,7 @@ async def test_what_was_just_read_and_written_is_not_read_again() -> None:
         comments = Comments(github, "o/r")
         await comments.thread(42)
         await comments.post(42, "text", PERSON)
-        assert [one.id for one in await comments.lately(42)] == [7, 8]
+        assert [one.id for one in await comments.recent_thread(42)] == [7, 8]
         assert await comments.edit(7, "text", PERSON) is None
-        assert [one.id for one in await comments.lately(42)] == [8]
+        assert [one.id for one in await comments.recent_thread(42)] == [8]
     assert len(script.calls) == 3

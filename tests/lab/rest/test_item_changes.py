@@ -205,7 +205,7 @@ async def opened(here: Here) -> WantedLabels:
     """Open a pull request; return its wanted labels, one of which the repository does not know yet."""
     pull = await Issues(here.github, NAME).create("Change", "Text", (), PERSON)
     here.calls.clear()
-    return WantedLabels(pull.number, Stage.NEW, pull.labels, beside=("automated",))
+    return WantedLabels(pull.number, Stage.NEW, pull.labels, other_labels=("automated",))
 
 
 async def test_labels_of_any_name_are_set_beside_a_stage_in_one_request(tmp_path: Path) -> None:

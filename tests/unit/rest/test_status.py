@@ -137,7 +137,7 @@ async def test_data_cannot_leave_its_code_block() -> None:
 def as_held(agent: FakeAgent, one: StatusBoard) -> Held:
     """Win a lease, whose comment this board edits."""
     held = agent.win()
-    one.beside({held.fence.key: held})
+    one.write_by_leases({held.fence.key: held})
     return held
 
 

@@ -26,7 +26,7 @@ def read(threads: Threads, comments: Sequence[Comment], *, since: int | None = N
 
 def bodies(threads: Threads, boot: float, witness: int = 0) -> list[str] | None:
     """Return the known bodies; None if no recent enough reading is known."""
-    known = threads.lately(42, boot, witness)
+    known = threads.recent_thread(42, boot, witness)
     return None if known is None else [comment.body for comment in known]
 
 
@@ -35,7 +35,7 @@ def test_a_whole_reading_is_believed_for_half_a_minute() -> None:
     read(threads, [said(2, "b"), said(1, "a")])
     assert bodies(threads, RECENT_SECONDS - 1) == ["a", "b"]
     assert bodies(threads, RECENT_SECONDS) is None
-    assert threads.lately(43, 0.0) is None
+    assert threads.recent_thread(43, 0.0) is None
 
 
 def test_an_old_reading_is_believed_as_far_as_it_shows_what_is_looked_for() -> None:
@@ -78,5 +78,5 @@ def test_only_so_many_threads_are_kept() -> None:
     threads = Threads()
     for number in range(MOST + 1):
         threads.read(number, [], since=None, boot=0.0, at=AT)
-    assert threads.lately(0, 0.0) is None
-    assert threads.lately(MOST, 0.0) == ()
+    assert threads.recent_thread(0, 0.0) is None
+    assert threads.recent_thread(MOST, 0.0) == ()
