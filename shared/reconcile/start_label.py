@@ -48,8 +48,8 @@ class StartLabel:
         taken off.
 
         If None, our label is gone again. An item that was read without `request_label` or with the stage, or that this
-        lease has begun before, comes back as it is. Raises `NotShown` while it is unknown who took `request_label` off, which
-        the next call asks again; `Transient`, and what `Held.check` does.
+        lease has begun before, comes back as it is. Raises `NotShown` while it is unknown who took `request_label`
+        off, which the next call asks again; `Transient`, and what `Held.check` does.
         """
         ours, known = self._names.of(stage), _folded(item.labels)
         begun, doubt = _begun(held), (item.number, request_label.casefold())
@@ -90,7 +90,7 @@ class StartLabel:
         The account alone does not tell, because its owner may share it. A list of events that shows no
         removal yet is a doubt, which counts for the person.
         """
-        return _is_by_us(await self._newest(number, asked), held, since)
+        return _is_by_us(await self._newest(number, request_label), held, since)
 
     async def _newest(self, number: int, label: str) -> LabelEvent | None:
         events = await self._issues.label_events(number)
