@@ -34,11 +34,11 @@ def process_of(
     environment: Mapping[str, str],
     *,
     name: str | None = None,
-    plays: frozenset[str] = frozenset(),
+    roles: frozenset[str] = frozenset(),
 ) -> Iterator[Process]:
     """One agent's process; the same settings and `name` again are the same agent restarted."""
     with StateDirectory(settings.state_dir).open().claim_identity(role, name) as identity:
-        yield Process(settings, role, clock, identity, environment, plays)
+        yield Process(settings, role, clock, identity, environment, roles)
 
 
 @asynccontextmanager

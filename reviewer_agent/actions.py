@@ -340,4 +340,4 @@ def _more(held: Held, trailer: str, state: str) -> tuple[tuple[str, str], ...]:
 
 
 def _soon(held: Held, reason: str) -> Wait:
-    return Wait(reason, held.server_now() + timedelta(seconds=held.claimant.terms.heartbeat))
+    return Wait(reason, held.server_now() + timedelta(seconds=held.claimant.times.heartbeat))

@@ -60,16 +60,18 @@ class Reviewer:
 
     role = Role.REVIEWER
 
-    def __init__(self, forge: Forge, port: Port, claimant: Claimant, drafts: PendingReviews, policy: Policy) -> None:
+    def __init__(
+        self, forge: Forge, port: Port, claimant: Claimant, pending_reviews: PendingReviews, policy: Policy
+    ) -> None:
         self._forge = forge
         self._claims = Claims(Role.REVIEWER, port, claimant)
-        self._drafts = drafts
+        self._pending_reviews = pending_reviews
         self._policy = policy
         self._lost = LostLabels(forge.issues, forge.labels, policy.names, claimant.accounts, before)
         self._handover = Actions(forge, policy)
-        demand = ReviewRequest(forge, port, claimant.accounts, policy.names, claimant.siblings)
+        demand = ReviewRequest(forge, port, claimant.accounts, policy.names, claimant.other_accounts)
         reader = Reader(claimant.keys, claimant.accounts)
-        self._observer = Observer(forge, demand, drafts.library.source, reader, policy)
+        self._observer = Observer(forge, demand, pending_reviews.library.source, reader, policy)
         self._recollection = PreviousFindings(forge.reviews, reader, self._observer.requests)
         self._merging = Merging(forge, self._observer, self._handover, policy)
         self._issue_labels = IssueLabels(forge.replies, policy.names, policy.exclude)
@@ -175,7 +177,7 @@ class Reviewer:
         seen = self._read_cache.take(number)
         return (
             seen
-            if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and self._drafts.of(held) is not None)
+            if stage is Stage.IN_REVIEW or (stage is Stage.APPROVED and self._pending_reviews.of(held) is not None)
             else None
         )
 
@@ -198,7 +200,7 @@ class Reviewer:
             case Action.WAIT | Action.COOL | Action.HAND_OVER | Action.PARK:
                 return await self._wait(action, held, seen)
             case Action.GIVE_UP_ON_ROUNDS | Action.GIVE_UP_ON_REVIEWS | Action.GIVE_UP_ON_SIZE:
-                raise given_up(action, held.fence, self._drafts.of(held))
+                raise given_up(action, held.fence, self._pending_reviews.of(held))
             case Action.FINISH | Action.WITHDRAW | Action.HAND_BACK | Action.SHOW_HALT:
                 return await self._end(action, held, seen.pull_request)
             case _:
@@ -219,7 +221,7 @@ class Reviewer:
     async def _go_on(self, action: Action, held: Held, seen: Snapshot) -> None:
         """Make the moves after which the next look decides."""
         if action is Action.REOPEN:
-            await self._drafts.library.bring(seen.pull_request)
+            await self._pending_reviews.library.bring(seen.pull_request)
             await self._handover.reopen(held, seen.pull_request)
         elif action is Action.READ_ANEW:
             await self._handover.read_anew(held, seen)
@@ -259,7 +261,7 @@ class Reviewer:
         """Review with at most two paid calls for one commit; the verdict is dropped if the head has moved meanwhile."""
         if not held.fence.phase:  # set where a person has asked for one more, of a commit that has one
             look(held, creation_name(held.fence.work_head))  # before anything is paid for
-        draft = await self._drafts.made(held, seen.pull_request, self._observer, self._recollection)
+        draft = await self._pending_reviews.made(held, seen.pull_request, self._observer, self._recollection)
         one_look.renew()  # what was read before a paid call is old
         if draft is None:
             why = await self._observer.held_up(seen.pull_request)
@@ -272,7 +274,7 @@ class Reviewer:
         if held.fence.phase:  # what comes now is the review that a person had asked for once more
             await advance(held, FenceChange(phase=""))
         verdict = await self._handover.submit(held, draft)
-        await self._handover.resolve(held, self._drafts.settled(held))
+        await self._handover.resolve(held, self._pending_reviews.settled(held))
         await self._handover.hide_outdated(held, verdict)
         # Decided here: a list of reviews read next could still lack this one, and it would be paid for again.
         seen = replace(seen, fence=held.fence, verdict=verdict)

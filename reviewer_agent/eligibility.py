@@ -68,7 +68,7 @@ class Eligibility:
 
     async def wish(self, view: LockView, pull_request: PullRequest, changed: datetime) -> Intent | Skip:
         """Return what to claim the viewed pull request for, or why not; by lists it was last `changed` then."""
-        terms = self._claimant.terms
+        terms = self._claimant.times
         barred = excluded(pull_request.labels, self._policy.exclude)  # the list may be older than this reading
         if pull_request.open and pull_request.draft:  # its author says that it is not finished, whatever the label
             return Skip("it is a draft: its author marks it as ready for review", UNTIL_NEWS)
@@ -125,7 +125,7 @@ class Eligibility:
             still = reason if same and await self._observer.is_red(fence, pull_request) else None
         if still is not reason:  # gone, or something else by now, which a claim tells
             return None
-        return Skip(str(still), self._claimant.terms.heartbeat)
+        return Skip(str(still), self._claimant.times.heartbeat)
 
     async def _something_to_do(self, wish: Intent, view: LockView) -> Intent | Skip:
         """Return `wish` if something can be done about an approved pull request, else a skip: an ACK is noise."""
@@ -149,7 +149,7 @@ class Eligibility:
 
     async def _nothing_to_do(self, seen: Snapshot) -> Skip | None:
         """Return a skip with the reason; None if people have not been told yet, because that is worth a claim."""
-        reason, terms = first_blocker(seen), self._claimant.terms
+        reason, terms = first_blocker(seen), self._claimant.times
         if reason not in PASSING and (reason is Blocker.BASE_RED) is not _told_of_red_base(seen.fence):
             return None
         if reason in TOLD_ANEW and not await self._has_told(seen, reason):

@@ -18,14 +18,14 @@ class ReviewRequest:
     """Reads from GitHub who set the label, and from the worker's fence whose commit the head is."""
 
     def __init__(
-        self, forge: Forge, port: Port, accounts: Collection[int], names: Labels, siblings: Collection[int] = ()
+        self, forge: Forge, port: Port, accounts: Collection[int], names: Labels, other_accounts: Collection[int] = ()
     ) -> None:
-        """Use the engine's `accounts`; what `siblings`, its other agents' accounts, ask for is in their fences."""
+        """Use the engine's `accounts`; what `other_accounts`, those of its other agents, ask for is in their fences."""
         self._forge = forge
         self._port = port
         self._accounts = accounts
         self._names = names
-        self._siblings = siblings
+        self._other_accounts = other_accounts
 
     async def first(self, pull_request: PullRequest, fence: Fence | None) -> bool:
         """Return whether somebody with write access set the label that a claim would begin with, for this review.
@@ -65,7 +65,7 @@ class ReviewRequest:
         return account.id in self._accounts or await self._may_ask(account)
 
     async def _may_ask(self, account: Account) -> bool:
-        if account.id in self._accounts and account.id not in self._siblings:
+        if account.id in self._accounts and account.id not in self._other_accounts:
             return True  # ours, so that it may write is known
         return (await self._forge.people.permission(account.login)).may_write
 

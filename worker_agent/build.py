@@ -83,7 +83,9 @@ def build(parts: Parts) -> Agent:
     bench = bench_of(parts, policy)
     base_runs = BaseRuns(settings.state_dir / "base-runs" / name.replace("/", "__"))
     claimant = parts.claimant
-    trust_filter = TrustFilter(TrustedWriters(parts.people, claimant.accounts, claimant.siblings), policy.intake.bots)
+    trust_filter = TrustFilter(
+        TrustedWriters(parts.people, claimant.accounts, claimant.other_accounts), policy.intake.bots
+    )
     listening = Listening(parts.comments, trust_filter)
     session = CodingSession(phase_commits, parts.coder, bench, Prompts(PROMPTS), policy, base_runs).listens(listening)
     session.hooked(hooks).ruled(RepositoryRuleReader(parts.configured, settings.backends(parts.configured)))
@@ -177,7 +179,7 @@ def policy_of(parts: Parts) -> Policy:
             limits=parts.limits,
             repair=repair_of(settings),
             phases={**PHASES, **{CoderCall(call): role for call, role in settings.phases.items()}},
-            plays=parts.plays,
+            roles=parts.roles,
         ),
     )
 

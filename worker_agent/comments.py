@@ -127,10 +127,10 @@ def handed_over(fence: Fence) -> Status:
     return Status(f"CI is green; #{fence.pr} waits for review.", _where(fence), _data(fence))
 
 
-def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequence[str] = ()) -> Status:
+def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, attempts: Sequence[str] = ()) -> Status:
     """Return the status that asks for a maintainer; the advice depends on whether a pull request exists.
 
-    `tries` is what was tried before, one line of Markdown each.
+    `attempts` is what was tried before, one line of Markdown each.
     """
     again = f"set the label `{names.of(Stage.READY)}` on the issue again to start over"
     if fence.pr:
@@ -139,7 +139,7 @@ def given_up(fence: Fence, error: Blocked, kept: str, names: Labels, tries: Sequ
     left = f"{kept}; {error.kept}" if error.kept else kept
     todo = error.advice if "/retry" in error.advice else f"{_first(error)}then {again}."
     lines = [f"**What was kept:** {left}", f"**What to do:** {todo}"]
-    lines += ["**What was tried:**\n\n" + "\n".join(f"- {one}" for one in tries)] if tries else []
+    lines += ["**What was tried:**\n\n" + "\n".join(f"- {one}" for one in attempts)] if attempts else []
     lines += [error.diagnosis] if error.diagnosis else []
     lines += [offered(Track.SPECIFICATION, fence.stage)]
     rows = (*_where(fence), ("Category", error.category), ("Failed runs", fence.failures or "none"))

@@ -43,10 +43,10 @@ CLOCK = timedelta(seconds=2)
 class Handover:
     """The worker's effects on issues and pull requests; every one is convergent."""
 
-    def __init__(self, forge: Forge, policy: Policy, tries: AttemptHistory, remaining: BranchExistence) -> None:
+    def __init__(self, forge: Forge, policy: Policy, attempts: AttemptHistory, remaining: BranchExistence) -> None:
         self._forge = forge
         self._policy = policy
-        self._tries = tries
+        self._attempts = attempts
         self._remaining = remaining
         self._start_label = StartLabel(forge.issues, forge.labels, policy.names)
         self.titles = Titles(forge.issues, shown=policy.intake.title_attempts)
@@ -190,7 +190,7 @@ class Handover:
         await self._unassign(held)
 
     async def _given_up(self, fence: Fence, error: Blocked) -> Status:
-        return comments.given_up(fence, error, _kept(fence), self._policy.names, await self._tries.before(fence))
+        return comments.given_up(fence, error, _kept(fence), self._policy.names, await self._attempts.before(fence))
 
     async def pass_on(self, held: Held, role: str) -> Ended:
         """Name the next step's role in the fence and release the item; an agent with that role continues from there."""

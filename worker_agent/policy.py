@@ -107,7 +107,7 @@ class RunPolicy:
     limits: RunLimits = field(default_factory=RunLimits)
     repair: RoleOverride = REPAIR
     phases: Mapping[CoderCall, str] = field(default_factory=lambda: PHASES)
-    plays: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
 
     def limits_of(self, call: CoderCall) -> RunLimits:
         """Return the limits of one run of this call."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shared.llm.port import CoderCall
-from shared.llm.role_router import plays
+from shared.llm.role_router import has_role
 from shared.lock.claim import Intent
 from shared.lock.record import Fence
 from shared.workflow import Stage
@@ -33,15 +33,15 @@ def passed_on(action: Action, policy: Policy) -> str:
     """Return the role that a step is left to because this agent does not play it; empty if the agent takes the step."""
     call = _CALLS.get(action)
     role = "" if call is None else policy.runs.phases[call]
-    return "" if not role or plays(policy.runs.plays, role) else role
+    return "" if not role or has_role(policy.runs.roles, role) else role
 
 
 def refusal(wish: Intent, fence: Fence | None, policy: Policy) -> str:
     """Return the reason why another role has the next step, else an empty text. The fence's role goes first."""
-    if wish.stage is not Stage.IMPLEMENTING or not policy.runs.plays:
+    if wish.stage is not Stage.IMPLEMENTING or not policy.runs.roles:
         return ""
     continues = fence is not None and (fence.stage, fence.phase) == (wish.stage, wish.phase)
     named = fence.next_role if fence is not None and continues else ""
     call = _BEGINS.get(wish.phase or Phase.RED)
     role = named or ("" if call is None else policy.runs.phases[call])
-    return "" if not role or plays(policy.runs.plays, role) else f"its next step is for the role {role}"
+    return "" if not role or has_role(policy.runs.roles, role) else f"its next step is for the role {role}"

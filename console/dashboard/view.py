@@ -160,10 +160,10 @@ class DashboardView:
         return f"({len(self.mine)}) Workflow Engine" if self.mine else "Workflow Engine"
 
 
-def view(shown: Shown, terms: DashboardSettings, machine: Machine) -> DashboardView:
+def view(shown: Shown, settings: DashboardSettings, machine: Machine) -> DashboardView:
     """Return the page's values from the data that was read."""
     found = cards(shown.boards)
-    views = [(card.place, _card(card, terms)) for card in found]
+    views = [(card.place, _card(card, settings)) for card in found]
     mine = tuple(one for place, one in reversed(views) if place is Place.PERSON)  # who waits longest comes first
     lanes = tuple((str(lane), tuple(one for place, one in views if place is lane)) for lane in LANES)
     return DashboardView(
@@ -173,14 +173,14 @@ def view(shown: Shown, terms: DashboardSettings, machine: Machine) -> DashboardV
         paused=plain(machine.paused),
         mine=mine,
         lanes=lanes,
-        merged=tuple(_merged(shown.boards, terms)),
-        agents=tuple(_agents(shown.boards, terms, machine)),
+        merged=tuple(_merged(shown.boards, settings)),
+        agents=tuple(_agents(shown.boards, settings, machine)),
         spending=tuple((board.repository, board.spent) for board in shown.boards if board.spent is not None),
-        events=tuple(_event(event, terms) for event in shown.events),
+        events=tuple(_event(event, settings) for event in shown.events),
         event_trouble=plain(shown.trouble),
-        first_steps=tuple(_first_steps(shown.boards, terms)),
+        first_steps=tuple(_first_steps(shown.boards, settings)),
         repositories=tuple(board.repository for board in shown.boards),
-        interval=terms.interval,
+        interval=settings.interval,
     )
 
 
@@ -199,9 +199,9 @@ def _figures(shown: Shown, found: Sequence[Card]) -> Iterator[Figure]:
     yield Figure("Cost", f"${used:,.2f}", f"of ${limit:,.0f} in 24 hours", "#spending", used / limit if limit else 1.0)
 
 
-def _card(card: Card, terms: DashboardSettings) -> CardView:
+def _card(card: Card, settings: DashboardSettings) -> CardView:
     board, lead, now = card.board, card.lead, card.now
-    site = terms.sites.get(board.repository, "")
+    site = settings.sites.get(board.repository, "")
     asking = next((row for row in (now, lead) if row.needs_a_person), now)
     held = now if now.holder else lead
     said = {verb for row in card.rows for verb in row.commands if verb not in orders(row)}
@@ -247,9 +247,9 @@ def _buttons(card: Card) -> Iterator[Button]:
             yield Button(verb, label, row.number, str(row.stage), since(row), question, what)
 
 
-def _merged(boards: Iterable[Board], terms: DashboardSettings) -> Iterator[MergedView]:
+def _merged(boards: Iterable[Board], settings: DashboardSettings) -> Iterator[MergedView]:
     for board in boards:
-        site = terms.sites.get(board.repository, "")
+        site = settings.sites.get(board.repository, "")
         for one in board.merged:
             title = plain(one.title)
             yield MergedView(
@@ -261,7 +261,7 @@ def _merged(boards: Iterable[Board], terms: DashboardSettings) -> Iterator[Merge
             )
 
 
-def _agents(boards: Sequence[Board], terms: DashboardSettings, machine: Machine) -> Iterator[AgentView]:
+def _agents(boards: Sequence[Board], settings: DashboardSettings, machine: Machine) -> Iterator[AgentView]:
     """Those of this machine, with their own sentence, then those that are known by their locks alone."""
     held: dict[str, list[tuple[Board, ItemRow]]] = {}
     for board in boards:
@@ -277,13 +277,13 @@ def _agents(boards: Sequence[Board], terms: DashboardSettings, machine: Machine)
             name,
             f"this machine, process {own.pid}" if own is not None else "another machine",
             plain(own.doing) if own is not None else "",
-            tuple(_link(row, terms.sites.get(board.repository, "")) for board, row in items),
+            tuple(_link(row, settings.sites.get(board.repository, "")) for board, row in items),
             ago(max(spans)) if spans else "",
         )
 
 
-def _event(event: Event, terms: DashboardSettings) -> EventView:
-    site, number = terms.sites.get(event.repository, ""), event.pull or event.issue
+def _event(event: Event, settings: DashboardSettings) -> EventView:
+    site, number = settings.sites.get(event.repository, ""), event.pull or event.issue
     track = Track.PULL_REQUEST if event.pull else Track.SPECIFICATION
     link = Link("", number, "", _url(track, number, site)) if number else None
     at = event.at.astimezone(UTC)
@@ -295,9 +295,9 @@ def _clock(at: datetime) -> str:
     return f"{at:%H:%M:%S}"
 
 
-def _first_steps(boards: Iterable[Board], terms: DashboardSettings) -> Iterator[FirstStep]:
+def _first_steps(boards: Iterable[Board], settings: DashboardSettings) -> Iterator[FirstStep]:
     for board in boards:
-        site = terms.sites.get(board.repository, "")
-        label = terms.story_labels.get(board.repository, "story")
+        site = settings.sites.get(board.repository, "")
+        label = settings.story_labels.get(board.repository, "story")
         if not board.complaint:
             yield FirstStep(board.repository, label, f"{site}/issues/new?labels={label}" if site else "")

@@ -15,7 +15,7 @@ from config.settings import Settings
 from console.doctor.context import Machine
 from console.doctor.finding import failed, healthy, only_passing
 from console.doctor.machine import change_it
-from console.doctor.probes import examine
+from console.doctor.probes import findings_of
 from console.doctor.report import as_json, show
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, OK
@@ -47,7 +47,7 @@ def examined(options: DoctorOptions, environment: Mapping[str, str]) -> int:
         return MISCONFIGURED
     machine = Machine(settings, completed(settings, environment), RealClock(), options.quick)
     roles = AGENTS if options.agent is None else frozenset({options.agent})
-    findings = anyio.run(examine, machine, roles)
+    findings = anyio.run(findings_of, machine, roles)
     if options.json:
         sys.stdout.write(f"{as_json(findings)}\n")
     else:

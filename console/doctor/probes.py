@@ -246,40 +246,40 @@ OF_IDENTITY: tuple[Probe, ...] = (
 """Probes whose result depends on the identity."""
 
 
-async def examine(patient: Machine, roles: frozenset[Role] = AGENTS) -> list[Finding]:
+async def findings_of(context: Machine, roles: frozenset[Role] = AGENTS) -> list[Finding]:
     """Return all findings for these agents, on this machine and on GitHub."""
     found: list[Finding] = []
     for probe in OF_MACHINE:
-        found += await _safely(probe.__name__.replace("_", " "), "", probe(patient))
+        found += await _safely(probe.__name__.replace("_", " "), "", probe(context))
     accounts: list[Account] = []
-    async with web_session(patient.settings, patient.environment) as session:
-        for number, group in enumerate(identities(patient, roles)):
-            found += await _identity(patient, session, group, accounts, first=number == 0)
+    async with web_session(context.settings, context.environment) as session:
+        for number, group in enumerate(identities(context, roles)):
+            found += await _identity(context, session, group, accounts, first=number == 0)
     if roles == AGENTS and accounts:
-        found.append(account.two_accounts(patient.settings, accounts))
+        found.append(account.two_accounts(context.settings, accounts))
     return found
 
 
-def identities(patient: Machine, roles: frozenset[Role]) -> list[frozenset[Role]]:
+def identities(context: Machine, roles: frozenset[Role]) -> list[frozenset[Role]]:
     """The agents that share an account: the reviewer may have one of its own."""
-    alone = roles & {Role.REVIEWER} if account.reviews_alone(patient.settings) else frozenset()
+    alone = roles & {Role.REVIEWER} if account.reviews_alone(context.settings) else frozenset()
     return [group for group in (roles - alone, alone) if group]
 
 
 async def _identity(
-    patient: Machine, session: aiohttp.ClientSession, roles: frozenset[Role], accounts: list[Account], *, first: bool
+    context: Machine, session: aiohttp.ClientSession, roles: frozenset[Role], accounts: list[Account], *, first: bool
 ) -> list[Finding]:
     """One identity in all repositories; its account is added to `accounts`."""
     found: list[Finding] = []
     try:
-        async with acting(patient, session, roles) as (process, known):
+        async with acting(context, session, roles) as (process, known):
             me = next(iter(known.values()))
             accounts.append(me.account)
             found.append(account.signed_in(me.account, roles))
             if first:
                 found.append(account.clock(me.github))
             for name, signed in known.items():
-                found += await _repository(patient, process, name, signed, roles, first=first)
+                found += await _repository(context, process, name, signed, roles, first=first)
     except Transient as error:
         found.append(unanswered("token", str(error)))
     except EngineError as error:
@@ -289,20 +289,20 @@ async def _identity(
 
 @asynccontextmanager
 async def acting(
-    patient: Machine, session: aiohttp.ClientSession, roles: frozenset[Role]
+    context: Machine, session: aiohttp.ClientSession, roles: frozenset[Role]
 ) -> AsyncIterator[tuple[Process, Mapping[str, SignedIn]]]:
     """Sign in from a state directory that is removed again: no agent's own identity is touched."""
     role = next(iter(sorted(roles)))
-    within = _scratch(patient.settings.state_dir)
-    with visitor(patient.settings, patient.environment, patient.clock, role, within=within) as process:
+    within = _scratch(context.settings.state_dir)
+    with visitor(context.settings, context.environment, context.clock, role, within=within) as process:
         async with signed_in(process, session) as known:
             yield process, known
 
 
 async def _repository(
-    patient: Machine, process: Process, name: str, me: SignedIn, roles: frozenset[Role], *, first: bool
+    context: Machine, process: Process, name: str, me: SignedIn, roles: frozenset[Role], *, first: bool
 ) -> list[Finding]:
-    configured = next(one for one in patient.settings.repositories if one.name == name)
+    configured = next(one for one in context.settings.repositories if one.name == name)
     try:
         seen = await People(me.github, name).repository()
     except Misconfigured as error:
@@ -316,7 +316,7 @@ async def _repository(
     if seen.archived:
         sentence = "Nothing can be tried in an archived repository."
         return [*found, skipped("everything else", sentence, repository.UNARCHIVE, seen.full_name)]
-    visit = visit_of(Visitor(patient, process, me, roles), configured, seen)
+    visit = visit_of(Visitor(context, process, me, roles), configured, seen)
     for probe in (*OF_IDENTITY, *OF_REPOSITORY) if first else OF_IDENTITY:
         found += await _safely(probe.__name__.replace("_", " "), seen.full_name, probe(visit))
     return found

@@ -58,7 +58,7 @@ async def _backend(machine: Machine, name: str, spec: CliSpec) -> Finding:
         chosen = await newest(name, command, machine.settings.state_dir, environment)
         with anyio.fail_after(PROGRAM_SECONDS):
             probe = Probe(chosen.path, machine.environment, environment, lambda: _launcher(machine, environment))
-            found = await spec.examine(probe)
+            found = await spec.probe(probe)
     except Misconfigured as error:
         return failed(name, str(error), step)
     except TimeoutError:

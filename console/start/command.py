@@ -15,7 +15,7 @@ from config.state import StateDirectory
 from console.doctor import machine
 from console.doctor.context import Machine
 from console.doctor.finding import Finding, Status, healthy
-from console.doctor.probes import examine
+from console.doctor.probes import findings_of
 from console.doctor.programs import sandbox
 from console.doctor.report import total
 from console.init.command import InitOptions, initialise
@@ -174,7 +174,7 @@ def _write(draft: Draft, *, comments: bool) -> None:
 def _examined(patient: Machine) -> None:
     """The doctor; its test run is left out, because the tests have just run. Raises what failed."""
     show("Examining everything once ...")
-    found: Sequence[Finding] = anyio.run(examine, patient)
+    found: Sequence[Finding] = anyio.run(findings_of, patient)
     found = [one for one in found if one.status is not Status.SKIP and one.subject != "CI"]  # that was told before
     if not healthy(found):
         raise refusal(list(found))

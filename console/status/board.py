@@ -29,27 +29,27 @@ _WORKERS = HALTED | {Stage.READY, Stage.IMPLEMENTING, Stage.TESTING}
 """Stages of the worker's fence in which the pull request belongs to the worker."""
 
 
-def rows(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[ItemRow, ...]:
+def rows(seen: RepositorySnapshot, settings: BoardSettings) -> tuple[ItemRow, ...]:
     """One row for each open item that the engine has to do with, what waits for a person first.
 
     Then stories, specifications and pull requests, each by number.
     """
-    fold = _Fold(seen, terms)
+    fold = _Fold(seen, settings)
     found = [row for issue in seen.issues if (row := fold.row(issue)) is not None]
     return tuple(sorted(found, key=lambda row: (not row.needs_a_person, _ORDER.index(row.track), row.number)))
 
 
-def heads(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[str, ...]:
+def heads(seen: RepositorySnapshot, settings: BoardSettings) -> tuple[str, ...]:
     """The commits of open pull requests for whose checks the board asks: those that their fences name."""
-    fold = _Fold(seen, terms)
+    fold = _Fold(seen, settings)
     fences = (fold.fence_of(issue)[1] for issue in seen.issues if issue.is_pull_request)
     named = (fence for fence in fences if fence is not None and fence.stage not in TERMINAL)
     return tuple(dict.fromkeys(fence.work_head for fence in named if fence.work_head))
 
 
-def claimed(seen: RepositorySnapshot, terms: BoardSettings) -> tuple[int, ...]:
+def claimed(seen: RepositorySnapshot, settings: BoardSettings) -> tuple[int, ...]:
     """Return the ids of the ACK comments of open items whose fences are not final: their agents may hold them."""
-    fold = _Fold(seen, terms)
+    fold = _Fold(seen, settings)
     fences = (fold.fence_of(issue)[1] for issue in seen.issues)
     return tuple(sorted({f.ack_id for f in fences if f is not None and f.ack_id and f.stage not in TERMINAL | HALTED}))
 
@@ -63,16 +63,16 @@ class _Lease:
 class _Fold:
     """One look at one repository."""
 
-    def __init__(self, seen: RepositorySnapshot, terms: BoardSettings) -> None:
+    def __init__(self, seen: RepositorySnapshot, settings: BoardSettings) -> None:
         self._seen = seen
-        self._terms = terms
+        self._settings = settings
         self._open = {issue.number: issue for issue in seen.issues}
         workers = (fence for key, fence in seen.fences.items() if key.kind is Role.WORKER and fence.pr)
         self._of_pull: Mapping[int, Fence] = {fence.pr: fence for fence in workers}
 
     def row(self, issue: Issue) -> ItemRow | None:
         """The row of one open item; None for what is none of the engine's business."""
-        labels = self._terms.names.read(issue.labels)
+        labels = self._settings.names.read(issue.labels)
         track, fence = self.fence_of(issue, labels)
         if not (labels.story or labels.stages or labels.flags or (fence and fence.stage not in TERMINAL)):
             return None
@@ -105,9 +105,9 @@ class _Fold:
 
     def _decision(self, row: ItemRow, fence: Fence | None) -> Decision | None:
         """Return the decision that a person has made since the fence asked for it."""
-        if row.track is Track.STORY and self._terms.at_terminal:
+        if row.track is Track.STORY and self._settings.at_terminal:
             return None
-        if row.stage is Stage.APPROVED and self._terms.merge == "never":
+        if row.stage is Stage.APPROVED and self._settings.merge == "never":
             return None
         return latest_decision(row.track, row.stage, fence, self._seen.comments)
 
@@ -118,7 +118,7 @@ class _Fold:
             if working is not None and working.stage in _WORKERS:
                 return Track.PULL_REQUEST, working
             return Track.PULL_REQUEST, self._fence(Role.REVIEWER, issue.number) or working
-        story = (labels or self._terms.names.read(issue.labels)).story
+        story = (labels or self._settings.names.read(issue.labels)).story
         if story:
             return Track.STORY, self._fence(Role.PLANNER, issue.number)
         return Track.SPECIFICATION, self._fence(Role.WORKER, issue.number)
@@ -138,7 +138,7 @@ class _Fold:
         row = replace(row, story=read(issue.body).part_of or 0)
         if fence is None:
             return row
-        row = replace(row, attempts=(fence.attempt, self._terms.max_attempts))
+        row = replace(row, attempts=(fence.attempt, self._settings.max_attempts))
         if fence.pr not in self._open:
             return row
         stage = labels.stage if labels.stage not in {None, Stage.NEW} else fence.stage
@@ -159,22 +159,22 @@ class _Fold:
             related=issue.blocked_by,
             pull_request=row.pull_request,
             passed_over=self._passed_over(row, issue, beside, fence),
-            merging=merging(self._terms.merge, unmerged(issue, beside, self._terms), row.ci, word),
+            merging=merging(self._settings.merge, unmerged(issue, beside, self._settings), row.ci, word),
             unasked=row.track is Track.PULL_REQUEST and word.get("why") in UNASKED,
             ours=bool(row.issue) or row.track is not Track.PULL_REQUEST,
         )
 
     def _needed(self, row: ItemRow, issue: Issue) -> tuple[int, ...]:
         """Return the issues that come first: by the text, and before it is begun one that names the same files."""
-        sharing = find_sharing(row.number, issue.files, self._seen.issues, self._terms.names)
+        sharing = find_sharing(row.number, issue.files, self._seen.issues, self._settings.names)
         behind = (sharing.on,) if sharing is not None and row.stage is Stage.READY else ()
         return (*read(issue.body).depends_on, *behind)
 
     def _passed_over(self, row: ItemRow, issue: Issue, beside: Issue | None, fence: Fence | None) -> str:
-        if row.stage is Stage.APPROVED and self._terms.merge == "never":
+        if row.stage is Stage.APPROVED and self._settings.merge == "never":
             return ""  # no agent has anything to do with it
         taken_up = fence is not None and fence.stage not in TERMINAL
-        return passed_over(issue, beside, self._terms, begun=bool(row.pull_request), taken_up=taken_up)
+        return passed_over(issue, beside, self._settings, begun=bool(row.pull_request), taken_up=taken_up)
 
     def _word(self, fence: Fence | None) -> Mapping[str, object]:
         """Return the reviewer's data about the commit that the fence names, from its status comment."""
@@ -191,7 +191,7 @@ class _Fold:
             live = comment is not None and ack is not None and ack.live(self._seen.at) and ack.nonce == fence.nonce
             return _Lease(fence.agent, comment.created_at) if live and comment is not None else _Lease()
         seen_at = max(fence.stamped, comment.updated_at if comment is not None else fence.stamped)
-        if self._seen.at - seen_at >= self._terms.timeout:
+        if self._seen.at - seen_at >= self._settings.timeout:
             return _Lease()
         ours = ack is not None and ack.nonce == fence.nonce
         return _Lease(fence.agent, datetime.fromtimestamp(ack.millis / 1000, UTC) if ack and ours else fence.at)
@@ -209,46 +209,48 @@ def _stage(labels: StageLabels, fence: Fence | None) -> Stage:
     return shown if again and shown is not None else fence.stage
 
 
-def passed_over(item: Issue, issue: Issue | None, terms: BoardSettings, *, begun: bool, taken_up: bool = False) -> str:
+def passed_over(
+    item: Issue, issue: Issue | None, settings: BoardSettings, *, begun: bool, taken_up: bool = False
+) -> str:
     """Return the person's step before any agent takes `item`; empty when none is needed.
 
     `issue` is the one that a pull request implements. `begun`: it has a pull request, so no label has to ask for it.
     `taken_up`: an agent has begun it, so it does not matter who is assigned.
     """
-    if found := _among(item.labels, terms.exclude):
+    if found := _among(item.labels, settings.exclude):
         return f"take the label '{found[0]}' off"
-    if issue is not None and (found := _among(issue.labels, terms.exclude)):
+    if issue is not None and (found := _among(issue.labels, settings.exclude)):
         return f"take the label '{found[0]}' off #{issue.number}"
-    if not taken_up and not item.is_pull_request and (told := _assigned(item, terms)):
+    if not taken_up and not item.is_pull_request and (told := _assigned(item, settings)):
         return told
     if item.draft:
         return "mark it as ready for review: it is a draft"
-    if begun or item.is_pull_request or not terms.include or _among(item.labels, terms.include):
+    if begun or item.is_pull_request or not settings.include or _among(item.labels, settings.include):
         return ""
-    wanted = ", ".join(f"'{label}'" for label in terms.include)
-    return f"give it the label {wanted}" if len(terms.include) == 1 else f"give it one of the labels {wanted}"
+    wanted = ", ".join(f"'{label}'" for label in settings.include)
+    return f"give it the label {wanted}" if len(settings.include) == 1 else f"give it one of the labels {wanted}"
 
 
-def _assigned(item: Issue, terms: BoardSettings) -> str:
-    if terms.own is None:
+def _assigned(item: Issue, settings: BoardSettings) -> str:
+    if settings.own is None:
         return ""
-    own = {login.casefold() for login in terms.own}
-    if terms.invited and terms.invited.casefold() in {one.login.casefold() for one in item.assignees}:
+    own = {login.casefold() for login in settings.own}
+    if settings.invited and settings.invited.casefold() in {one.login.casefold() for one in item.assignees}:
         return ""
     return assigned(item, lambda one: one.login.casefold() in own)
 
 
-def unmerged(item: Issue, issue: Issue | None, terms: BoardSettings) -> str:
+def unmerged(item: Issue, issue: Issue | None, settings: BoardSettings) -> str:
     """Return the person's step because labels bar the engine's merge, whatever is ordered; empty without any."""
-    if found := _holding(item, Flag, terms):
+    if found := _holding(item, Flag, settings):
         return f"merge it, or take '{found[0]}' off"
-    if issue is not None and (found := _holding(issue, HOLDING_OF_ISSUE, terms)):
+    if issue is not None and (found := _holding(issue, HOLDING_OF_ISSUE, settings)):
         return f"merge it, or take '{found[0]}' off #{issue.number}"
     return ""
 
 
-def _holding(item: Issue, flags: Iterable[Flag], terms: BoardSettings) -> list[str]:
-    return [*_among(item.labels, [terms.names.of(flag) for flag in flags]), *_among(item.labels, terms.barring)]
+def _holding(item: Issue, flags: Iterable[Flag], settings: BoardSettings) -> list[str]:
+    return [*_among(item.labels, [settings.names.of(flag) for flag in flags]), *_among(item.labels, settings.barring)]
 
 
 def _among(labels: Iterable[str], named: Collection[str]) -> list[str]:

@@ -97,18 +97,18 @@ class TaskRun:
             f"Another process has worked on the task {now.id} meanwhile (now: {now.state}), so nothing was begun here."
         )
 
-    async def _gone_through(self, site: TaskPlace, lab: Lab) -> Task:
-        task, repository = site.task, lab.at(site.name)
+    async def _gone_through(self, place: TaskPlace, lab: Lab) -> Task:
+        task, repository = place.task, lab.at(place.name)
         resume.reword(lab, task.order)
         if task.state in STOPPED or await resume.outdated(repository):
             task = await self._taken_up(task, lab)
-            site = replace(site, task=task)
+            place = replace(place, task=task)
         try:
-            outcome = await self._work(site, lab, repository)
+            outcome = await self._work(place, lab, repository)
             if outcome.state is not State.APPROVED and await resume.outdated(repository):
                 task = await self._taken_up(task, lab)  # who was at work has stopped at the new text
-                site = replace(site, task=task)
-                outcome = await self._work(site, lab, repository)
+                place = replace(place, task=task)
+                outcome = await self._work(place, lab, repository)
         finally:
             with anyio.CancelScope(shield=True):
                 task = await self._reckoned(task, repository)
@@ -125,27 +125,27 @@ class TaskRun:
         before = len(reviews(lab.at(task.order.name)))
         return self._recorded(replace(task, state=State.WORKING, sentence="", before=before))
 
-    async def _work(self, site: TaskPlace, lab: Lab, repository: RepositoryRecord) -> TaskOutcome:
+    async def _work(self, place: TaskPlace, lab: Lab, repository: RepositoryRecord) -> TaskOutcome:
         """Let the agents work until it has ended; nobody is started when it has."""
         found = await ended(repository)
         if found is not None:
             return found
         with self.progress.watched():
-            async with site.agents(lab) as loops, anyio.create_task_group() as group:
+            async with place.agents(lab) as loops, anyio.create_task_group() as group:
                 for loop in loops:
                     group.start_soon(loop.run, anyio.Event())
-                outcome = await self._watched(site, repository, loops)
+                outcome = await self._watched(place, repository, loops)
                 group.cancel_scope.cancel()
         return outcome
 
-    async def _watched(self, site: TaskPlace, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> TaskOutcome:
-        clock, trail, waits = RealClock(), EventReader(site.place), ""
+    async def _watched(self, place: TaskPlace, repository: RepositoryRecord, loops: tuple[Loop, ...]) -> TaskOutcome:
+        clock, trail, waits = RealClock(), EventReader(place.place), ""
         quiet_since, seen = clock.boot(), await trail.news()
         while True:
             if (found := await ended(repository)) is not None:
                 self.progress.follow(await trail.news())
                 return found
-            check_disk_space(site.place)
+            check_disk_space(place.place)
             if any(loop.busy or loop.resting for loop in loops) or locks.held(repository):
                 quiet_since = clock.boot()
             elif clock.boot() - quiet_since > STUCK_SECONDS:
@@ -156,8 +156,8 @@ class TaskRun:
             if news := await trail.news():
                 seen += news
                 self.progress.follow(news)
-                self.records.write(replace(site.task, spent=self._sum(site.task, seen, [])))
-            self.progress.show(self._sum(site.task, seen, []))
+                self.records.write(replace(place.task, spent=self._sum(place.task, seen, [])))
+            self.progress.show(self._sum(place.task, seen, []))
             await clock.sleep(LOOK_SECONDS)
 
     def _sum(self, task: Task, events: list[Event], booked: list[Entry]) -> TaskCost:

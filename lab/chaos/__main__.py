@@ -114,13 +114,13 @@ async def trial(options: ChaosOptions, root: Path) -> list[str]:
 
 
 async def _way(
-    site: TrialHost, wire: WireLog, company: AgentProcesses, weather: FaultSchedule
+    host: TrialHost, wire: WireLog, company: AgentProcesses, weather: FaultSchedule
 ) -> history_checks.HistoryReport:
     """Judge the history of the trial by the server's logs and git."""
-    changes = site.ref_changes()
+    changes = host.ref_changes()
     evidence = history_checks.Evidence(
         changes,
-        await fence_moves(site.repository.bare, changes),
+        await fence_moves(host.repository.bare, changes),
         wire.acks,
         wire.posts,
         frozenset({ENGINE, REVIEWER}),
@@ -133,26 +133,26 @@ async def _way(
 
 
 async def _trouble(
-    site: TrialHost, troubles: Sequence[Trouble], guests: Sequence[str], seconds: float, clock: Clock
+    host: TrialHost, troubles: Sequence[Trouble], guests: Sequence[str], seconds: float, clock: Clock
 ) -> None:
     """Run all troubles at once; the stories and issues appear during the first three quarters."""
     with anyio.move_on_after(seconds):
         async with anyio.create_task_group() as group:
             for trouble in troubles:
                 group.start_soon(trouble)
-            group.start_soon(_tell, site, guests, seconds * 0.75 / len(guests), clock)
-    for name in guests[sum(thread.title.startswith("Greet") for thread in _written(site)) :]:
-        site.tell(name)
+            group.start_soon(_tell, host, guests, seconds * 0.75 / len(guests), clock)
+    for name in guests[sum(thread.title.startswith("Greet") for thread in _written(host)) :]:
+        host.tell(name)
 
 
-async def _tell(site: TrialHost, guests: Sequence[str], pause: float, clock: Clock) -> None:
+async def _tell(host: TrialHost, guests: Sequence[str], pause: float, clock: Clock) -> None:
     for name in guests:
-        site.tell(name)
+        host.tell(name)
         await clock.sleep(pause)
 
 
-def _written(site: TrialHost) -> list[IssueRecord]:
-    threads = site.repository.issues.records.values()
+def _written(host: TrialHost) -> list[IssueRecord]:
+    threads = host.repository.issues.records.values()
     return [one for one in threads if one.author == "ada" and not one.is_pull]
 
 
@@ -167,8 +167,8 @@ def _own_faults(root: Path) -> list[str]:
     return [f"An agent met an error of its own: see {name}." for name, text in texts.items() if "Traceback" in text]
 
 
-def _report(site: TrialHost, counts: Sequence[Counter[str]], seconds: float) -> None:
-    table = verdict.rows(site)
+def _report(host: TrialHost, counts: Sequence[Counter[str]], seconds: float) -> None:
+    table = verdict.rows(host)
     for row in table:
         state = "halted" if row.halted else "open" if row.open else "closed"
         _say(f"#{row.number} {row.title}: {row.pulls} pull request(s), {row.merged} merged, {state}, {row.seconds} s")

@@ -33,7 +33,7 @@ LIVED_SECONDS = 3.0
 class AgentProcesses:
     """All agents of a trial; `counts` are for the report."""
 
-    site: TrialHost
+    host: TrialHost
     variables: Mapping[str, str]
     clock: Clock
     chance: random.Random
@@ -46,11 +46,11 @@ class AgentProcesses:
     async def employ(self, role: Role, name: str, machine: str) -> None:
         """Run one agent for ever, until cancelled."""
         ahead = self.chance.uniform(-CLOCK_ERROR_SECONDS, CLOCK_ERROR_SECONDS)
-        config = self.site.config(machine)
+        config = self.host.config(machine)
         command = (sys.executable, "-m", "lab.chaos.actor", str(role), "--ahead", f"{ahead:.0f}", "--verbose")
         argv = (*command, "--config", str(config), "--agent-id", name)
         while True:
-            started = process.started(argv, cwd=self.site.root, env=self.variables, log=self.site.log(name))
+            started = process.started(argv, cwd=self.host.root, env=self.variables, log=self.host.log(name))
             async with started as child:
                 self.running[name] = (child, self.clock.boot())
                 code = await child.wait()
@@ -63,7 +63,7 @@ class AgentProcesses:
         while True:
             await self.clock.sleep(KILL_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
             if victim := self._one():
-                self.deaths.append((self.site.lab.clock.now(), victim))
+                self.deaths.append((self.host.lab.clock.now(), victim))
                 _send(self.running[victim][0], signal.SIGKILL)
 
     async def stop_at_random(self) -> None:

@@ -20,14 +20,14 @@ _WRITES = ("POST", "PATCH", "PUT", "DELETE")
 class FaultSchedule:
     """Plans one fault after another; `counts` are for the report."""
 
-    site: TrialHost
+    host: TrialHost
     clock: Clock
     chance: random.Random
     counts: Counter[str] = field(default_factory=Counter)
 
     async def blow(self) -> None:
         """Plan faults until cancelled; then drop those that have not happened yet."""
-        faults = self.site.lab.faults
+        faults = self.host.lab.faults
         kinds: tuple[Callable[[], Fault], ...] = (self._storm, self._lost, self._lost_push, self._limit, self._spared)
         try:
             while True:

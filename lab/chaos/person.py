@@ -25,7 +25,7 @@ _NOT_REVIEWED = re.compile(
 class Person:
     """The owner; `counts` are for the report."""
 
-    site: TrialHost
+    host: TrialHost
     clock: Clock
     chance: random.Random
     counts: Counter[str] = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class Person:
         """Push a commit to a branch that has a pull request, now and then, until cancelled."""
         while True:
             await self.clock.sleep(PUSH_EVERY_SECONDS * self.chance.uniform(0.5, 1.5))
-            pulls = self.site.repository.pulls.records.values()
+            pulls = self.host.repository.pulls.records.values()
             branches = [one.head_branch for one in pulls if one.merged_at is None]
             fresh = sorted(set(branches) - set(self.pushed.values()))
             if fresh:
@@ -53,22 +53,22 @@ class Person:
             await self.clock.sleep(READ_EVERY_SECONDS)
             for number, found in tuple(self._asked()):
                 self.answered.add(found["commit"])
-                thread = self.site.repository.issues.require(number)
+                thread = self.host.repository.issues.require(number)
                 if found["label"] in thread.labels:  # only setting it anew is an order
-                    self.site.lab.unlabel(REPOSITORY, number, found["label"], actor=OWNER)
-                self.site.lab.label(REPOSITORY, number, found["label"], actor=OWNER)
+                    self.host.lab.unlabel(REPOSITORY, number, found["label"], actor=OWNER)
+                self.host.lab.label(REPOSITORY, number, found["label"], actor=OWNER)
                 self.counts["reviews that a person asked for"] += 1
 
     def _asked(self) -> Iterator[tuple[int, re.Match[str]]]:
         """Yield pull requests with the sentence that asks for a command."""
-        opened = {one.number for one in self.site.repository.pulls.records.values() if one.merged_at is None}
-        for comment in self.site.repository.comments.records.values():
+        opened = {one.number for one in self.host.repository.pulls.records.values() if one.merged_at is None}
+        for comment in self.host.repository.comments.records.values():
             found = _NOT_REVIEWED.search(comment.body) if comment.number in opened else None
             if found is not None and found["commit"] not in self.answered:
                 yield comment.number, found
 
     async def _push(self, branch: str) -> None:
-        bare, path = self.site.repository.bare, f"person_{len(self.pushed) + 1}.txt"
+        bare, path = self.host.repository.bare, f"person_{len(self.pushed) + 1}.txt"
         async with bare.changing(OWNER):
             if await bare.sha(f"refs/heads/{branch}") is None:
                 return  # merged and deleted in this moment

@@ -34,16 +34,16 @@ class SpecificationResult:
     seconds: int
 
 
-def rows(site: TrialHost) -> list[SpecificationResult]:
+def rows(host: TrialHost) -> list[SpecificationResult]:
     """Every specification, written by hand or made from a story."""
-    threads = [one for one in site.repository.issues.records.values() if not one.is_pull]
-    return [_row(site, one) for one in threads if "story" not in one.labels]
+    threads = [one for one in host.repository.issues.records.values() if not one.is_pull]
+    return [_row(host, one) for one in threads if "story" not in one.labels]
 
 
-def _row(site: TrialHost, thread: IssueRecord) -> SpecificationResult:
+def _row(host: TrialHost, thread: IssueRecord) -> SpecificationResult:
     branch = f"auto/issue-{thread.number}"
-    pulls = [one for one in site.repository.pulls.records.values() if one.head_branch == branch]
-    ends = thread.closed_at or int(site.lab.clock.now())
+    pulls = [one for one in host.repository.pulls.records.values() if one.head_branch == branch]
+    ends = thread.closed_at or int(host.lab.clock.now())
     merged = sum(one.merged_at is not None for one in pulls)
     halted = bool(HALTED & set(thread.labels))
     return SpecificationResult(
@@ -51,25 +51,25 @@ def _row(site: TrialHost, thread: IssueRecord) -> SpecificationResult:
     )
 
 
-def finished(site: TrialHost) -> bool:
+def finished(host: TrialHost) -> bool:
     """Return whether nothing more will happen: all is closed, and no lock is left."""
-    return not any(one.open for one in site.repository.issues.records.values()) and not _held(site)
+    return not any(one.open for one in host.repository.issues.records.values()) and not _held(host)
 
 
-async def at_rest(site: TrialHost) -> bool:
+async def at_rest(host: TrialHost) -> bool:
     """Return whether all is finished in the fences, too; late answers of a replica end two minutes after the change."""
-    return finished(site) and all(fence.stage in TERMINAL for fence in await locks.fences(site.repository))
+    return finished(host) and all(fence.stage in TERMINAL for fence in await locks.fences(host.repository))
 
 
-async def violations(site: TrialHost, pushed: Mapping[str, str]) -> list[str]:
+async def violations(host: TrialHost, pushed: Mapping[str, str]) -> list[str]:
     """Return everything that is not as it must be; `pushed` are a person's files and their branches."""
     return [
-        *_unfinished(site),
-        *(f"A lock is left: {one}." for one in _held(site)),
-        *_twice(site),
-        *_children(site),
-        *[sentence async for sentence in _labels(site)],
-        *[sentence async for sentence in _overwritten(site, pushed)],
+        *_unfinished(host),
+        *(f"A lock is left: {one}." for one in _held(host)),
+        *_twice(host),
+        *_children(host),
+        *[sentence async for sentence in _labels(host)],
+        *[sentence async for sentence in _overwritten(host, pushed)],
     ]
 
 
@@ -79,23 +79,23 @@ def _parent(thread: IssueRecord) -> int:
     return int(found["parent"]) if found else 0
 
 
-def _held(site: TrialHost) -> list[str]:
-    return locks.held(site.repository, datetime.fromtimestamp(site.lab.clock.now(), UTC))
+def _held(host: TrialHost) -> list[str]:
+    return locks.held(host.repository, datetime.fromtimestamp(host.lab.clock.now(), UTC))
 
 
-def _unfinished(site: TrialHost) -> Iterator[str]:
-    for row in rows(site):
+def _unfinished(host: TrialHost) -> Iterator[str]:
+    for row in rows(host):
         if row.pulls != 1:
             yield f"#{row.number} has {row.pulls} pull requests."
         if row.open or row.merged != 1:
             yield f"#{row.number} is not finished: open {row.open}, merged {row.merged}, halted {row.halted}."
-    if not finished(site):
-        open_ones = [one.number for one in site.repository.issues.records.values() if one.open]
+    if not finished(host):
+        open_ones = [one.number for one in host.repository.issues.records.values() if one.open]
         yield f"Not everything has come to an end; open: {open_ones}."
 
 
-def _twice(site: TrialHost) -> Iterator[str]:
-    repository = site.repository
+def _twice(host: TrialHost) -> Iterator[str]:
+    repository = host.repository
     comments = Counter(
         (one.number, found[0]) for one in repository.comments.records.values() if (found := _MARK.search(one.body))
     )
@@ -108,18 +108,18 @@ def _twice(site: TrialHost) -> Iterator[str]:
             yield f"#{number} was reviewed {count} times at {commit[:12]} by {author}."
 
 
-def _children(site: TrialHost) -> Iterator[str]:
-    threads = site.repository.issues.records.values()
+def _children(host: TrialHost) -> Iterator[str]:
+    threads = host.repository.issues.records.values()
     children = Counter(_parent(one) for one in threads if not one.is_pull)
     for thread in threads:
         if "story" in thread.labels and children[thread.number] != 1:
             yield f"The story #{thread.number} became {children[thread.number]} specifications."
 
 
-async def _labels(site: TrialHost) -> AsyncIterator[str]:
+async def _labels(host: TrialHost) -> AsyncIterator[str]:
     """Yield wrong labels: an open thread must show its fence's stage, a finished one none."""
-    for fence in await locks.fences(site.repository):
-        thread = site.repository.issues.records.get(fence.key.number)
+    for fence in await locks.fences(host.repository):
+        thread = host.repository.issues.records.get(fence.key.number)
         if thread is not None and (wrong := _differs(fence, thread)):
             yield wrong
 
@@ -134,11 +134,11 @@ def _differs(fence: Fence, thread: IssueRecord) -> str:
     return f"{where}; what is done shows no stage." if shown else ""
 
 
-async def _overwritten(site: TrialHost, pushed: Mapping[str, str]) -> AsyncIterator[str]:
+async def _overwritten(host: TrialHost, pushed: Mapping[str, str]) -> AsyncIterator[str]:
     """Yield files of a person that are missing on the base, on their branch and in its pull request."""
-    bare, pulls = site.repository.bare, site.repository.pulls.records.values()
+    bare, pulls = host.repository.bare, host.repository.pulls.records.values()
     for path, branch in pushed.items():
-        refs = [site.repository.facts.default_branch, branch]
+        refs = [host.repository.facts.default_branch, branch]
         refs += [f"refs/pull/{one.number}/head" for one in pulls if one.head_branch == branch]
         found = [ref for ref in refs if await bare.sha(ref) is not None and await bare.read(ref, path) is not None]
         if not found:

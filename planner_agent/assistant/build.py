@@ -8,14 +8,14 @@ from planner_agent.assistant.register import Register
 from planner_agent.assistant.sources import Sources
 from runtime.building.assembly import Parts
 from runtime.building.commands import mentioned_as, replies
-from shared.llm.role_router import plays
+from shared.llm.role_router import has_role
 from shared.reconcile.watch import Watch
 
 
 def answering(parts: Parts, inbox: Watch) -> None:
     """Look for questions beside `inbox`, if the configuration asks for answers."""
     per_day, login = parts.configured.assistant.per_day, mentioned_as(parts)
-    if not per_day or not login or parts.only is not None or not plays(parts.plays, ROLE):
+    if not per_day or not login or parts.only is not None or not has_role(parts.roles, ROLE):
         return
     forge = Forge(parts.comments, parts.issues, parts.people, replies(parts), parts.new_issues)
     exclude = frozenset(parts.configured.labels.exclude)

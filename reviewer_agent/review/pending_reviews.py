@@ -75,7 +75,7 @@ class PendingReviews:
             draft = await self._repeated(held, material, recollection)
             if draft is None:
                 await begin_run(held)
-                draft = await self._examiner.examine(material, fence.round)
+                draft = await self._examiner.review(material, fence.round)
             kept = held.memory.keep(_Kept(material, draft, not self._needs_check(draft), fence.phase))
         elif not kept.finished:
             await begin_run(held)

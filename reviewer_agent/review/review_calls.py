@@ -32,18 +32,18 @@ class ReviewCalls:
         self._prompts = prompts
         self._policy = policy
 
-    async def examine(self, material: ReviewInput, round: int) -> Draft:
+    async def review(self, review_input: ReviewInput, round: int) -> Draft:
         """Review the head. Raises `RunFailed`, `RunEnded` and `AnswerUnusable`."""
-        listed, since, recorded = material.earlier.listed, material.since, material.recorded
-        criteria, tests = [id for id, _ in material.criteria], questions.names(recorded.questions)
-        variables = _variables(material) | {
+        listed, since, recorded = review_input.earlier.listed, review_input.since, review_input.recorded
+        criteria, tests = [id for id, _ in review_input.criteria], questions.names(recorded.questions)
+        variables = _variables(review_input) | {
             "proof": excerpt(recorded.proof, EVIDENCE_BYTES),
             "expectations": questions.shown(recorded.questions),
-            "conventions": material.conventions,
-            "earlier": excerpt(material.earlier.text, EARLIER_BYTES),
+            "conventions": review_input.conventions,
+            "earlier": excerpt(review_input.earlier.text, EARLIER_BYTES),
             "since": "" if since is None else since.text,
         }
-        request = self._request(CoderCall.REVIEW, "code-reviewer", material, round, answer.schema(listed, tests))
+        request = self._request(CoderCall.REVIEW, "code-reviewer", review_input, round, answer.schema(listed, tests))
         given = await ask_with_retry(
             self._coder,
             request,
@@ -51,19 +51,19 @@ class ReviewCalls:
             lambda outcome: answer.parse(_answered(outcome, CoderCall.REVIEW), criteria, listed, tests),
             "The backend's review cannot be used, and its correction cannot either:",
         )
-        counting, late = divided(given.findings, material.change, since)
-        placed = place(counting, material.change)
-        pull = material.pull_request
-        draft = Draft(pull.head_sha, round, given, placed, material.change, removed=material.removed, late=late)
+        counting, late = divided(given.findings, review_input.change, since)
+        placed = place(counting, review_input.change)
+        pull = review_input.pull_request
+        draft = Draft(pull.head_sha, round, given, placed, review_input.change, removed=review_input.removed, late=late)
         replies = questions.answered(recorded.questions, given.expectations, criteria)
-        text = material.subject.text
+        text = review_input.subject.text
         return replace(draft, onto=pull.base_branch, replies=replies, doubt=recorded.doubt, text=text)
 
-    async def check(self, material: ReviewInput, draft: Draft) -> Draft:
-        """Make the second pass: check each criterion against the evidence. Raises as `examine`."""
-        variables = _variables(material) | {"runs": excerpt(material.recorded.runs, EVIDENCE_BYTES)}
-        request = self._request(CoderCall.CHECK_CRITERIA, "qa", material, draft.round, second_pass.SCHEMA)
-        criteria = [id for id, _ in material.criteria]
+    async def check(self, review_input: ReviewInput, draft: Draft) -> Draft:
+        """Make the second pass: check each criterion against the evidence. Raises as `review`."""
+        variables = _variables(review_input) | {"runs": excerpt(review_input.recorded.runs, EVIDENCE_BYTES)}
+        request = self._request(CoderCall.CHECK_CRITERIA, "qa", review_input, draft.round, second_pass.SCHEMA)
+        criteria = [id for id, _ in review_input.criteria]
         checked = await ask_with_retry(
             self._coder,
             request,
@@ -74,13 +74,13 @@ class ReviewCalls:
         return replace(draft, checked=checked)
 
     def _request(
-        self, call: CoderCall, role: str, material: ReviewInput, round: int, schema: Mapping[str, object]
+        self, call: CoderCall, role: str, review_input: ReviewInput, round: int, schema: Mapping[str, object]
     ) -> Request:
-        issue = links.issue_of(material.pull_request)
+        issue = links.issue_of(review_input.pull_request)
         return Request(
             call=call,
-            item=f"#{material.pull_request.number}",
-            title=material.subject.title,
+            item=f"#{review_input.pull_request.number}",
+            title=review_input.subject.title,
             role=role,
             prompt="",
             round=round,
@@ -90,13 +90,13 @@ class ReviewCalls:
         )
 
 
-def _variables(material: ReviewInput) -> dict[str, str]:
+def _variables(review_input: ReviewInput) -> dict[str, str]:
     return {
-        "title": material.subject.title,
-        "specification": material.subject.body,
-        "criteria": "\n".join(f"- {id}: {text}" for id, text in material.criteria),
-        "evidence": excerpt(material.subject.evidence, EVIDENCE_BYTES),
-        "diff": material.change.text,
+        "title": review_input.subject.title,
+        "specification": review_input.subject.body,
+        "criteria": "\n".join(f"- {id}: {text}" for id, text in review_input.criteria),
+        "evidence": excerpt(review_input.subject.evidence, EVIDENCE_BYTES),
+        "diff": review_input.change.text,
     }
 
 

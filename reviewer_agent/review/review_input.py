@@ -111,9 +111,9 @@ class ReviewInputs:
             removed=await self._removed(base, head, change),
         )
 
-    async def is_same(self, material: ReviewInput, sha: str) -> bool:
+    async def is_same(self, review_input: ReviewInput, sha: str) -> bool:
         """Return whether the head makes the same change as the older commit `sha`, on any base. Raises `Transient`."""
-        pull_request = material.pull_request
+        pull_request = review_input.pull_request
         base = await self.bring(pull_request)
         try:
             if await self.source.sha(sha) is None:

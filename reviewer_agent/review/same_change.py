@@ -9,9 +9,9 @@ from reviewer_agent.review.review_input import ReviewInput
 from reviewer_agent.review.verdict import ReviewVerdict
 
 
-def again(material: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
+def again(review_input: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
     """Return the approval `earlier` as one of the present head."""
-    pull = material.pull_request
+    pull = review_input.pull_request
     summary = f"The change is the one that was approved at {earlier.sha[:12]}: only its base was merged into it."
     nothing_breaks = BreakingChange(breaks=False, why="")
     answer = ReviewAnswer(verdict="approved", summary=summary, findings=(), criteria=(), breaking_change=nothing_breaks)
@@ -20,10 +20,10 @@ def again(material: ReviewInput, earlier: ReviewVerdict, round: int) -> Draft:
         round,
         answer,
         Placed((), ()),
-        material.change,
-        removed=material.removed,
+        review_input.change,
+        removed=review_input.removed,
         onto=pull.base_branch,
-        doubt=material.recorded.doubt,
+        doubt=review_input.recorded.doubt,
         earlier=earlier,
-        text=material.subject.text,
+        text=review_input.subject.text,
     )

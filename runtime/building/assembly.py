@@ -91,7 +91,7 @@ class Parts(Hub):
     telemetry: ProcessTelemetry
     event_recorder: EventRecorder
     spent: Spent
-    plays: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
     """The roles that the agent is restricted to; empty means all."""
     only: int | None = None
     """The one item to work on; None means all."""
@@ -254,7 +254,7 @@ async def _parts(
         telemetry=process.telemetry,
         event_recorder=event_recorder,
         spent=spending.spent,
-        plays=process.plays,
+        roles=process.roles,
         choices=process.choices[configured.name],
         account_work=process.work.setdefault(seen.account.id, AccountWork(process.clock.boot)),
     )

@@ -35,7 +35,7 @@ class Process:
     clock: Clock
     agent: AgentIdentity
     environment: Mapping[str, str] = field(repr=False)
-    plays: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
     """The roles that it is restricted to; empty means all."""
     choices: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     """Repository -> item -> the backend that a person has chosen for it."""

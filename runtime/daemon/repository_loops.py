@@ -31,8 +31,8 @@ DEFINED_SECONDS = 1.0
 class RepositoryLoops:
     """The loops of an agent. An unusable repository is set aside: that is logged once, and it is tried again."""
 
-    def __init__(self, job: Job, process: Process, site: UsableRepositories, hints: WebhookHints) -> None:
-        self._job, self._process, self._site, self._hints = job, process, site, hints
+    def __init__(self, job: Job, process: Process, repositories: UsableRepositories, hints: WebhookHints) -> None:
+        self._job, self._process, self._repositories, self._hints = job, process, repositories, hints
         self._slots = slots_of(process.settings)
         self._health = process.telemetry.health
         self._health.aside.clear()
@@ -59,9 +59,9 @@ class RepositoryLoops:
     async def open(self, stack: AsyncExitStack, admission: Admission) -> None:
         """Get ready to poll, until `stack` is left."""
         self._admission = admission
-        for parts in self._site.parts:
+        for parts in self._repositories.parts:
             await stack.enter_async_context(self._opened(parts))
-        for name, error in self._site.aside.items():
+        for name, error in self._repositories.aside.items():
             self._set_aside(name, error)
 
     async def run(self) -> None:
@@ -125,7 +125,7 @@ class RepositoryLoops:
 
     async def _try(self, name: str, group: TaskGroup) -> None:
         try:
-            parts = await self._site.furnish(name)
+            parts = await self._repositories.furnish(name)
         except Transient:
             return  # it says nothing about the repository
         except (EngineError, CommandFailed, OSError) as error:  # this machine's disk may be in its way, too

@@ -55,7 +55,7 @@ class CommandProfile:
     """The settings of one kind of agent: its role, its check for edited texts, the backends that `/retry` may name."""
 
     role: Role
-    unedited: TextUnchanged
+    text_unchanged: TextUnchanged
     backends: frozenset[str] = frozenset()
     login: str = ""
     """Login by which people mention the engine; empty if its account is a person's, mentioned for other reasons."""
@@ -81,7 +81,7 @@ class CommandLoop:
         status: StatusBoard,
         replies: Replies,
     ) -> None:
-        self._role, self._backends, self._unedited = rules.role, rules.backends, rules.unedited
+        self._role, self._backends, self._text_unchanged = rules.role, rules.backends, rules.text_unchanged
         self._login = rules.login
         self._unavailable = rules.unavailable
         self._starts_by_mention = rules.starts_by_mention
@@ -245,7 +245,7 @@ class CommandLoop:
             return "it is not a pull request of this engine's making", False
         if backend and case.fence is None:
             return NOT_BEGUN, False
-        if doubt := await self._unedited.doubt(order, ruled, case):
+        if doubt := await self._text_unchanged.doubt(order, ruled, case):
             return doubt, False
         if ruled is Effect.STOP:  # told before it is done: afterwards, the order would not be heard again
             number, label = case.thread.number, self._names.of(_leads_on(target))

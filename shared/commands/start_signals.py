@@ -159,7 +159,7 @@ class StartSignals:
         """Issue -> number of its comments, and since when the newest comments have lacked one of them (boot clock)."""
         self._targets = targets
         self._recovery = recovery
-        self._unedited, self._replies = answers
+        self._text_unchanged, self._replies = answers
         self._ready = recovery.names.of(Stage.READY)
 
     async def look(self) -> None:
@@ -218,7 +218,7 @@ class StartSignals:
                 await self._replies.once(number, *untrusted_label(signal.label, signal.actor.login))
             return ""
         order = Command(0, signal.actor, Verb.START, str(signal), signal.at)
-        if await self._unedited.doubt(order, effect, target.case):
+        if await self._text_unchanged.doubt(order, effect, target.case):
             await self._replies.once(number, "edited-before-start", EDITED_SINCE)
             return ""
         done = await self._recovery.carry_out(effect, target.case, OperatorPermit(str(signal)))

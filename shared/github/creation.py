@@ -56,9 +56,9 @@ def written(fence: Fence, named: Mapping[str, Name]) -> tuple[tuple[str, str], .
     return tuple({**dict(fence.more), NAMED: ", ".join(entries)}.items())
 
 
-def patience(terms: LockTimes) -> timedelta:
+def patience(times: LockTimes) -> timedelta:
     """Return how long a made thing may be missing; never longer than the lock leaves between two holders."""
-    return timedelta(seconds=min(PATIENCE_SECONDS, terms.timeout - terms.self_fence))
+    return timedelta(seconds=min(PATIENCE_SECONDS, times.timeout - times.self_fence))
 
 
 def look(held: Held, what: str) -> None:
@@ -69,7 +69,7 @@ def look(held: Held, what: str) -> None:
     name = read(held.fence).get(what)
     if name is None or (name.nonce == _nonce(held) and what not in held.sent):
         return
-    left = name.at + patience(held.claimant.terms) - held.server_now()
+    left = name.at + patience(held.claimant.times) - held.server_now()
     if left > timedelta(0):
         raise NotShown(what, left.total_seconds())
 
@@ -84,7 +84,7 @@ async def making(held: Held, what: str, *, seen: bool = False) -> AsyncIterator[
     if not seen:
         look(held, what)
     now = held.server_now()
-    since = now - patience(held.claimant.terms)
+    since = now - patience(held.claimant.times)
     young = {other: one for other, one in read(held.fence).items() if one.at > since}
     await advance(held, FenceChange(more=written(held.fence, {**young, what: Name(now, _nonce(held))})))
     held.sent.add(what)

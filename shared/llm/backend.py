@@ -123,7 +123,7 @@ class CliSpec:
     subscription: str
     not_enforced: str
     endpoint: Callable[[Environment], Endpoint]
-    examine: Callable[[Probe], Awaitable[Probed]]
+    probe: Callable[[Probe], Awaitable[Probed]]
     reports_cost: bool = True
     login: LoginFile | None = None
     needs_model: bool = False

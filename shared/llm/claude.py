@@ -283,7 +283,7 @@ SPEC = BackendSpec(
         not_enforced="the CLI and its tools see the login; a run is stopped at its budget by the CLI alone; "
         "a run that is killed counts as one of unknown cost",
         endpoint=anthropic,
-        examine=examined,
+        probe=examined,
     ),
 )
 """The description of this backend for the rest of the engine."""

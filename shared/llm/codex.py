@@ -359,7 +359,7 @@ SPEC = BackendSpec(
         not_enforced="the CLI sees the login, its tools do not; nothing stops a run at its budget but its deadline; "
         "what is cut off in the middle of an answer is not counted; runs go one at a time",
         endpoint=openai,
-        examine=examined,
+        probe=examined,
         reports_cost=False,
         login=LoginFile(
             variable=codex_login.HOME,

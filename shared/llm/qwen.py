@@ -225,7 +225,7 @@ SPEC = BackendSpec(
         subscription="",
         not_enforced="",
         endpoint=server,
-        examine=examined,
+        probe=examined,
         reports_cost=False,
         needs_model=True,
     ),

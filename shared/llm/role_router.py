@@ -145,6 +145,6 @@ def lowered(limits: RunLimits, part: RoleOverride) -> RunLimits:
     )
 
 
-def plays(roles: frozenset[str], role: str) -> bool:
+def has_role(roles: frozenset[str], role: str) -> bool:
     """Return whether an agent restricted to `roles` (empty: not restricted) does the work of `role`."""
     return not roles or GENERALIST in roles or role in roles

@@ -79,7 +79,7 @@ class Announcement:
         """Return whether the comment is there after a pause: right after a kill, not every replica has it yet."""
         if self._refused:
             return False
-        await self._port.sleep(self._claimant.terms.settle)
+        await self._port.sleep(self._claimant.times.settle)
         return await self._show_in(named)
 
     async def _show_in(self, id: int) -> bool:
@@ -133,7 +133,7 @@ class Announcement:
 
     async def _posted_unanswered(self) -> int:
         """Return the id of a comment whose reply was lost. Raises `Transient` if GitHub does not show it."""
-        await self._port.sleep(self._claimant.terms.settle)
+        await self._port.sleep(self._claimant.times.settle)
         thread = (await self._port.request(ReadComments(self._view.key.number))).value
         found = (trusted(one, self._claimant.accounts, self._claimant.keys) for one in thread)
         id = next((one.id for one in found if one is not None and one.nonce == self._lease.fence.nonce), 0)
@@ -167,7 +167,7 @@ class Announcement:
 
     def _check(self) -> None:
         """Raise `Lost` if so long a pause followed the fence's move that another agent may have taken over."""
-        if self._port.boot() >= self._lease.boot + self._claimant.terms.self_fence:
+        if self._port.boot() >= self._lease.boot + self._claimant.times.self_fence:
             raise Lost("no heartbeat succeeded in time")
 
 

@@ -106,7 +106,7 @@ def _ack(fence: Fence, claimant: Claimant) -> Ack:
         millis=int(fence.at.timestamp() * 1000) % 10**13,
         prev=0,
         nonce=fence.nonce,
-        ttl_seconds=int(claimant.terms.timeout),
+        ttl_seconds=int(claimant.times.timeout),
         id=fence.ack_id,
         epoch=fence.epoch,
     )

@@ -74,21 +74,21 @@ class BudgetCheck(Protocol):
 class Claimant:
     """The claimant: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
 
-    `accounts` are the engine's ids, of which other agents use `siblings`. `delay` returns the seconds until the account
-    may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with, `read_up_to`
-    returns the highest comment id of a thread that this process has read. `suspects` are epochs that one look found
-    dead: the commit of the fence, and the boot time of that look. `holding` are the items held just now. By ref,
-    `ended_comments` is the nonce of an epoch whose end this process has told in its comment, `final_comments` that of
-    one whose comment no late edit can change any more.
+    `accounts` are the engine's ids, of which other agents use `other_accounts`. `delay` returns the seconds until the
+    account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
+    `read_up_to` returns the highest comment id of a thread that this process has read. `suspects` are epochs that one
+    look found dead: the commit of the fence, and the boot time of that look. `holding` are the items held just now. By
+    ref, `ended_comments` is the nonce of an epoch whose end this process has told in its comment, `final_comments` that
+    of one whose comment no late edit can change any more.
     """
 
     agent: str
     accounts: frozenset[int]
     keys: Keyring
     nonces: Nonces
-    terms: LockTimes = LockTimes()
+    times: LockTimes = LockTimes()
     budget_check: BudgetCheck | None = None
-    siblings: frozenset[int] = frozenset()
+    other_accounts: frozenset[int] = frozenset()
     delay: Callable[[], float] = lambda: 0.0
     doing: Callable[[Fence], str] = lambda fence: ""
     read_up_to: Callable[[int], int] = lambda number: 0

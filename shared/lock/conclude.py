@@ -79,23 +79,23 @@ class Evidence:
     deleted: frozenset[int] = frozenset()
 
 
-def conclude(known: Evidence, terms: LockTimes) -> Conclusion | Question:
+def conclude(known: Evidence, times: LockTimes) -> Conclusion | Question:
     """Apply the table above; return the conclusion or what has to be read first."""
     fence = known.fence
     if fence is None:
         return _without_fence(known) if known.asked_thread else Question.THREAD
     if fence.format == 1:
-        return _of_format_1(known, fence, terms) if known.asked_thread else Question.THREAD
+        return _of_format_1(known, fence, times) if known.asked_thread else Question.THREAD
     if fence.free:
         return Conclusion(LockStanding.FREE, fence.agent, epoch=fence.epoch)
     if known.mine(fence.agent, fence.nonce):
         return Conclusion(LockStanding.OURS, fence.agent, epoch=fence.epoch)
-    return _by_times(known, fence, terms)
+    return _by_times(known, fence, times)
 
 
-def _by_times(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion | Question:
+def _by_times(known: Evidence, fence: Fence, times: LockTimes) -> Conclusion | Question:
     """Conclude by the last stamp and, if that is too old, by the last edit of the comment."""
-    fresh, certain = fence.stamped + _seconds(terms.timeout), fence.stamped + _seconds(terms.certain)
+    fresh, certain = fence.stamped + _seconds(times.timeout), fence.stamped + _seconds(times.certain)
     if known.at < fresh:
         return Conclusion(LockStanding.HELD, fence.agent, fresh, fence.epoch)
     if known.at >= certain:
@@ -103,20 +103,20 @@ def _by_times(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion | Q
     if fence.ack_id and not known.asked_text:
         return Question.COMMENT
     if known.text is not None:
-        return _by_text(known, fence, known.text, terms)
+        return _by_text(known, fence, known.text, times)
     if not known.asked_thread:
         return Question.THREAD
     found = next((ack for ack in known.acks if ack.nonce == fence.nonce), None)
     if found is not None:
-        return _by_text(known, fence, Text(found.updated_at, found), terms)
+        return _by_text(known, fence, Text(found.updated_at, found), times)
     return Conclusion(LockStanding.HELD, fence.agent, certain, fence.epoch)
 
 
-def _by_text(known: Evidence, fence: Fence, text: Text, terms: LockTimes) -> Conclusion:
+def _by_text(known: Evidence, fence: Fence, text: Text, times: LockTimes) -> Conclusion:
     ack = text.ack if text.ack is not None and text.ack.epoch > fence.epoch else None
     if ack is not None and ack.state is not AckState.ACTIVE:
         return Conclusion(LockStanding.DEAD, ack.agent, ack.updated_at, ack.epoch)
-    until = max(fence.stamped, text.updated_at) + _seconds(terms.timeout)
+    until = max(fence.stamped, text.updated_at) + _seconds(times.timeout)
     standing = LockStanding.HELD if known.at < until else LockStanding.DEAD
     return Conclusion(standing, ack.agent if ack else fence.agent, until, ack.epoch if ack else fence.epoch)
 
@@ -136,7 +136,7 @@ def _without_fence(known: Evidence) -> Conclusion:
     return Conclusion(LockStanding.OURS if ours else LockStanding.HELD, last.agent, until, highest)
 
 
-def _of_format_1(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion:
+def _of_format_1(known: Evidence, fence: Fence, times: LockTimes) -> Conclusion:
     """Conclude by the fence's own ACK and by its successor among the comments.
 
     The own one counts even when a later one names it: the fence has refused that claimant, or was not asked yet. Where
@@ -146,12 +146,12 @@ def _of_format_1(known: Evidence, fence: Fence, terms: LockTimes) -> Conclusion:
     own = next((ack for ack in known.acks if ack.id == fence.ack_id), None)
     later = next((ack for ack in known.acks if ack.id == holder_id != fence.ack_id), None)
     if own is None and holder_id == fence.ack_id:  # deleted: its agent needs a heartbeat to notice
-        until = fence.stamped + _seconds(terms.heartbeat)
+        until = fence.stamped + _seconds(times.heartbeat)
         standing = LockStanding.HELD if known.at < until else LockStanding.DEAD
         return Conclusion(standing, "an agent whose ACK was deleted just now", until)
     ends = []
     if own is not None and own.nonce != fence.nonce:
-        ends.append((max(own.updated_at, fence.stamped) + _seconds(terms.timeout), fence.agent, fence.nonce, False))
+        ends.append((max(own.updated_at, fence.stamped) + _seconds(times.timeout), fence.agent, fence.nonce, False))
     believed = [ack for ack in (own, later) if ack is later or (ack is not None and ack.nonce == fence.nonce)]
     active = [ack for ack in believed if ack is not None and ack.state is AckState.ACTIVE]
     ends += [(ack.updated_at + _seconds(ack.ttl_seconds), ack.agent, ack.nonce, ack.opaque) for ack in active]

@@ -64,7 +64,7 @@ def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:
 
 
 def _is_certain(fence: Fence, claimant: Claimant, now: datetime) -> bool:
-    return (now - fence.stamped).total_seconds() >= claimant.terms.certain
+    return (now - fence.stamped).total_seconds() >= claimant.times.certain
 
 
 async def settle(port: Port, fence: Fence, claimant: Claimant) -> int | None:

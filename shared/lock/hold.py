@@ -102,7 +102,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
         claimant=claimant,
         ack=lease.ack,
         fence=lease.fence,
-        deadline=lease.boot + claimant.terms.self_fence,
+        deadline=lease.boot + claimant.times.self_fence,
         server=(lease.at, lease.boot),
         seal=_SEAL,
         words=lease.words,
@@ -129,7 +129,7 @@ async def keep(held: Held) -> None:
     Any other edit of the comment meanwhile counts as a heartbeat too. A refused token is tried again until the
     deadline; any other refusal is for good.
     """
-    interval = held.claimant.terms.heartbeat
+    interval = held.claimant.times.heartbeat
     pause = interval
     while True:
         await held.port.sleep(max(0.0, min(pause, held.deadline - held.port.boot())))
@@ -164,10 +164,10 @@ async def beat(held: Held, words: Words | None = None) -> None:
             raise _lose(held, TAKEN)
         # After a pause the answer's time is that of before; stamps by it would be too old, and end the lease early.
         server = (reply.at, boot) if boot - asked < LATE_SECONDS else held.server
-        if (held.server_now() - held.fence.stamped).total_seconds() >= held.claimant.terms.stamp:
+        if (held.server_now() - held.fence.stamped).total_seconds() >= held.claimant.times.stamp:
             await _stamp(held)
         check(held)
-        held.deadline = sent + held.claimant.terms.self_fence
+        held.deadline = sent + held.claimant.times.self_fence
         held.server, held.beaten = server, sent if there else held.beaten  # what may be deleted is looked for soon
 
 
@@ -207,8 +207,8 @@ async def _write(held: Held) -> bool:
 
 def _is_new(held: Held) -> bool:
     """Return whether the comment was posted so lately that a 404 means nothing yet."""
-    terms = held.claimant.terms
-    patience = min(NEW_SECONDS, terms.timeout - terms.self_fence)
+    times = held.claimant.times
+    patience = min(NEW_SECONDS, times.timeout - times.self_fence)
     return held.posted is not None and held.port.boot() - held.posted < patience
 
 

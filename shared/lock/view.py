@@ -39,7 +39,7 @@ class LockView:
     sure: bool = True
     asked_at: float = 0.0
 
-    def live(self, terms: LockTimes) -> bool:
+    def live(self, times: LockTimes) -> bool:
         """Return whether somebody holds it, this agent included."""
         return self.standing in {LockStanding.HELD, LockStanding.OURS}
 
@@ -58,13 +58,13 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> LockView:
     looked = await port.request(ReadFence(key))
     known, sure = Evidence(looked.value, looked.at, lambda agent, nonce: is_mine(agent, nonce, claimant)), looked.sure
     thread: tuple[Comment, ...] | None = None
-    while isinstance(found := conclude(known, claimant.terms), Question):
+    while isinstance(found := conclude(known, claimant.times), Question):
         if found is Question.COMMENT and known.fence is not None:
             reply = await port.request(ReadComment(known.fence.ack_id))
             text = None if reply.value is None else _text(reply.value, key, claimant)
             known, sure = replace(known, text=text, asked_text=True, at=reply.at), sure and reply.sure
             continue
-        since = _since(known, claimant.terms)
+        since = _since(known, claimant.times)
         listed = await port.request(ReadComments(key.number, since, opening=known.fence is None))
         thread = listed.value
         known, sure = await _with_thread(port, known, thread, key, claimant), sure and listed.sure
@@ -77,21 +77,21 @@ async def observe(port: Port, key: ItemKey, claimant: Claimant) -> LockView:
 
 def _judged(view: LockView, found: Conclusion, claimant: Claimant) -> LockView:
     """Return the view with the time of the next look; an epoch that looks dead is held until a second look agrees."""
-    terms, place = claimant.terms, view.key.ref
+    times, place = claimant.times, view.key.ref
     if view.standing is not LockStanding.DEAD or view.fence is None:
         claimant.suspects.pop(place, None)
         if view.standing is not LockStanding.HELD:
             return view
-        left = (found.until - view.at).total_seconds() if found.until else terms.heartbeat
-        return replace(view, again=min(max(left, 1.0), terms.heartbeat))
+        left = (found.until - view.at).total_seconds() if found.until else times.heartbeat
+        return replace(view, again=min(max(left, 1.0), times.heartbeat))
     oid, since = claimant.suspects.get(place, ("", view.boot))
     if oid != view.fence.oid:
         since = view.boot
         claimant.suspects[place] = view.fence.oid, since
-    left = since + terms.look_again - view.asked_at
+    left = since + times.look_again - view.asked_at
     if left <= 0 and view.sure:
         return view
-    again = left if left > 0 else terms.look_again
+    again = left if left > 0 else times.look_again
     return replace(view, standing=LockStanding.HELD, agent=LOOKS_DEAD.format(agent=view.agent), again=again)
 
 
@@ -100,14 +100,14 @@ def _text(comment: Comment, key: ItemKey, claimant: Claimant) -> Text:
     return Text(comment.updated_at, None if ack is None or ack.opaque else ack)
 
 
-def _since(known: Evidence, terms: LockTimes) -> datetime:
+def _since(known: Evidence, times: LockTimes) -> datetime:
     """Return the time from which on the thread can matter.
 
     A whole day if there is no fence: an older ACK holds nobody up, and the same URL costs nothing when repeated.
     """
     if known.fence is not None:
-        return known.fence.stamped - timedelta(seconds=terms.timeout)
-    oldest = known.at - timedelta(seconds=max(terms.timeout, OPAQUE_SECONDS))
+        return known.fence.stamped - timedelta(seconds=times.timeout)
+    oldest = known.at - timedelta(seconds=max(times.timeout, OPAQUE_SECONDS))
     return oldest.replace(hour=0, minute=0, second=0, microsecond=0)
 
 

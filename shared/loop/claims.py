@@ -78,7 +78,7 @@ class Claims:
     async def claim(self, view: LockView, wish: Intent | Skip | str) -> Lease | Skip:
         """Claim the item that `view` shows; a sentence instead of an intent is the reason to skip it."""
         if isinstance(wish, str):
-            return Skip(wish, self._claimant.terms.timeout)
+            return Skip(wish, self._claimant.times.timeout)
         if isinstance(wish, Skip):
             return wish
         wait = _wait(view, wish)

@@ -97,7 +97,7 @@ class CommandedAgent:
 
     async def _free(self, number: int) -> bool:
         view = await observe(self._port, ItemKey(self.role, number), self._claimant)
-        return not view.live(self._claimant.terms)
+        return not view.live(self._claimant.times)
 
     @asynccontextmanager
     async def hold(self, lease: Lease) -> AsyncIterator[Held]:

@@ -195,7 +195,7 @@ class ItemTask:
         now, history = held.server_now(), History.read(held.fence.failures)
         pause = after(Category(error.category), history, now=now, reset=error.reset)
         if isinstance(pause, GiveUp):
-            return await self._fail(held, used_up(error, pause.tries))
+            return await self._fail(held, used_up(error, pause.attempts))
         await park(held, pause)
         seconds = (pause.until - now).total_seconds()
         self._not_before = self._clock.boot() + seconds

@@ -58,7 +58,7 @@ async def _free(port: Port, claimant: Claimant, seen: Fence) -> datetime | None:
     except Gone:
         reply = await port.request(ReadFence(seen.key))
         unmoved = reply.value is not None and reply.value.oid == seen.oid
-        over = seen.free or (reply.sure and reply.at - seen.stamped >= timedelta(seconds=claimant.terms.certain))
+        over = seen.free or (reply.sure and reply.at - seen.stamped >= timedelta(seconds=claimant.times.certain))
         return reply.at if unmoved and over else None
     unmoved = view.fence is not None and view.fence.oid == seen.oid
-    return view.at if unmoved and not view.live(claimant.terms) else None
+    return view.at if unmoved and not view.live(claimant.times) else None

@@ -130,9 +130,9 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """The decision to ask a person, after `tries` failed runs."""
+    """The decision to ask a person, after `attempts` failed runs."""
 
-    tries: int
+    attempts: int
 
 
 def after(category: Category, history: History, *, now: datetime, reset: datetime | None = None) -> Pause | GiveUp:

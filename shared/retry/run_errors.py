@@ -39,12 +39,12 @@ def completed(outcome: RunOutcome, what: str) -> RunOutcome:
     raise RunFailed(sentence, category=category, reset=outcome.retry_at)
 
 
-def used_up(error: RunFailed, tries: int) -> Blocked:
-    """Return the error for a person to see after `tries` failed runs: `error.final` if set, else a `RunEnded`."""
+def used_up(error: RunFailed, attempts: int) -> Blocked:
+    """Return the error for a person to see after `attempts` failed runs: `error.final` if set, else a `RunEnded`."""
     if error.final is not None:
         return error.final
     category = Category(error.category)
-    times = "once" if tries == 1 else f"{tries} times"
+    times = "once" if attempts == 1 else f"{attempts} times"
     ended = RunEnded(f"{error} It failed {times} without anything achieved in between.", category, advice(category))
     ended.kept = error.kept
     return ended

@@ -278,7 +278,7 @@ class FakeAgent:
     def take_over(self, **facts: Any) -> Lease | None:
         """Look at an epoch that is dead, and claim it by the second look, a minute later."""
         assert self.claim(**facts) is None
-        self.port.server.seconds += self.claimant.terms.look_again
+        self.port.server.seconds += self.claimant.times.look_again
         return self.claim(**facts)
 
     def begin(self, **facts: Any) -> Run[Lease | None]:
@@ -293,6 +293,6 @@ class FakeAgent:
 
     def restart(self) -> FakeAgent:
         """The agent after a crash: only its state directory is left."""
-        again = FakeAgent(self.port.server, self.claimant.agent, keys=self.claimant.keys, terms=self.claimant.terms)
+        again = FakeAgent(self.port.server, self.claimant.agent, keys=self.claimant.keys, terms=self.claimant.times)
         again.nonces.kept, again.nonces.count = self.nonces.kept, self.nonces.count
         return again

@@ -13,7 +13,7 @@ from engine import ENGINE, REPOSITORY, REVIEWER, WRITES
 from config.settings import Settings
 from console.doctor.context import Machine
 from console.doctor.finding import Finding, Status
-from console.doctor.probes import examine
+from console.doctor.probes import findings_of
 from lab.github.server import Lab
 from shared.loop.real_clock import RealClock
 from shared.workflow import AGENTS, Role
@@ -56,7 +56,7 @@ class Clinic:
         return Machine(settings, environment, RealClock(), self.quick)
 
     async def findings(self, roles: frozenset[Role] = AGENTS) -> list[Finding]:
-        return await examine(self.machine(), roles)
+        return await findings_of(self.machine(), roles)
 
 
 def troubles(findings: list[Finding]) -> dict[str, tuple[Status, str]]:

@@ -124,7 +124,7 @@ class Engine:
         login = self.account or (REVIEWER if role is Role.REVIEWER else ENGINE)
         environment = {"GITHUB_TOKEN": self.lab.token(login, WRITES | self.permissions), **self.variables}
         settings, roles = self.settings(state), frozenset(plays.split())
-        with process_of(settings, role, self.clock, environment, name=name, plays=roles) as process:
+        with process_of(settings, role, self.clock, environment, name=name, roles=roles) as process:
             self.chronicles[role] = process.telemetry
             async with at_work(process) as (loop, _):
                 yield loop

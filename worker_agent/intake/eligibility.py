@@ -41,7 +41,7 @@ class Eligibility:
         self,
         forge: Forge,
         writers: TrustedWriters,
-        siblings: OtherAccounts,
+        other_accounts: OtherAccounts,
         requests: Requests,
         policy: Policy,
         read_cache: ReadCache[Issue],
@@ -49,7 +49,7 @@ class Eligibility:
         self._forge = forge
         self._writers = writers
         self._policy = policy
-        self._siblings = siblings
+        self._other_accounts = other_accounts
         self._requests = requests
         self._read_cache = read_cache
         self._answered: set[int] = set()
@@ -89,7 +89,7 @@ class Eligibility:
         said = await self._consent.intent(issue, fence)
         if said is not None:
             return said
-        wish = intent(issue, pull_request, fence, self._policy, self._siblings.keys)
+        wish = intent(issue, pull_request, fence, self._policy, self._other_accounts.keys)
         if isinstance(wish, str):
             await self._tell(issue, pull_request, fence)
             return wish
@@ -172,7 +172,7 @@ class Eligibility:
             return ""
         events = await self._forge.issues.label_events(why.number)
         newest = self._newest(events, why.stages)
-        known = newest is not None and await self._siblings.asks(newest.actor, why, issue)
+        known = newest is not None and await self._other_accounts.asks(newest.actor, why, issue)
         refused = "" if known else await self._distrust(newest.actor if newest else None)
         if refused and newest is not None:
             await self._answer_stranger(why.number, newest)

@@ -42,14 +42,14 @@ class Requests:
         self,
         issues: Issues,
         branches: Branches,
-        siblings: OtherAccounts,
+        other_accounts: OtherAccounts,
         writers: TrustedWriters,
         feedback: Feedback,
         names: Labels,
     ) -> None:
         self._issues = issues
         self._branches = branches
-        self._siblings = siblings
+        self._other_accounts = other_accounts
         self._writers = writers
         self._feedback = feedback
         self._label = names.of(Stage.CHANGES_REQUESTED).casefold()
@@ -64,7 +64,7 @@ class Requests:
         asks = wish.phase in {Phase.FEEDBACK, Phase.ROUNDS}
         if not asks or pull_request is None or fence is None or fence.stage is not Stage.REVIEWING:
             return wish
-        requested = await self._siblings.requested(pull_request.number)
+        requested = await self._other_accounts.requested(pull_request.number)
         if await self._by_person(pull_request.number, fence, requested):
             return await self._on_head(_on_text(wish, issue, fence), pull_request, fence)
         if requested is None:

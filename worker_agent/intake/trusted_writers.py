@@ -11,11 +11,11 @@ from shared.models import Account
 class TrustedWriters:
     """Our own account, everybody with write access, and for their signed texts the engine's other accounts."""
 
-    def __init__(self, people: People, accounts: Collection[int], siblings: Collection[int] = ()) -> None:
-        """`accounts` are the engine's, `siblings` those among them that its other agents sign in with."""
+    def __init__(self, people: People, accounts: Collection[int], other_accounts: Collection[int] = ()) -> None:
+        """`accounts` are the engine's, `other_accounts` those among them that its other agents sign in with."""
         self._people = people
         self._accounts = accounts
-        self._siblings = siblings
+        self._other_accounts = other_accounts
 
     def are(self, account: Account) -> bool:
         """Return whether `account` is one of the engine's; does not ask GitHub."""
@@ -24,5 +24,5 @@ class TrustedWriters:
     async def include(self, account: Account) -> bool:
         """Return whether an order by `account` counts by itself; raise `Transient` if GitHub does not answer."""
         # Of ourselves it is known, and of an App GitHub would not say it.
-        own = self.are(account) and account.id not in self._siblings
+        own = self.are(account) and account.id not in self._other_accounts
         return own or (await self._people.permission(account.login)).may_write

@@ -100,7 +100,7 @@ class TreeVerification:
         touched = [f"{path}: test files must stay as they are in this phase." for path in sorted(change.tests)]
         return GreenVerdict(ErrorType.IMPLEMENTATION_FAILED, listed(touched)) if touched else None
 
-    async def stray(self, work: WorkContext, start: str, tree: str) -> tuple[str, ...]:
+    async def non_test_files(self, work: WorkContext, start: str, tree: str) -> tuple[str, ...]:
         """Return the files outside of the tests' side that differ between two trees."""
         change = (await self._subject(work, tree, start)).change
         return tuple(sorted(path for path in change.changed if path not in change.tests))

@@ -83,7 +83,7 @@ def _counts(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehoo
 def _tests(claim: Claim, seen: Repeated, history: History) -> Iterator[Falsehood]:
     """Yield false statements about each claimed test, then whether the claim lists all tests."""
     rows = {proof.test: proof for proof in proofs(seen.red, seen.green, seen.green_verdict.proven)}
-    hollow = dict.fromkeys(seen.red_verdict.hollow, "proves nothing")
+    hollow = dict.fromkeys(seen.red_verdict.vacuous, "proves nothing")
     hollow |= dict.fromkeys(seen.red_verdict.duplicates, "repeats another test")
     each = (_test(test, red, seen, rows, hollow, history) for test, red in claim.tests.items())
     yield from chain.from_iterable(each)
@@ -100,14 +100,14 @@ def _test(
     red: str,
     seen: Repeated,
     rows: Mapping[TestId, Proof],
-    hollow: Mapping[TestId, str],
+    vacuous: Mapping[TestId, str],
     history: History,
 ) -> Iterator[Falsehood]:
     row = rows.get(test)
     if test in seen.red.passed:
         yield Falsehood("red", f"{test} passes on the base.")
-    elif test in hollow:
-        yield Falsehood("red", f"{test} {hollow[test]}.")
+    elif test in vacuous:
+        yield Falsehood("red", f"{test} {vacuous[test]}.")
     elif test not in seen.green.results:
         yield Falsehood("tests", f"{test} is not there on the head.")
     elif test not in seen.green.passed:

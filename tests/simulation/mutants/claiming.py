@@ -74,7 +74,7 @@ CLAIMING = (
     simulated("a breaker that is not asked", ("claim", "    await _admitted(port, claimant)\n", ""), world="rule-all"),
     simulated(
         "a pause before the comment does not count",
-        ("announce", "if self._port.boot() >= self._lease.boot + self._claimant.terms.self_fence:", "if False:"),
+        ("announce", "if self._port.boot() >= self._lease.boot + self._claimant.times.self_fence:", "if False:"),
         world="harsh",
     ),
     simulated(

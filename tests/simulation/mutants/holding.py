@@ -17,7 +17,7 @@ HOLDING = (
         world="sluggish",
     ),
     simulated(
-        "the deadline is never moved", ("hold", "        held.deadline = sent + held.claimant.terms.self_fence\n", "")
+        "the deadline is never moved", ("hold", "        held.deadline = sent + held.claimant.times.self_fence\n", "")
     ),
     simulated(
         "a heartbeat does not look at the fence",

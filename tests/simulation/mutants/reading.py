@@ -72,8 +72,8 @@ READING = (
         "one heartbeat of grace",
         (
             "conclude",
-            "fence.stamped + _seconds(terms.timeout), fence.stamped + _seconds(terms.certain)",
-            "fence.stamped + _seconds(terms.heartbeat), fence.stamped + _seconds(2 * terms.heartbeat)",
+            "fence.stamped + _seconds(times.timeout), fence.stamped + _seconds(times.certain)",
+            "fence.stamped + _seconds(times.heartbeat), fence.stamped + _seconds(2 * times.heartbeat)",
         ),
     ),
     simulated(
@@ -147,7 +147,7 @@ READING = (
         "an older engine's fence is free",
         (
             "conclude",
-            "        return _of_format_1(known, fence, terms) if known.asked_thread else Question.THREAD",
+            "        return _of_format_1(known, fence, times) if known.asked_thread else Question.THREAD",
             "        return Conclusion(LockStanding.FREE, fence.agent)",
         ),
         world="mixed",
@@ -155,8 +155,8 @@ READING = (
     unit("a fold without what was deleted", ("fold", "ack.prev in deleted)", "False)")),
     unit(
         "a whole day is not looked back",
-        ("view", "max(terms.timeout, OPAQUE_SECONDS)", "min(terms.heartbeat, OPAQUE_SECONDS)"),
+        ("view", "max(times.timeout, OPAQUE_SECONDS)", "min(times.heartbeat, OPAQUE_SECONDS)"),
     ),
-    unit("what is held is looked at once a minute", ("view", "min(max(left, 1.0), terms.heartbeat)", "60.0")),
+    unit("what is held is looked at once a minute", ("view", "min(max(left, 1.0), times.heartbeat)", "60.0")),
 )
 """Of `conclude`, `view`, `fold`, and the times of `claimant`."""

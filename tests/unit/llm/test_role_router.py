@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from shared.llm.port import CoderCall, Ending, Request, RunLimits, RunOutcome
-from shared.llm.role_router import CLIMBING, PHASES, BackendMissing, RoleOverride, RoleRouter, Rung, plays, rung_of
+from shared.llm.role_router import CLIMBING, PHASES, BackendMissing, RoleOverride, RoleRouter, Rung, has_role, rung_of
 
 REQUEST = Request(CoderCall.IMPLEMENT, "#1", "A thing", "developer", "Do it.", limits=RunLimits(50, 5.0, 600.0, 60.0))
 
@@ -126,7 +126,7 @@ def test_every_call_has_a_role() -> None:
     ("roles", "expected"), [((), True), (("generalist",), True), (("developer",), True), (("debugger", "qa"), False)]
 )
 def test_who_plays_a_role(roles: tuple[str, ...], expected: bool) -> None:
-    assert plays(frozenset(roles), "developer") is expected
+    assert has_role(frozenset(roles), "developer") is expected
 
 
 @pytest.mark.parametrize(

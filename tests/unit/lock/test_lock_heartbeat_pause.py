@@ -108,7 +108,7 @@ def test_a_stamp_takes_no_end_back_that_arrived_late(server: Server) -> None:
     alice.port.plan(AdvanceFence, Fault.LATE)
     with pytest.raises(UnknownOutcome):
         run(alice.port, advance(held, FenceChange(stage=Stage.DONE)))
-    server.seconds += held.claimant.terms.stamp
+    server.seconds += held.claimant.times.stamp
     assert server.deliver() == 1
     run(alice.port, beat(held))
     fence = server.fence(KEY)

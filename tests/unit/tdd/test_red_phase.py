@@ -116,7 +116,7 @@ def ids(first: int, last: int) -> list[str]:
 def found_dead(agent: FakeAgent) -> None:
     """Look first at an epoch whose holder has died, and let time pass until the next one may take it over."""
     assert agent.claim() is None
-    agent.port.server.seconds += agent.claimant.terms.look_again
+    agent.port.server.seconds += agent.claimant.times.look_again
 
 
 def test_more_criteria_than_a_step_has_runs_are_set_aside_and_the_last_one_is_taken() -> None:

@@ -88,7 +88,7 @@ def test_runs_that_show_something_else(runs: dict[str, Any], what: set[str]) -> 
 
 def test_a_test_that_proves_nothing_is_named() -> None:
     here = seen()
-    hollow = replace(here.red_verdict, error=ErrorType.TEST_UNEXPECTED_PASS, hollow=(N1,), red=(N2,))
+    hollow = replace(here.red_verdict, error=ErrorType.TEST_UNEXPECTED_PASS, vacuous=(N1,), red=(N2,))
     (found,) = false(CLAIM, replace(here, red_verdict=hollow), History())
     assert (found.what, found.sentence) == ("red", f"{N1} proves nothing.")
 

@@ -53,19 +53,19 @@ class RedVerdict(Verdict):
     """The verdict on new tests.
 
     `red`: new tests (or whole new files) that do not pass; `passing`: new ones that do; `duplicates`: repeats;
-    `hollow`: new ones that would pass whatever the code does. A verdict that is not ok can still be worth going on
+    `vacuous`: new ones that would pass whatever the code does. A verdict that is not ok can still be worth going on
     with, see `worth_implementing`.
     """
 
     red: tuple[TestId, ...] = ()
     passing: tuple[TestId, ...] = ()
     duplicates: tuple[TestId, ...] = ()
-    hollow: tuple[TestId, ...] = ()
+    vacuous: tuple[TestId, ...] = ()
 
     @property
     def skip(self) -> tuple[TestId, ...]:
         """The tests to set aside as problematic."""
-        return tuple(sorted({*self.passing, *self.duplicates, *self.hollow}))
+        return tuple(sorted({*self.passing, *self.duplicates, *self.vacuous}))
 
     @property
     def worth_implementing(self) -> bool:

@@ -142,7 +142,7 @@ class GreenPhase:
 
     async def _with_tests(self, work: WorkContext, baseline: TestRun, weak: _Made, tree: str) -> _Made:
         """Judge the same code with other tests, from the base on; keep the old tests if the new ones are no better."""
-        stray = await self._verification.stray(work, weak.tree, tree)
+        stray = await self._verification.non_test_files(work, weak.tree, tree)
         red = await self._verification.red(work, baseline, await self._verification.tests_of(work, tree))
         if stray or not red.verdict.worth_implementing:
             said = listed(f"{path}: only test files may change in this phase." for path in stray) or red.verdict.details

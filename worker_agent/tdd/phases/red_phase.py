@@ -89,10 +89,10 @@ class RedPhase:
                 return _Written(tree, baseline, red, refused, self._session.closing_text(work.held, tree))
             error, now = verdict.error or ErrorType.NO_TEST_WRITTEN, work.held.server_now()
             refused = undone(error, "tests before these were refused", verdict.details, retry + 1, now)
-            if error in _SKIPPED and not verdict.hollow:
+            if error in _SKIPPED and not verdict.vacuous:
                 break
         error = verdict.error or ErrorType.NO_TEST_WRITTEN
-        sentence = _NO_TESTS if verdict.hollow else _ABORTED.get(error, _NO_TESTS)
+        sentence = _NO_TESTS if verdict.vacuous else _ABORTED.get(error, _NO_TESTS)
         raise CycleAborted(error, sentence, verdict.details)
 
     async def _record_red(
