@@ -19,7 +19,7 @@ from config.loading import load
 from config.settings import Settings
 from console.dashboard.feed import EVENTS, Feed
 from console.dashboard.live import Live
-from console.dashboard.order_desk import OrderEndpoint
+from console.dashboard.order_endpoint import OrderEndpoint
 from console.dashboard.page import live, page
 from console.dashboard.site import Site
 from console.dashboard.view import DashboardSettings, DashboardView, view

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from console.dashboard.live import Live
-from console.dashboard.order_desk import OrderEndpoint
+from console.dashboard.order_endpoint import OrderEndpoint
 from shared.errors import EngineError, Misconfigured
 
 HOST = "127.0.0.1"

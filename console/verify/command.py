@@ -20,7 +20,7 @@ from config.loading import load, source
 from config.repository import RepositorySettings
 from config.settings import Settings
 from console.verify.pull import fetched
-from console.verify.told_runs import run_recorder
+from console.verify.run_recorder import run_recorder
 from runtime.building.confinement import confinement
 from runtime.building.sign_in import completed
 from runtime.launch import FAILED, MISCONFIGURED, NOT_ALLOWED, NOTHING_TO_DO, OK, code_of

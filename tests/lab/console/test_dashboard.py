@@ -22,7 +22,7 @@ from worker_scene import labels
 
 from config.state import StateDirectory
 from console.dashboard.live import MOST_READERS, Live
-from console.dashboard.order_desk import TOKEN, OrderEndpoint
+from console.dashboard.order_endpoint import TOKEN, OrderEndpoint
 from console.dashboard.site import Site
 from console.orders import Order, OrderResult
 from console.status.row import Board, ItemRow
