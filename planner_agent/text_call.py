@@ -32,7 +32,7 @@ class AnswerHidden(AnswerUnusable):
 async def ask(
     coder: Coder, request: Request, prompt: Callable[[str], str], read: Callable[[str], T], sentence: str
 ) -> T:
-    """Return what `read` makes of the text of an answer; see `asked`.
+    """Return what `read` makes of the text of an answer; see `ask_with_retry`.
 
     Raises `AnswerHidden`, `RunFailed`, `RunEnded`.
     """

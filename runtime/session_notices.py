@@ -43,7 +43,7 @@ class Holder(Protocol):
 
 
 class Interruption:
-    """The notices of a stop by Ctrl-C; none if `told` is false."""
+    """The notices of a stop by Ctrl-C; none if `shown` is false."""
 
     def __init__(self, orders: Orders, *, shown: bool) -> None:
         self._orders, self._shown = orders, shown
