@@ -27,13 +27,14 @@ import pathlib
 
 import anyio
 
-from lab.demo.agent_processes import Cast
+from lab.demo.agent_processes import AgentProcesses
 from lab.demo.setup import Stage
 from shared.loop.real_clock import RealClock
 
 here = pathlib.Path.cwd()
 variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(here)}
-anyio.run(Cast(Stage(here, here), variables, RealClock(), print).play, "worker-1", "sleeping_agent")
+agents = AgentProcesses(Stage(here, here), variables, RealClock(), print)
+anyio.run(agents.play, "worker-1", "sleeping_agent")
 """
 
 
