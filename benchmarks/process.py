@@ -60,7 +60,7 @@ async def measure(root: Path) -> tuple[list[Row], dict[str, object]]:
         (root / name).mkdir()
     rows = [Row("--help", await _help(root), "s", 0.25, f"median of {STARTS}")]
     async with house(root / "rest", script("initial"), poll_interval=0.02) as here:
-        rows.append(Row("start to the first poll", await _start(here), "s", 0.8, f"median of {STARTS}"))
+        rows.append(Row("start to the first poll", await _start(here), "s", 0.6, f"median of {STARTS}"))
         rows += await _rest(here)
     return [*rows, await _own_time(root / "own")], {}
 
@@ -99,7 +99,7 @@ async def _rest(here: LabHost) -> list[Row]:
             spent.append(1000 * (_cpu(agent) - before) / (_polls(here) - start))
         memory = agent.memory_info().rss / 2**20
     return [
-        Row("an idle agent's memory", memory, "MiB RSS", 60),
+        Row("an idle agent's memory", memory, "MiB RSS", 55),
         Row("an idle agent's processor time per poll", median(spent), "ms", 1, f"median of {WINDOWS} x {POLLS}"),
     ]
 
