@@ -77,8 +77,7 @@ async def answering(*answers: str) -> AsyncIterator[tuple[str, list[dict[str, An
 @pytest.mark.parametrize("name", ANSWERS)
 async def test_a_tool_call_is_understood_however_it_comes(mini: ProxiedDesk, name: str) -> None:
     async with answering(ANSWERS[name], pieces({"content": "Do"}, {"content": "ne."}, reason="stop")) as (url, asked):
-        coder = CliCoder(dialect(mini.executable.resolve(), mini.launcher()), mini.launcher(), _at(url), MODEL)
-        outcome = await coder.run(mini.request(CoderCall.IMPLEMENT, "Do it."))
+        outcome = await _coder(mini, url).run(mini.request(CoderCall.IMPLEMENT, "Do it."))
     assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done."), outcome
     assert (outcome.usage.input_tokens, outcome.usage.output_tokens) == (20, 10)
     calls = 2 if name == "two calls" else 1
@@ -91,11 +90,12 @@ async def test_a_tool_call_is_understood_however_it_comes(mini: ProxiedDesk, nam
 @pytest.mark.parametrize("name", TROUBLES)
 async def test_an_answer_that_is_none_is_asked_for_again(mini: ProxiedDesk, name: str) -> None:
     async with answering(TROUBLES[name], pieces({"content": "Done."}, reason="stop")) as (url, asked):
-        coder = CliCoder(dialect(mini.executable.resolve(), mini.launcher()), mini.launcher(), _at(url), MODEL)
-        outcome = await coder.run(mini.request(CoderCall.IMPLEMENT, "Do it."))
+        outcome = await _coder(mini, url).run(mini.request(CoderCall.IMPLEMENT, "Do it."))
     assert (outcome.ending, outcome.text) == (Ending.COMPLETED, "Done."), outcome
     assert len(asked) == 2
 
 
-def _at(url: str) -> Fixed:
-    return Fixed(Endpoint(url, TOKEN))
+def _coder(mini: ProxiedDesk, url: str) -> CliCoder:
+    """Return the backend as the engine builds it, for the server at `url`."""
+    made = dialect(mini.executable.resolve(), mini.launcher())
+    return CliCoder(made, made.launcher, Fixed(Endpoint(url, TOKEN)), MODEL)
