@@ -139,7 +139,7 @@ class ItemTask:
                     assert_never(step)
 
     async def _stop(self, held: Held) -> None:
-        """Once more after a failure: the step that was cancelled may have moved the fence without our hearing of it."""
+        """Stop the item; try once more after a failure, because the cancelled step may have moved the fence unheard."""
         try:
             try:
                 await self._agent.stop(held, self._revoked)

@@ -1,4 +1,4 @@
-"""Epochs that are over and do not say so: told by whoever comes by, and nobody who lives is told to be dead."""
+"""Ended epochs whose comment does not say so: any agent that passes tells it, and never of one that is alive."""
 
 from __future__ import annotations
 

@@ -47,9 +47,8 @@ class FakeIssues(UnaskedIssues):
         if not self.changed:
             return None
         self.changed = False
-        return self.page or tuple(
-            found for found in self.items.values() if found.open and found.number not in self.hidden
-        )
+        shown = (one for one in self.items.values() if one.open and one.number not in self.hidden)
+        return self.page or tuple(shown)
 
     async def open(self) -> tuple[Issue, ...]:
         self.asked.append("open")
