@@ -16,7 +16,7 @@ import structlog
 
 from shared.errors import NotAllowed
 from shared.github import status_record
-from shared.lock.codec import AckState, ItemKey, Shown, carried, shown, write_ack, write_words
+from shared.lock.codec import NOTHING_SHOWN, AckState, ItemKey, Shown, carried, shown, write_ack, write_words
 from shared.lock.comment import MARK, NO_WORDS, Words
 from shared.lock.hold import Held, tell
 from shared.lock.write_permit import WritePermit
@@ -198,7 +198,7 @@ class StatusBoard:
         """Return the comment of this kind with the lowest id, and its content."""
         key = ItemKey(self._role, number)
         read = ((one, carried(one, key, self._accounts, self._keys)) for one in thread)
-        return next(((one, shown) for one, shown in read if shown != Shown(None, NO_WORDS, 0)), None)
+        return next(((one, shown) for one, shown in read if shown != NOTHING_SHOWN), None)
 
     async def _edit(self, number: int, found: Comment, shown: Shown, words: Words, permit: WritePermit) -> None:
         """Edit the comment to other words; those that tell of an end also end its lock: nobody holds an ended item."""

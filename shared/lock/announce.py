@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from shared.errors import Blocked, EngineError, Lost, NotAllowed, Transient, UnknownOutcome
 from shared.lock.claimant import Claimant
-from shared.lock.codec import AckState, ItemKey, Shown, carried, is_told, shown, trusted, write_ack
+from shared.lock.codec import NOTHING_SHOWN, AckState, ItemKey, Shown, carried, is_told, shown, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words
 from shared.lock.compare_and_swap import swap
+from shared.lock.conclude import LockStanding
 from shared.lock.edit import edit
 from shared.lock.lease import Lease
 from shared.lock.port import AdvanceFence, Port, PostComment, ReadComment, ReadComments
@@ -26,7 +27,7 @@ TRIES = 3
 """Attempts to show an epoch in its comment; after that the fence alone is the sign of life."""
 
 YOUNG_SECONDS = 120.0
-"""Seconds after a fence's last stamp in which its comment is looked for once more before another one is posted."""
+"""Seconds after the release of a fence in which its comment is read twice: one replica may lack the last edit."""
 
 MOST_POSTS = 2
 """Posts without a recorded comment after which no more are sent."""
@@ -67,36 +68,54 @@ class Announcement:
         # A reading that does not show the comment may be an old one; an edit of what is deleted is refused.
         if named and not self._refused and await self._write_over(named, None):
             return
-        if not (self._is_young(named) and await self._is_shown_late(named)):
-            await self._post()
-
-    def _is_young(self, named: int) -> bool:
-        """Return whether the fence that names the comment moved so lately that GitHub may not show the comment yet."""
-        fence = self._view.fence
-        return bool(named) and fence is not None and (self._view.at - fence.stamped).total_seconds() < YOUNG_SECONDS
-
-    async def _is_shown_late(self, named: int) -> bool:
-        """Return whether the comment is there after a pause: right after a kill, not every replica has it yet."""
-        if self._refused:
-            return False
-        await self._port.sleep(self._claimant.times.settle)
-        return await self._show_in(named)
+        await self._post()
 
     async def _show_in(self, id: int) -> bool:
         """Return whether the comment that the fence names is there, and may be edited by us; true also if unread."""
-        for _ in range(TRIES):
-            try:
-                old = (await self._port.request(ReadComment(id))).value
-            except Transient:
-                continue
-            return old is not None and await self._write_over(id, old)
-        self._keep(id, NO_WORDS, 0)  # unread, it is not written over: the heartbeat does that
-        return True
+        try:
+            old = await self._read_latest(id)
+        except Transient:
+            self._keep(id, NO_WORDS, 0)  # unread, it is not written over: the heartbeat does that
+            return True
+        return old is not None and await self._write_over(id, old)
+
+    async def _read_latest(self, id: int) -> Comment | None:
+        """Return the comment; the later of two readings if the first one may lack the last edit of the epoch before."""
+        first = await self._read(id)
+        if not self._may_lack_an_edit(first):
+            return first
+        await self._port.sleep(self._claimant.times.settle)
+        readings = [one for one in (first, await self._read(id)) if one is not None]
+        return max(readings, key=lambda one: (one.updated_at, self._carried(one).revision), default=None)
+
+    async def _read(self, id: int) -> Comment | None:
+        for _ in range(TRIES - 1):
+            with suppress(Transient):
+                return (await self._port.request(ReadComment(id))).value
+        return (await self._port.request(ReadComment(id))).value
+
+    def _may_lack_an_edit(self, reading: Comment | None) -> bool:
+        """Return whether a replica of GitHub may have shown the comment as it was before its last edit, or none yet.
+
+        A dead holder's last edit is old. What this process wrote last is known; an earlier process of this agent may
+        have written until it was killed, and whoever released the lock wrote right after that.
+        """
+        fence, ended = self._view.fence, self._claimant.ended_comments.get(self._view.key.ref)
+        if fence is None or self._view.standing is LockStanding.DEAD:
+            return False
+        if ended is not None and ended.nonce == fence.nonce:
+            return self._carried(reading).revision < ended.revision
+        age = (self._view.at - fence.stamped).total_seconds()
+        return self._view.standing is LockStanding.OURS or age < YOUNG_SECONDS
+
+    def _carried(self, comment: Comment | None) -> Shown:
+        """Return what a comment shows for the epoch that goes on in it; nothing for none."""
+        key, claimant = self._view.key, self._claimant
+        return NOTHING_SHOWN if comment is None else carried(comment, key, claimant.accounts, claimant.keys)
 
     async def _write_over(self, id: int, old: Comment | None) -> bool:
         """Show the epoch in this comment; return whether it is, or may be: a lost reply does not count as a failure."""
-        key, claimant, nothing = self._view.key, self._claimant, Shown(None, NO_WORDS, 0)
-        before = nothing if old is None else carried(old, key, claimant.accounts, claimant.keys)
+        claimant, before = self._claimant, self._carried(old)
         self._keep(id, replace(before.words, doing=claimant.doing(self._lease.fence)), before.revision + 1)
         self._lease = replace(self._lease, replaced=None if old is None else old.body)
         for _ in range(TRIES):

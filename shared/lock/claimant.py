@@ -71,6 +71,14 @@ class BudgetCheck(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class EndedComment:
+    """The end of an epoch as this process has told it in its comment: the epoch's nonce, and the text's revision."""
+
+    nonce: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claimant:
     """The claimant: one agent of one repository. Without a `budget_check` nothing that it begins costs money.
 
@@ -78,8 +86,8 @@ class Claimant:
     account may write: its share of GitHub's limits may be used up. `doing` tells people what an epoch begins with,
     `read_up_to` returns the highest comment id of a thread that this process has read. `suspects` are epochs that one
     look found dead: the commit of the fence, and the boot time of that look. `holding` are the items held just now. By
-    ref, `ended_comments` is the nonce of an epoch whose end this process has told in its comment, `final_comments` that
-    of one whose comment no late edit can change any more.
+    ref, `ended_comments` is the last end that this process has told, `final_comments` the nonce of an epoch whose
+    comment no late edit can change any more.
     """
 
     agent: str
@@ -95,7 +103,7 @@ class Claimant:
     breaker: Breaker = field(default_factory=Breaker)
     suspects: dict[str, tuple[str, float]] = field(default_factory=dict)
     holding: set[ItemKey] = field(default_factory=set)
-    ended_comments: dict[str, str] = field(default_factory=dict)
+    ended_comments: dict[str, EndedComment] = field(default_factory=dict)
     final_comments: dict[str, str] = field(default_factory=dict)
 
 

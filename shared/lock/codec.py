@@ -86,6 +86,10 @@ class Shown:
     revision: int
 
 
+NOTHING_SHOWN = Shown(None, NO_WORDS, 0)
+"""The content of a comment that is none of this kind, or that a person has edited."""
+
+
 def write_ack(ack: Ack, keys: Keyring, words: Words = NO_WORDS) -> str:
     """Return the body of the comment with a lock and its agent's words; `ValueError` if nobody could read it back."""
     line = TrailerFields(ack.epoch, ack.nonce, ack.state, ack.ttl_seconds)
@@ -163,16 +167,16 @@ def carried(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Key
     mark = comment_signatures.find(comment.body.partition("\n")[0])
     ours = comment.author.id in accounts and mark is not None and (mark.name, mark.version) == (layout.MARK, 1)
     if mark is None or not ours or mark.fields.get("kind") != key.kind:
-        return Shown(None, NO_WORDS, 0)
+        return NOTHING_SHOWN
     if keys.verify(f"status:{key.kind}", comment.number, comment.body) is not CommentSignatures.VALID:
-        return Shown(None, NO_WORDS, 0)
+        return NOTHING_SHOWN
     text = layout.normal(comment.body).partition("\n")[2]
     return Shown(None, Words(details=text), int(mark.fields.get("rev", "0")))
 
 
 def is_told(comment: Comment, key: ItemKey, accounts: Collection[int], keys: Keyring) -> bool:
     """Return whether an agent of this kind wrote the comment, authentic and unedited, with a lock or without."""
-    return carried(comment, key, accounts, keys) != Shown(None, NO_WORDS, 0)
+    return carried(comment, key, accounts, keys) != NOTHING_SHOWN
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -59,7 +59,8 @@ def _is_due(fence: Fence, claimant: Claimant, now: datetime) -> bool:
     ref, nonce = fence.key.ref, fence.nonce
     if fence.format == 1 or claimant.final_comments.get(ref) == nonce or now - fence.stamped >= OLD:
         return False
-    own = claimant.ended_comments.get(ref) == nonce
+    ended = claimant.ended_comments.get(ref)
+    own = ended is not None and ended.nonce == nonce
     return now - fence.stamped >= YOUNG if fence.free and not own else _is_certain(fence, claimant, now)
 
 

@@ -9,7 +9,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.errors import Blocked, Lost, NotAllowed, Transient, Unauthorized
-from shared.lock.claimant import Claimant
+from shared.lock.claimant import Claimant, EndedComment
 from shared.lock.codec import Ack, AckState, carried, is_told, trusted, write_ack
 from shared.lock.comment import NO_WORDS, Words, normal
 from shared.lock.compare_and_swap import swap
@@ -53,7 +53,8 @@ class Held:
 
     `words` are the text that its comment is to have, `posted_words` the one that it certainly has, and `leads_to` the
     stage that they name, which the fence may reach only after they have been told. `sent` are the things that it has
-    made or may have made, by the fence's names for them. `edits` and `moves` are the queues of the writers of the
+    made or may have made, by the fence's names for them. `unread`: the comment could not be read when the epoch began,
+    and has not been written since; what it tells is kept. `edits` and `moves` are the queues of the writers of the
     comment and of the fence; `memory` is what its agent keeps about the item.
     """
 
@@ -69,6 +70,7 @@ class Held:
     leads_to: Stage | None = None
     posted: float | None = None
     edited_at: datetime | None = None
+    unread: bool = False
     lost: str = ""
     beaten: float = 0.0
     edited: float = 0.0
@@ -111,6 +113,7 @@ def begin(port: Port, lease: Lease, claimant: Claimant) -> Held:
         beaten=lease.boot,
         edited=lease.boot,
         edited_at=lease.edited_at,
+        unread=bool(lease.ack.id) and lease.posted is None and lease.replaced is None,
         written={_digest(text) for text in texts},
     )
 
@@ -213,7 +216,7 @@ def _is_new(held: Held) -> bool:
 
 
 async def _look(held: Held, found: Comment) -> None:
-    """Raise `Lost` if a newer epoch or a person wrote it; keep the words that our own epoch has put in it."""
+    """Raise `Lost` if a newer epoch or a person wrote it; keep its words if they are our own, or were unread so far."""
     stale = held.edited_at is not None and found.updated_at < held.edited_at
     if stale or _digest(found.body) in held.written:
         return
@@ -225,7 +228,7 @@ async def _look(held: Held, found: Comment) -> None:
         raise _stopped(held, EDITED)
     if ack.epoch > held.fence.epoch:
         raise _lose(held, TAKEN)
-    if ack.nonce == held.ack.nonce:
+    if ack.nonce == held.ack.nonce or held.unread:
         shown = carried(found, held.fence.key, claimant.accounts, claimant.keys)
         held.words = replace(shown.words, doing=held.words.doing)
         held.ack = replace(held.ack, heartbeat=max(held.ack.heartbeat, ack.heartbeat))
@@ -292,7 +295,7 @@ async def _tell_end(held: Held, state: AckState | None) -> None:
     ended = state or _over(held)
     is_told = held.posted_words == held.words and held.ack.state is ended
     if is_told or (held.ack.id and await _rewrite(held, ended)):
-        held.claimant.ended_comments[held.fence.key.ref] = held.ack.nonce
+        held.claimant.ended_comments[held.fence.key.ref] = EndedComment(held.ack.nonce, held.ack.heartbeat)
 
 
 def _over(held: Held) -> AckState:
@@ -320,6 +323,7 @@ async def _rewrite(held: Held, state: AckState | None = None) -> bool:
         return True
     if edited is None:
         return False
+    held.unread = False
     held.ack, held.edited_at, held.posted_words, held.edited = ack, edited.updated_at, held.words, held.port.boot()
     return True
 

@@ -92,11 +92,12 @@ HOLDING = (
         "another nonce means edited by a person",
         (
             "hold",
-            "    if ack.nonce == held.ack.nonce:\n        shown",
+            "    if ack.nonce == held.ack.nonce or held.unread:\n        shown",
             "    if ack.nonce != held.ack.nonce:\n        raise _stopped(held, EDITED)\n    else:\n        shown",
         ),
         world="odd-edits",
     ),
+    unit("an unread comment loses its words", ("hold", " or held.unread:", ":")),
     unit("texts of this lease are forgotten", ("hold", "    held.written |= {", "    held.written = {")),
     simulated(
         "an order to stop is not remembered",

@@ -64,6 +64,7 @@ def test_a_released_item_is_taken_at_once_in_the_same_comment(
 ) -> None:
     held = alice.win()
     assert run(alice.port, release(held, state))
+    server.seconds += 121
     lease = bob.claim()
     assert lease is not None
     assert [type(one) for one in bob.port.done] == [ReadFence, AdvanceFence, ReadComment, EditComment]

@@ -16,14 +16,14 @@ from shared.lock.record import FenceChange
 from shared.text.comment_signatures import Key, Keyring
 
 
-def test_a_restarted_agent_goes_on_at_once(alice: FakeAgent) -> None:
+def test_a_restarted_agent_goes_on_after_a_second_look_at_its_comment(alice: FakeAgent) -> None:
     held = alice.win()
     again = alice.restart()
     lease = again.claim()
     assert lease is not None
     assert lease.ack.id == held.ack.id
     assert again.port.count(PostComment) == 0
-    assert again.port.slept == []
+    assert again.port.slept == [TERMS.settle]
     assert again.nonces.kept == {lease.ack.nonce}
 
 
