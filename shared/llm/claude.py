@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import structlog
 
@@ -21,16 +21,15 @@ from shared.filesystem import below, directories
 from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
 from shared.llm.claude_events import Transcript, uncounted, verdict
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, prompt_of
+from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory
 from shared.llm.cli.launch import Command, Ran
-from shared.llm.cli.stream import Event
 from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
 from shared.llm.kept_sessions import SESSION_BYTES
-from shared.llm.port import Ending, Request, RunOutcome
+from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.proxy.vendors import Vendor
-from shared.llm.structured import as_text, fitted, strict
+from shared.llm.structured import as_text, strict
 
 log = structlog.get_logger()
 
@@ -81,21 +80,13 @@ ENVIRONMENT: Mapping[str, str] = {
 class Claude:
     """The dialect of one `claude` program; `environment` is the one in which it is probed."""
 
+    name: ClassVar[str] = "claude"
+    company: ClassVar[str] = COMPANY
     program: Path
     environment: Mapping[str, str]
     version: str = field(default="", init=False)
     flags: tuple[str, ...] = field(default=(), init=False)
     resumes: bool = field(default=False, init=False)
-
-    @property
-    def name(self) -> str:
-        """The backend's name in the configuration."""
-        return "claude"
-
-    @property
-    def company(self) -> str:
-        """The vendor."""
-        return COMPANY
 
     async def ready(self) -> None:
         """Determine, once, the version and its options. Raises `Misconfigured` naming missing ones."""
@@ -106,11 +97,7 @@ class Claude:
         if found is None:
             raise Misconfigured(f"{self.program} (claude_cli) is not Claude Code: it calls itself '{version[:80]}'.")
         text = await self._says("--help")
-        if missing := [flag for flag in _NEEDED if flag not in text]:
-            raise Misconfigured(
-                f"Claude Code {found[0]} ({self.program}) is too old: it does not know {', '.join(missing)}. "
-                f"Run `workflow-engine install-cli claude`."
-            )
+        probe.check_options(text, _NEEDED, f"Claude Code {found[0]} ({self.program})", self.name)
         self.flags = tuple(flag for flag in _ISOLATING if flag in text)[:1]
         self.resumes = all(flag in text for flag in _CONTINUING)
         self.version = found[0]
@@ -124,15 +111,14 @@ class Claude:
         return await probe.program_output((str(self.program), argument), "claude_cli", self.environment)
 
 
-class ClaudeSession:
+class ClaudeSession(Session[Transcript]):
     """One call."""
 
+    PROGRAM = "Claude Code"
+
     def __init__(self, cli: Claude, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        super().__init__(Transcript(), request, endpoint, call)
         self._cli = cli
-        self._request = request
-        self._endpoint = endpoint
-        self._call = call
-        self._transcript = Transcript()
         self._session = str(uuid.uuid4()) if cli.resumes and request.continues is not None else ""
         self._resumed = False
 
@@ -143,33 +129,9 @@ class ClaudeSession:
 
     def command(self) -> Command:
         """Return argv and environment, with the prompt on standard input."""
-        prompt = prompt_of(self._request, "Claude Code", PROMPT_BYTES)
+        prompt = prompt_of(self._request, self.PROGRAM, PROMPT_BYTES)
         argv = (str(self._cli.program), *self._arguments())
         return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
-
-    def take(self, event: Event) -> None:
-        """Process one event."""
-        self._transcript.take(event)
-
-    def outcome(self, ran: Ran) -> RunOutcome:
-        """Return the outcome of a run that ended by itself."""
-        transcript = self._transcript
-        usage = transcript.usage_so_far
-        found = verdict(transcript, structured=self._request.schema is not None)
-        if ran.signalled:
-            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
-        if found is None:
-            said = ran.complaint or "it said nothing at all"
-            ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
-            return RunOutcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
-        answer: Any = found.answer
-        if self._request.schema is not None and answer is not None:
-            answer = fitted(answer, self._request.schema)
-        return RunOutcome(found.ending, found.text, answer, usage, found.retry_at, found.notes)
-
-    def partial_outcome(self) -> RunOutcome:
-        """Return the text and usage known of a run that we ended."""
-        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage_so_far)
 
     def reused(self) -> int:
         """Return the tokens that its first request read from the vendor's cache."""
@@ -186,8 +148,11 @@ class ClaudeSession:
         content = uncounted(file.content)
         return FoundSession(self._session, file.steps, content, self._transcript.context, {}) if content else None
 
-    def close(self) -> None:
-        """Do nothing: it leaves nothing in the tree."""
+    def _usage(self) -> Usage:
+        return self._transcript.usage_so_far
+
+    def _verdict(self, ran: Ran) -> RunOutcome | None:
+        return verdict(self._transcript, structured=self._structured)
 
     def _arguments(self) -> Iterator[str]:
         limits, request = self._request.limits, self._request

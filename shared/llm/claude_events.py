@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from shared.llm.cli.stream import LINE_CAP, Event
-from shared.llm.port import DISABLED, Ending, Usage, money
-from shared.llm.prices import MOST_TOKENS
+from shared.llm.cli.stream import LINE_CAP, Event, denied_calls
+from shared.llm.port import DISABLED, Ending, RunOutcome, Usage, money
+from shared.llm.prices import MOST_TOKENS, count_of
 from shared.retry_times import since_1970
 
 SOURCE = "claude"
@@ -85,7 +85,7 @@ class Transcript:
             case {"type": "stream_event", "event": {"type": "message_start", "message": {"usage": dict(usage)}}}:
                 self._begun(usage)
             case {"type": "stream_event", "event": {"type": "message_delta", "usage": dict(usage)}}:
-                self.context += _count(usage, "output_tokens")
+                self.context += count_of(usage, "output_tokens")
                 self._add({"output_tokens": usage.get("output_tokens")}, output=True)
             case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": int(at)}}:
                 self.resets_at = since_1970(at)
@@ -101,20 +101,20 @@ class Transcript:
             self.error = error
 
     def _begun(self, usage: Mapping[str, Any]) -> None:
-        cached = _count(usage, "cache_read_input_tokens")
+        cached = count_of(usage, "cache_read_input_tokens")
         if not self.context:
             self.first_cached = cached
-        self.context = cached + _count(usage, "input_tokens") + _count(usage, "cache_creation_input_tokens")
+        self.context = cached + count_of(usage, "input_tokens") + count_of(usage, "cache_creation_input_tokens")
         self._add(usage, output=False)
 
     def _add(self, usage: Mapping[str, Any], *, output: bool) -> None:
         known = self.usage
         self.usage = replace(
             known,
-            input_tokens=known.input_tokens + _count(usage, "input_tokens"),
-            cached_tokens=known.cached_tokens + _count(usage, "cache_read_input_tokens"),
-            cache_write_tokens=known.cache_write_tokens + _count(usage, "cache_creation_input_tokens"),
-            output_tokens=known.output_tokens + (_count(usage, "output_tokens") if output else 0),
+            input_tokens=known.input_tokens + count_of(usage, "input_tokens"),
+            cached_tokens=known.cached_tokens + count_of(usage, "cache_read_input_tokens"),
+            cache_write_tokens=known.cache_write_tokens + count_of(usage, "cache_creation_input_tokens"),
+            output_tokens=known.output_tokens + (count_of(usage, "output_tokens") if output else 0),
             model=self.model,
         )
 
@@ -127,10 +127,10 @@ class Transcript:
         models = self.result.get("modelUsage")
         parts = {name: part for name, part in _map(models).items() if isinstance(part, dict)}
         return Usage(
-            input_tokens=sum(_count(part, "inputTokens") for part in parts.values()),
-            output_tokens=sum(_count(part, "outputTokens") for part in parts.values()),
-            cached_tokens=sum(_count(part, "cacheReadInputTokens") for part in parts.values()),
-            cache_write_tokens=sum(_count(part, "cacheCreationInputTokens") for part in parts.values()),
+            input_tokens=sum(count_of(part, "inputTokens") for part in parts.values()),
+            output_tokens=sum(count_of(part, "outputTokens") for part in parts.values()),
+            cached_tokens=sum(count_of(part, "cacheReadInputTokens") for part in parts.values()),
+            cache_write_tokens=sum(count_of(part, "cacheCreationInputTokens") for part in parts.values()),
             model=max(parts, key=lambda name: _number(parts[name].get("costUSD")), default=self.model),
             cost_usd=cost,
             cost_source="unknown" if cost is None else SOURCE,
@@ -157,18 +157,7 @@ def _is_told(line: bytes) -> bool:
     return b"\r" not in line and isinstance(entry, dict) and entry.get("type") != "cost-state"
 
 
-@dataclass(frozen=True, slots=True)
-class ClaudeResult:
-    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
-
-    ending: Ending
-    text: str
-    answer: Mapping[str, Any] | None = None
-    retry_at: datetime | None = None
-    notes: tuple[str, ...] = ()
-
-
-def verdict(transcript: Transcript, *, structured: bool) -> ClaudeResult | None:
+def verdict(transcript: Transcript, *, structured: bool) -> RunOutcome | None:
     """Return the run's result; None if it ended without one, so that only its exit code and stderr are left."""
     result = transcript.result
     if result is None:
@@ -177,38 +166,38 @@ def verdict(transcript: Transcript, *, structured: bool) -> ClaudeResult | None:
     text = str(result.get("result") or "")
     if subtype != "success":
         text = "; ".join(map(str, _list(result.get("errors")))) or str(subtype)
-        return ClaudeResult(_SUBTYPES.get(str(subtype), Ending.UNKNOWN), text)
+        return RunOutcome(_SUBTYPES.get(str(subtype), Ending.UNKNOWN), text)
     if result.get("stop_reason") == "refusal":
-        return ClaudeResult(Ending.REFUSED, text)
+        return RunOutcome(Ending.REFUSED, text)
     if result.get("is_error"):
         return _failed(transcript, result, text)
-    notes = _denials(result)
+    notes = denied_calls(result)
     answer = result.get("structured_output")
     if structured and not isinstance(answer, dict):
-        return ClaudeResult(Ending.MALFORMED, text, notes=notes)
+        return RunOutcome(Ending.MALFORMED, text, notes=notes)
     if not structured and not text.strip():
-        return ClaudeResult(Ending.EMPTY, "it ended without saying anything", notes=notes)
-    return ClaudeResult(Ending.COMPLETED, text, answer if structured else None, notes=notes)
+        return RunOutcome(Ending.EMPTY, "it ended without saying anything", notes=notes)
+    return RunOutcome(Ending.COMPLETED, text, answer if structured else None, notes=notes)
 
 
-def _failed(transcript: Transcript, result: Event, text: str) -> ClaudeResult:
+def _failed(transcript: Transcript, result: Event, text: str) -> RunOutcome:
     """Classify a request that failed for good: by its status first, then by the CLI's word for it."""
     status = result.get("api_error_status")
     status = status if isinstance(status, int) else None
     reset = _RESET.search(text)
     resets_at = transcript.resets_at if reset is None else since_1970(int(reset[1]))
     if resets_at is not None or _LIMIT_REACHED.search(text):
-        return ClaudeResult(Ending.USAGE_LIMIT, text, retry_at=resets_at)
+        return RunOutcome(Ending.USAGE_LIMIT, text, retry_at=resets_at)
     if _DISABLED.search(text):
-        return ClaudeResult(Ending.AUTH, text)
+        return RunOutcome(Ending.AUTH, text)
     if transcript.error == "billing_error" or (status in {400, 403} and _OUT_OF_CREDIT.search(text)):
-        return ClaudeResult(Ending.BILLING, text)
+        return RunOutcome(Ending.BILLING, text)
     if status is None and transcript.status == 529:
         status = 529  # 2.1.197 reports no status after it has met several of these
     ending = _of_status(status) or _ERRORS.get(transcript.error)
     if ending is None and text.startswith("API Error:"):
         ending = Ending.TRANSIENT  # no status and no word for it: an answer that was no answer
-    return ClaudeResult(ending or Ending.UNKNOWN, text)
+    return RunOutcome(ending or Ending.UNKNOWN, text)
 
 
 def _of_status(status: int | None) -> Ending | None:
@@ -217,16 +206,6 @@ def _of_status(status: int | None) -> Ending | None:
     if status >= 500:
         return _STATUSES.get(status, Ending.TRANSIENT)
     return _STATUSES.get(status, Ending.PERSISTENT)
-
-
-def _denials(result: Event) -> tuple[str, ...]:
-    """Note denied tool calls: the run went on without them, so something may be missing."""
-    tools = [str(one.get("tool_name", "?")) for one in _list(result.get("permission_denials")) if isinstance(one, dict)]
-    return (f"denied tool calls: {', '.join(sorted(set(tools)))}",) if tools else ()
-
-
-def _count(part: Mapping[str, Any], key: str) -> int:
-    return int(_number(part.get(key)))
 
 
 def _number(value: object) -> float:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 import structlog
@@ -25,10 +26,10 @@ from shared.filesystem.directories import open_regular
 from shared.llm import codex_login
 from shared.llm.backend import BackendSpec, CliSpec, Environment, LoginFile, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible
+from shared.llm.cli.coder import CliCoder, Impossible, Session
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
-from shared.llm.cli.stream import LINE_CAP, Event
+from shared.llm.cli.stream import LINE_CAP
 from shared.llm.codex_output import REQUESTS, Transcript, counted, recorded, tokens, usage, verdict
 from shared.llm.codex_program import (
     FIXED,
@@ -44,11 +45,10 @@ from shared.llm.codex_program import (
 from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint
 from shared.llm.kept_sessions import SESSION_BYTES
-from shared.llm.port import Ending, Request, RunOutcome, Usage
+from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.prices import Prices
 from shared.llm.proxy.vendors import LOOPBACK, OFFICIAL, Vendor
-from shared.llm.structured import as_text, fitted, strict
-from shared.retry_times import later
+from shared.llm.structured import as_text, strict
 
 log = structlog.get_logger()
 
@@ -83,6 +83,8 @@ _KEPT_BY_CODEX = (".git", ".agents", ".codex", ".aws")
 class Codex:
     """The dialect of one native `codex` program; `login` is the file that its calls get a copy of."""
 
+    name: ClassVar[str] = "codex"
+    company: ClassVar[str] = COMPANY
     program: Path
     launcher: Launcher
     prices: Prices
@@ -91,16 +93,6 @@ class Codex:
     takes_images: bool = field(default=False, init=False)
     resumes: bool = field(default=False, init=False)
     disabled: tuple[str, ...] = field(default=(), init=False)
-
-    @property
-    def name(self) -> str:
-        """The backend's name in the configuration."""
-        return "codex"
-
-    @property
-    def company(self) -> str:
-        """The vendor."""
-        return COMPANY
 
     async def ready(self) -> None:
         """Determine, once, the version, its options and whether its sandbox starts. Raises `Misconfigured`."""
@@ -112,11 +104,7 @@ class Codex:
             if found is None:
                 raise Misconfigured(f"{self.program} (codex_cli) is not Codex: it calls itself '{version[:80]}'.")
             text = await self._says(call, "exec", "--help")
-            if missing := [flag for flag in _NEEDED if flag not in text]:
-                raise Misconfigured(
-                    f"Codex {found[1]} ({self.program}) is too old: it does not know {', '.join(missing)}. "
-                    f"Run `workflow-engine install-cli codex`."
-                )
+            probe.check_options(text, _NEEDED, f"Codex {found[1]} ({self.program})", self.name)
             self.takes_images = "--image " in text
             self.resumes = re.search(r"^ +resume ", text, re.MULTILINE) is not None
             features = {line.split()[0] for line in (await self._says(call, "features", "list")).splitlines() if line}
@@ -137,15 +125,14 @@ class Codex:
         return {**self.launcher.environment, **home}
 
 
-class CodexSession:
+class CodexSession(Session[Transcript]):
     """One call."""
 
+    PROGRAM = "Codex"
+
     def __init__(self, cli: Codex, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        super().__init__(Transcript(), request, endpoint, call)
         self._cli = cli
-        self._request = request
-        self._endpoint = endpoint
-        self._call = call
-        self._transcript = Transcript()
         self._tree = request.tree or call.empty
         self._protected: tuple[str, ...] = ()
         self._resumed: FoundSession | None = None
@@ -173,33 +160,6 @@ class CodexSession:
         resumed = () if self._resumed is None else ("resume", self._resumed.id)
         argv = (str(self._cli.program), "exec", *self._arguments(), *resumed, "-")
         return Command(argv, self._environment(), self._tree, prompt.encode("utf-8", "replace"))
-
-    def take(self, event: Event) -> None:
-        """Process one event."""
-        self._transcript.take(event)
-
-    def outcome(self, ran: Ran) -> RunOutcome:
-        """Return the outcome of a run that ended by itself."""
-        spent = self._usage()
-        if ran.signalled:
-            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=spent)
-        found = verdict(self._transcript, self._said(), structured=self._request.schema is not None)
-        if found is None:
-            said = ran.complaint or "it said nothing at all"
-            ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
-            return RunOutcome(ending, f"{said} (exit code {ran.code}, no result)", usage=spent)
-        answer = found.answer
-        if answer is not None and self._request.schema is not None:
-            answer = fitted(answer, self._request.schema)
-        return RunOutcome(found.ending, found.text, answer, spent, self._again(found.wait_seconds), found.notes)
-
-    def _again(self, seconds: float | None) -> datetime | None:
-        now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
-        return None if seconds is None else later(now, seconds)
-
-    def partial_outcome(self) -> RunOutcome:
-        """Return the text and usage known of a run that we ended."""
-        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._usage())
 
     def reused(self) -> int:
         """Return the tokens that its first request read from the vendor's cache, by its record; 0 without one."""
@@ -248,13 +208,17 @@ class CodexSession:
         codex_login.lend(self._endpoint.file, self._home)
         return environment
 
-    def _said(self) -> str:
+    def _last_message(self) -> str:
         with suppress(OSError), open_regular(self._last) as file:
             return file.read(LINE_CAP).decode("utf-8", "replace")
         return ""
 
     def _usage(self) -> Usage:
         return usage(recorded(self._home), self._transcript.usage, self._cli.prices, self._before)
+
+    def _verdict(self, ran: Ran) -> RunOutcome | None:
+        now = datetime.fromtimestamp(self._cli.launcher.clock.now(), UTC)
+        return verdict(self._transcript, self._last_message(), structured=self._structured, now=now)
 
     @property
     def _before(self) -> Mapping[str, float]:

@@ -14,14 +14,16 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from shared.filesystem.directories import open_regular, walk
 from shared.llm.cli.stream import Event
-from shared.llm.port import DISABLED, Ending, Usage
-from shared.llm.prices import MOST_TOKENS, Prices, Tokens
+from shared.llm.port import DISABLED, Ending, RunOutcome, Usage
+from shared.llm.prices import Prices, Tokens, count_of
+from shared.retry_times import later
 
 MOST_DIGITS = 9
 """Digits of a number in a time, at most; a longer one is not read."""
@@ -97,38 +99,26 @@ class Transcript:
                 return  # of no consequence, or of a newer version
 
 
-@dataclass(frozen=True, slots=True)
-class CodexResult:
-    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
-
-    ending: Ending
-    text: str
-    answer: Mapping[str, Any] | None = None
-    notes: tuple[str, ...] = ()
-    wait_seconds: float | None = None
-    """Seconds until a rate limit is over, if it names a time."""
-
-
-def verdict(transcript: Transcript, last: str, *, structured: bool) -> CodexResult | None:
+def verdict(transcript: Transcript, last: str, *, structured: bool, now: datetime) -> RunOutcome | None:
     """Return the run's result; None if its turn never ended, so that only its exit code and stderr are left.
 
-    `last` is the last message, from the file that the CLI was told to write it to.
+    `last` is the last message, from the file that the CLI was told to write it to. A rate limit counts from `now`.
     """
     if transcript.failure is not None:
         ending = _class_of(transcript.failure)
         wait = _wait(transcript.failure) if ending is Ending.OVERLOADED else None
-        return CodexResult(ending, _sentence(transcript.failure), wait_seconds=wait)
+        return RunOutcome(ending, _sentence(transcript.failure), retry_at=None if wait is None else later(now, wait))
     if not transcript.completed:
         return None
     if transcript.commands and transcript.stillborn == transcript.commands:
-        return CodexResult(Ending.CONFIG, "no command could begin: Codex cannot start its sandbox on this machine")
+        return RunOutcome(Ending.CONFIG, "no command could begin: Codex cannot start its sandbox on this machine")
     notes = (f"failed changes of files: {', '.join(sorted(set(transcript.refused)))}",) if transcript.refused else ()
     if structured:
         answer = _object(last)
-        return CodexResult(Ending.COMPLETED if answer is not None else Ending.MALFORMED, last, answer, notes)
+        return RunOutcome(Ending.COMPLETED if answer is not None else Ending.MALFORMED, last, answer, notes=notes)
     if not last.strip():
-        return CodexResult(Ending.EMPTY, "it ended without saying anything", notes=notes)
-    return CodexResult(Ending.COMPLETED, last, notes=notes)
+        return RunOutcome(Ending.EMPTY, "it ended without saying anything", notes=notes)
+    return RunOutcome(Ending.COMPLETED, last, notes=notes)
 
 
 def _class_of(failure: str) -> Ending:
@@ -208,7 +198,7 @@ REQUESTS = "requests"
 
 def counted(record: Record | None, usage_fields: Mapping[str, Any]) -> dict[str, float]:
     """Return the counts of a session so far, which are counted again when it is continued."""
-    return {name: float(_count(usage_fields, name)) for name in SUMS} | {
+    return {name: float(count_of(usage_fields, name)) for name in SUMS} | {
         REQUESTS: len(record.requests) if record else 0
     }
 
@@ -225,7 +215,7 @@ def usage(
     whole = record.requests if record is not None else ()
     requests = whole[int(before.get(REQUESTS, 0)) :]
     if not whole and usage_fields:
-        requests = (tokens({name: _count(usage_fields, name) - before.get(name, 0) for name in SUMS}, model),)
+        requests = (tokens({name: count_of(usage_fields, name) - before.get(name, 0) for name in SUMS}, model),)
     costs = [prices.cost(one) for one in requests]
     known = record is not None and None not in costs
     return Usage(
@@ -241,9 +231,9 @@ def usage(
 
 def tokens(counted: Mapping[str, Any], model: str) -> Tokens:
     """Convert Codex's counts: it counts cached tokens, read or written, as input too, and reasoning as output."""
-    cached, written = _count(counted, "cached_input_tokens"), _count(counted, "cache_write_input_tokens")
-    fresh = max(_count(counted, "input_tokens") - cached - written, 0)
-    return Tokens(model=model, input=fresh, output=_count(counted, "output_tokens"), cached=cached, written=written)
+    cached, written = count_of(counted, "cached_input_tokens"), count_of(counted, "cache_write_input_tokens")
+    fresh = max(count_of(counted, "input_tokens") - cached - written, 0)
+    return Tokens(model=model, input=fresh, output=count_of(counted, "output_tokens"), cached=cached, written=written)
 
 
 def _rollouts(codex_home: Path) -> Iterator[Path]:
@@ -268,8 +258,3 @@ def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 continue
             if isinstance(entry, dict) and isinstance(entry.get("payload"), dict):
                 yield str(entry.get("type")), entry["payload"]
-
-
-def _count(part: Mapping[str, Any], key: str) -> int:
-    value = part.get(key)
-    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0

@@ -11,9 +11,6 @@ KEY, URL = "OPENAI_COMPATIBLE_API_KEY", "OPENAI_COMPATIBLE_BASE_URL"
 
 COMPANY = "the model server"
 
-CALL_KEY = "ENGINE_MODEL_KEY"
-"""The variable of a program that has the token of its call."""
-
 
 def server(environment: Environment, backend: str) -> Endpoint:
     """Return the server and its key; raise `MissingCredentials`, and `Misconfigured` if no server is named.

@@ -12,24 +12,24 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import structlog
 
 from shared.errors import Misconfigured
 from shared.llm import compatible
-from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
+from shared.llm.backend import BackendSpec, CliSpec, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, OneCallSession, prompt_of
+from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
-from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint
 from shared.llm.mini_events import Transcript, verdict
-from shared.llm.port import Ending, Request, RunOutcome
+from shared.llm.port import Ending, Request, RunOutcome, Usage
 from shared.llm.proxy.vendors import Vendor
-from shared.llm.structured import fitted, strict
+from shared.llm.structured import strict
 
 log = structlog.get_logger()
 
@@ -83,20 +83,12 @@ _ANSWERS = "Give your answer by calling the tool structured_output, once: that e
 class Mini:
     """The dialect of one installed mini-swe-agent; `python` begins the command that runs its parts."""
 
+    name: ClassVar[str] = "mini"
+    company: ClassVar[str] = compatible.COMPANY
     program: Path
     launcher: Launcher
     python: tuple[str, ...]
     version: str = field(default="", init=False)
-
-    @property
-    def name(self) -> str:
-        """The backend's name in the configuration."""
-        return "mini"
-
-    @property
-    def company(self) -> str:
-        """The vendor."""
-        return compatible.COMPANY
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -130,17 +122,15 @@ class Mini:
         return f"Remove {place} if install-cli has made it, and run `workflow-engine install-cli mini`."
 
 
-class MiniSession(OneCallSession):
+class MiniSession(Session[Transcript]):
     """One call."""
 
     PROGRAM = "mini-swe-agent"
+    FAILED = Ending.UNKNOWN
 
     def __init__(self, cli: Mini, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        super().__init__(Transcript(), request, endpoint, call)
         self._cli = cli
-        self._request = request
-        self._endpoint = endpoint
-        self._call = call
-        self._transcript = Transcript()
 
     def command(self) -> Command:
         """Return argv and environment, and on standard input the call's input with the token: no tool inherits that."""
@@ -150,27 +140,11 @@ class MiniSession(OneCallSession):
         environment = {**ENVIRONMENT, "MSWEA_GLOBAL_CONFIG_DIR": str(self._call.home / "mini")}
         return Command(self._cli.argv, environment, where, order)
 
-    def take(self, event: Event) -> None:
-        """Process one event."""
-        self._transcript.take(event)
+    def _usage(self) -> Usage:
+        return self._transcript.usage
 
-    def outcome(self, ran: Ran) -> RunOutcome:
-        """Return the outcome of a run that ended by itself."""
-        usage = self._transcript.usage
-        found = verdict(self._transcript, structured=self._request.schema is not None)
-        if ran.signalled:
-            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
-        if found is None:
-            said = ran.complaint or "it said nothing at all"
-            return RunOutcome(Ending.UNKNOWN, f"{said} (exit code {ran.code}, no result)", usage=usage)
-        answer: Any = found.answer
-        if answer is not None and self._request.schema is not None:
-            answer = fitted(answer, self._request.schema)
-        return RunOutcome(found.ending, found.text, answer, usage)
-
-    def partial_outcome(self) -> RunOutcome:
-        """Return the text and usage known of a run that we ended."""
-        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage)
+    def _verdict(self, ran: Ran) -> RunOutcome | None:
+        return verdict(self._transcript, structured=self._structured)
 
     def _order(self, prompt: str, where: Path) -> dict[str, Any]:
         request, endpoint = self._request, self._endpoint
@@ -258,11 +232,6 @@ def build(setup: Setup) -> CliCoder:
     return CliCoder(made, made.launcher, setup.program.endpoints, setup.program.model)
 
 
-def server(environment: Environment) -> Endpoint:
-    """Return the server that a person names."""
-    return compatible.server(environment, "mini")
-
-
 async def examined(probe: Probe) -> Probed:
     """Run the check that the adapter makes before its first call."""
     async with probe.launcher() as launcher:
@@ -283,7 +252,7 @@ SPEC = BackendSpec(
         beginnings={},
         subscription="",
         not_enforced="",
-        endpoint=server,
+        endpoint=partial(compatible.server, backend="mini"),
         probe=examined,
         version_command=version_command,
         reports_cost=False,

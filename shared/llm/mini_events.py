@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shared.llm.cli.stream import Event
-from shared.llm.port import DISABLED, Ending, Usage
-from shared.llm.prices import MOST_TOKENS
+from shared.llm.port import DISABLED, Ending, RunOutcome, Usage
+from shared.llm.prices import count_of
 
 _WORDS = tuple(
     (re.compile(words, re.IGNORECASE), ending)
@@ -69,16 +69,7 @@ class Transcript:
             self.exit = event
 
 
-@dataclass(frozen=True, slots=True)
-class MiniResult:
-    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
-
-    ending: Ending
-    text: str
-    answer: Mapping[str, Any] | None = None
-
-
-def verdict(transcript: Transcript, *, structured: bool) -> MiniResult | None:
+def verdict(transcript: Transcript, *, structured: bool) -> RunOutcome | None:
     """Return the run's result; None if it printed no end, so that only its exit code and stderr are left."""
     match transcript.exit:
         case None:
@@ -86,50 +77,45 @@ def verdict(transcript: Transcript, *, structured: bool) -> MiniResult | None:
         case {"exit_status": "Submitted"} as told:
             return _submitted(told, transcript.text, structured=structured)
         case {"exit_status": "LimitsExceeded"}:
-            return MiniResult(Ending.MAX_TURNS, transcript.text)
+            return RunOutcome(Ending.MAX_TURNS, transcript.text)
         case {"exit_status": "Declined"} as told:
-            return MiniResult(Ending.REFUSED, str(told.get("content")))
+            return RunOutcome(Ending.REFUSED, str(told.get("content")))
         case {"exit_status": "RepeatedFormatError"}:
             if structured or transcript.text:
-                return MiniResult(Ending.MALFORMED, transcript.text)
-            return MiniResult(Ending.EMPTY, "it ended without saying anything")
+                return RunOutcome(Ending.MALFORMED, transcript.text)
+            return RunOutcome(Ending.EMPTY, "it ended without saying anything")
         case {"exit_status": "Refused" | "Failed"} as told:
             return _failed(told)
         case told:
-            return MiniResult(Ending.UNKNOWN, f"{told.get('exit_status')}: {told.get('content')}")
+            return RunOutcome(Ending.UNKNOWN, f"{told.get('exit_status')}: {told.get('content')}")
 
 
-def _submitted(event: Event, text: str, *, structured: bool) -> MiniResult:
+def _submitted(event: Event, text: str, *, structured: bool) -> RunOutcome:
     answer = event.get("answer")
     if not structured:
-        return MiniResult(Ending.COMPLETED, str(event.get("content")))
+        return RunOutcome(Ending.COMPLETED, str(event.get("content")))
     if not isinstance(answer, dict):
-        return MiniResult(Ending.MALFORMED, text)
-    return MiniResult(Ending.COMPLETED, json.dumps(answer), answer)
+        return RunOutcome(Ending.MALFORMED, text)
+    return RunOutcome(Ending.COMPLETED, json.dumps(answer), answer)
 
 
-def _failed(event: Event) -> MiniResult:
+def _failed(event: Event) -> RunOutcome:
     status, text, kind = event.get("status"), str(event.get("content")), str(event.get("kind", ""))
     if not isinstance(status, int):
-        return MiniResult(Ending.TRANSIENT, text)
+        return RunOutcome(Ending.TRANSIENT, text)
     words = f"{text} {kind}"
     found = next((ending for pattern, ending in _WORDS if pattern.search(words)), _STATUSES.get(status))
     usual = Ending.TRANSIENT if status >= 500 else Ending.PERSISTENT
-    return MiniResult(usual if found is None else found, f"{status} {text}")
+    return RunOutcome(usual if found is None else found, f"{status} {text}")
 
 
 def _added(known: Usage, counted: Mapping[str, Any]) -> Usage:
     """Add a request's counts; cached tokens are part of its input count."""
     details = counted.get("prompt_tokens_details")
-    cached = _count(details, "cached_tokens") if isinstance(details, dict) else 0
+    cached = count_of(details, "cached_tokens") if isinstance(details, dict) else 0
     return replace(
         known,
-        input_tokens=known.input_tokens + max(_count(counted, "prompt_tokens") - cached, 0),
-        output_tokens=known.output_tokens + _count(counted, "completion_tokens"),
+        input_tokens=known.input_tokens + max(count_of(counted, "prompt_tokens") - cached, 0),
+        output_tokens=known.output_tokens + count_of(counted, "completion_tokens"),
         cached_tokens=known.cached_tokens + cached,
     )
-
-
-def _count(part: Mapping[str, Any], key: str) -> int:
-    value = part.get(key)
-    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -19,6 +20,12 @@ MOST_TOKENS = 10**9
 
 _SUFFIX = re.compile(r"(?:-latest|-\d{8}|-\d{4}-\d{2}-\d{2})?(?:\[[^\]]*\])?")
 """Suffix that vendors add to a model's name without changing its price: a date, a context size."""
+
+
+def count_of(usage: Mapping[str, Any], key: str, otherwise: int = 0) -> int:
+    """Return a number of tokens as a program or a vendor gives it; `otherwise` if it is missing or implausible."""
+    value = usage.get(key)
+    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else otherwise
 
 
 class Price(BaseModel):

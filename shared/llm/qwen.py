@@ -12,24 +12,24 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import structlog
 
 from shared.errors import Misconfigured
 from shared.llm import compatible
-from shared.llm.backend import BackendSpec, CliSpec, Environment, Package, Probe, Probed, Setup
+from shared.llm.backend import BackendSpec, CliSpec, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
-from shared.llm.cli.coder import CliCoder, Impossible, OneCallSession, prompt_of
+from shared.llm.cli.coder import CliCoder, Impossible, Session, prompt_of
 from shared.llm.cli.directory import CallDirectory, opened
 from shared.llm.cli.launch import Command, Launcher, Ran
-from shared.llm.cli.stream import Event
 from shared.llm.endpoint import Endpoint
-from shared.llm.port import Ending, Request, RunOutcome
+from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.proxy.vendors import Vendor
 from shared.llm.qwen_events import Transcript, verdict
-from shared.llm.structured import as_text, fitted, strict
+from shared.llm.structured import as_text, strict
 
 log = structlog.get_logger()
 
@@ -74,19 +74,11 @@ _UNUSED = ("get_goal", "update_goal")
 class Qwen:
     """The dialect of one `qwen` program."""
 
+    name: ClassVar[str] = "qwen"
+    company: ClassVar[str] = compatible.COMPANY
     program: Path
     launcher: Launcher
     version: str = field(default="", init=False)
-
-    @property
-    def name(self) -> str:
-        """The backend's name in the configuration."""
-        return "qwen"
-
-    @property
-    def company(self) -> str:
-        """The vendor."""
-        return compatible.COMPANY
 
     async def ready(self) -> None:
         """Determine, once, the version and its options. Raises `Misconfigured` naming missing ones."""
@@ -97,11 +89,7 @@ class Qwen:
         found = re.match(r"\d+\.\d+\.\d+", version)
         if found is None or "Qwen Code" not in text:
             raise Misconfigured(f"{self.program} (qwen_cli) is not Qwen Code: it calls itself '{version[:80]}'.")
-        if missing := [flag for flag in _NEEDED if flag not in text]:
-            raise Misconfigured(
-                f"Qwen Code {found[0]} ({self.program}) is too old: it does not know {', '.join(missing)}. "
-                f"Run `workflow-engine install-cli qwen`."
-            )
+        probe.check_options(text, _NEEDED, f"Qwen Code {found[0]} ({self.program})", self.name)
         self.version = found[0]
         log.info("backend_found", backend=self.name, version=self.version, program=str(self.program))
 
@@ -114,17 +102,14 @@ class Qwen:
         return await probe.program_output((str(self.program), argument), "qwen_cli", environment)
 
 
-class QwenSession(OneCallSession):
+class QwenSession(Session[Transcript]):
     """One call."""
 
     PROGRAM = "Qwen Code"
 
     def __init__(self, cli: Qwen, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        super().__init__(Transcript(), request, endpoint, call)
         self._cli = cli
-        self._request = request
-        self._endpoint = endpoint
-        self._call = call
-        self._transcript = Transcript()
 
     def command(self) -> Command:
         """Return argv and environment, with the prompt on standard input."""
@@ -135,28 +120,11 @@ class QwenSession(OneCallSession):
         argv = (str(self._cli.program), *self._arguments())
         return Command(argv, self._environment(), self._request.tree or self._call.empty, prompt)
 
-    def take(self, event: Event) -> None:
-        """Process one event."""
-        self._transcript.take(event)
+    def _usage(self) -> Usage:
+        return self._transcript.usage_so_far
 
-    def outcome(self, ran: Ran) -> RunOutcome:
-        """Return the outcome of a run that ended by itself."""
-        usage = self._transcript.usage_so_far
-        found = verdict(self._transcript, code=ran.code, structured=self._request.schema is not None)
-        if ran.signalled:
-            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
-        if found is None:
-            said = ran.complaint or "it said nothing at all"
-            ending = Ending.UNKNOWN if ran.code == 0 else Ending.CONFIG
-            return RunOutcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
-        answer: Any = found.answer
-        if answer is not None and self._request.schema is not None:
-            answer = fitted(answer, self._request.schema)
-        return RunOutcome(found.ending, found.text, answer, usage, notes=found.notes)
-
-    def partial_outcome(self) -> RunOutcome:
-        """Return the text and usage known of a run that we ended."""
-        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._transcript.usage_so_far)
+    def _verdict(self, ran: Ran) -> RunOutcome | None:
+        return verdict(self._transcript, code=ran.code, structured=self._structured)
 
     def _arguments(self) -> Iterator[str]:
         request, turns = self._request, self._request.limits.max_turns
@@ -199,11 +167,6 @@ def dialect(program: Path, launcher: Launcher) -> Qwen:
     return Qwen(program, replace(launcher, readable=(*launcher.readable, *shown)))
 
 
-def server(environment: Environment) -> Endpoint:
-    """Return the server that a person names."""
-    return compatible.server(environment, "qwen")
-
-
 async def examined(probe: Probe) -> Probed:
     """Run the check that the adapter makes before its first call."""
     async with probe.launcher() as launcher:
@@ -224,7 +187,7 @@ SPEC = BackendSpec(
         beginnings={},
         subscription="",
         not_enforced="",
-        endpoint=server,
+        endpoint=partial(compatible.server, backend="qwen"),
         probe=examined,
         reports_cost=False,
         needs_model=True,

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shared.llm.cli.stream import Event
-from shared.llm.port import DISABLED, Ending, Usage
-from shared.llm.prices import MOST_TOKENS
+from shared.llm.cli.stream import Event, denied_calls
+from shared.llm.port import DISABLED, Ending, RunOutcome, Usage
+from shared.llm.prices import count_of
 
 TURNS_USED_UP = 53
 """The exit code of a run that used up its turns."""
@@ -87,36 +87,26 @@ class Transcript:
         return _usage(counted, self.usage.model) if isinstance(counted, dict) else self.usage
 
 
-@dataclass(frozen=True, slots=True)
-class QwenResult:
-    """The result of a run that ended by itself; `answer` is the structured one, `text` the last text."""
-
-    ending: Ending
-    text: str
-    answer: Mapping[str, Any] | None = None
-    notes: tuple[str, ...] = ()
-
-
-def verdict(transcript: Transcript, *, code: int, structured: bool) -> QwenResult | None:
+def verdict(transcript: Transcript, *, code: int, structured: bool) -> RunOutcome | None:
     """Return the run's result; None if it ended without one, so that only its exit code and stderr are left."""
     result = transcript.result
     if result is None:
-        return QwenResult(Ending.MAX_TURNS, transcript.text) if code == TURNS_USED_UP else None
-    notes = _denials(result)
+        return RunOutcome(Ending.MAX_TURNS, transcript.text) if code == TURNS_USED_UP else None
+    notes = denied_calls(result)
     if result.get("is_error"):
         error = result.get("error")
         text = str(error.get("message") if isinstance(error, dict) else error or "the run failed")
         ending = next((ending for words, ending in _WORDS if words.search(text)), Ending.UNKNOWN)
-        return QwenResult(ending, _sentence(text) if ending is not Ending.MALFORMED else transcript.text, notes=notes)
+        return RunOutcome(ending, _sentence(text) if ending is not Ending.MALFORMED else transcript.text, notes=notes)
     text = str(result.get("result") or "")
     if structured:
         answer = result.get("structured_result")
         if not isinstance(answer, dict):
-            return QwenResult(Ending.MALFORMED, text, notes=notes)
-        return QwenResult(Ending.COMPLETED, json.dumps(answer), answer, notes)
+            return RunOutcome(Ending.MALFORMED, text, notes=notes)
+        return RunOutcome(Ending.COMPLETED, json.dumps(answer), answer, notes=notes)
     if not text.strip():
-        return QwenResult(Ending.EMPTY, "it ended without saying anything", notes=notes)
-    return QwenResult(Ending.COMPLETED, text, notes=notes)
+        return RunOutcome(Ending.EMPTY, "it ended without saying anything", notes=notes)
+    return RunOutcome(Ending.COMPLETED, text, notes=notes)
 
 
 def _sentence(text: str) -> str:
@@ -125,21 +115,8 @@ def _sentence(text: str) -> str:
     return found[1] if found else text
 
 
-def _denials(result: Event) -> tuple[str, ...]:
-    """Note denied tool calls: the run went on without them, so something may be missing."""
-    denied = result.get("permission_denials")
-    listed = denied if isinstance(denied, list) else []
-    tools = {str(one.get("tool_name", "?")) for one in listed if isinstance(one, dict)}
-    return (f"denied tool calls: {', '.join(sorted(tools))}",) if tools else ()
-
-
 def _usage(counted: Mapping[str, Any], model: str) -> Usage:
     """Convert the counts; cached tokens are counted as input too."""
-    cached = _count(counted, "cache_read_input_tokens")
-    fresh = max(_count(counted, "input_tokens") - cached, 0)
-    return Usage(fresh, _count(counted, "output_tokens"), cached, model=model)
-
-
-def _count(part: Mapping[str, Any], key: str) -> int:
-    value = part.get(key)
-    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else 0
+    cached = count_of(counted, "cache_read_input_tokens")
+    fresh = max(count_of(counted, "input_tokens") - cached, 0)
+    return Usage(fresh, count_of(counted, "output_tokens"), cached, model=model)

@@ -6,10 +6,11 @@ import errno
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import anyio.to_thread
@@ -21,69 +22,94 @@ from shared.llm.cli.launch import Command, Launcher, Ran
 from shared.llm.cli.stream import Event
 from shared.llm.continuation import FoundSession
 from shared.llm.endpoint import Endpoint, Endpoints
-from shared.llm.port import NOT_RUN, Ending, Request, RunOutcome
+from shared.llm.port import NOT_RUN, Ending, Request, RunOutcome, Usage
+from shared.llm.structured import fitted
 from shared.process import Cut, Patience
 from shared.text.redaction import redact
 
 log = structlog.get_logger()
 
 
-class Session(Protocol):
-    """One call of one CLI: its command, its events, its outcome."""
+class Transcript(Protocol):
+    """The facts of a run, collected from its events."""
+
+    text: str
+
+    def take(self, event: Event) -> None:
+        """Record the facts of one event."""
+        ...
+
+
+T = TypeVar("T", bound=Transcript)
+
+
+class Session(ABC, Generic[T]):
+    """One call of one CLI. Unless overridden, it continues and keeps no session, and leaves no file in the tree."""
+
+    PROGRAM: ClassVar[str]
+    """The program's name for people."""
+    FAILED: ClassVar[Ending] = Ending.CONFIG
+    """Ending of a run that fails without a result."""
+
+    def __init__(self, transcript: T, request: Request, endpoint: Endpoint, call: CallDirectory) -> None:
+        self._transcript = transcript
+        self._request = request
+        self._endpoint = endpoint
+        self._call = call
 
     def resume(self, found: FoundSession) -> None:
         """Continue the session of an earlier call; called before `command`; raises `OSError`."""
-        ...
+        raise OSError(errno.ENOTSUP, f"{self.PROGRAM} goes on in no session ({found.id})")
 
+    @abstractmethod
     def command(self) -> Command:
         """Return the command to run; raise `Impossible` if the CLI cannot take this request."""
-        ...
 
     def take(self, event: Event) -> None:
         """Process one event, as it comes."""
-        ...
+        self._transcript.take(event)
 
     def outcome(self, ran: Ran) -> RunOutcome:
         """Return the outcome, if we did not end the process ourselves; the exit code alone never decides it."""
-        ...
+        usage = self._usage()
+        if ran.signalled:
+            return RunOutcome(Ending.KILLED, f"it was ended by a signal (exit code {ran.code})", usage=usage)
+        found = self._verdict(ran)
+        if found is None:
+            said = ran.complaint or "it said nothing at all"
+            ending = Ending.UNKNOWN if ran.code == 0 else self.FAILED
+            return RunOutcome(ending, f"{said} (exit code {ran.code}, no result)", usage=usage)
+        answer = found.answer
+        if answer is not None and self._request.schema is not None:
+            answer = fitted(answer, self._request.schema)
+        return replace(found, answer=answer, usage=usage)
 
     def partial_outcome(self) -> RunOutcome:
         """Return usage and text of a run that we ended; the `ending` does not count."""
-        ...
+        return RunOutcome(Ending.KILLED, self._transcript.text, usage=self._usage())
 
     def reused(self) -> int:
         """Return the tokens of a session that the first request read from the vendor's cache."""
-        ...
-
-    def session_left(self) -> FoundSession | None:
-        """Return the session as the program has left it; None if it keeps none that can be continued."""
-        ...
-
-    def close(self) -> None:
-        """Clean up after the process is gone, however it ended: remove files that only the CLI left in the tree."""
-        ...
-
-
-class OneCallSession:
-    """Default methods of a `Session` for programs that keep no session and leave no file."""
-
-    PROGRAM = ""
-    """The program's name for people."""
-
-    def resume(self, found: FoundSession) -> None:
-        """Raise `OSError`: there is no session to continue."""
-        raise OSError(errno.ENOTSUP, f"{self.PROGRAM} goes on in no session ({found.id})")
-
-    def reused(self) -> int:
-        """Return 0: no session was continued."""
         return 0
 
     def session_left(self) -> FoundSession | None:
-        """Return None: no session is kept."""
+        """Return the session as the program has left it; None if it keeps none that can be continued."""
         return None
 
     def close(self) -> None:
-        """Do nothing: no file is left in the tree."""
+        """Clean up after the process is gone, however it ended: remove files that only the CLI left in the tree."""
+
+    @property
+    def _structured(self) -> bool:
+        return self._request.schema is not None
+
+    @abstractmethod
+    def _usage(self) -> Usage:
+        """Return the usage known so far."""
+
+    @abstractmethod
+    def _verdict(self, ran: Ran) -> RunOutcome | None:
+        """Return the result that the program reported, without its usage; None without one."""
 
 
 class Dialect(Protocol):
@@ -113,7 +139,7 @@ class Dialect(Protocol):
         """Check, once, the program and its version; raise `Misconfigured` if it cannot be used."""
         ...
 
-    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Session:
+    def session(self, request: Request, endpoint: Endpoint, call: CallDirectory) -> Session[Any]:
         """Return the session of a new call."""
         ...
 
@@ -207,7 +233,7 @@ class CliCoder:
     async def _run(
         self,
         request: Request,
-        session: Session,
+        session: Session[Any],
         call: CallDirectory,
         endpoint: Endpoint,
         found: FoundSession | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from shared import process
@@ -24,3 +24,11 @@ async def program_output(
         words = finished.stderr.decode("utf-8", "replace").strip()[-300:]
         raise Misconfigured(f"`{' '.join(argv[:2])}` ({key}) failed with {finished.code}: {words}")
     return finished.text.strip()
+
+
+def check_options(help_text: str, needed: Iterable[str], program: str, name: str) -> None:
+    """Raise `Misconfigured` if `program`, that of backend `name`, lacks an option in its `--help`."""
+    if missing := [option for option in needed if option not in help_text]:
+        raise Misconfigured(
+            f"{program} is too old: it does not know {', '.join(missing)}. Run `workflow-engine install-cli {name}`."
+        )

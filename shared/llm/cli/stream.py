@@ -124,6 +124,14 @@ class LogFile:
             self._room -= len(chunk)
 
 
+def denied_calls(result: Event) -> tuple[str, ...]:
+    """Note denied tool calls in a result of Claude Code or Qwen Code: the run went on without them."""
+    denied = result.get("permission_denials")
+    listed = denied if isinstance(denied, list) else []
+    tools = {str(call.get("tool_name", "?")) for call in listed if isinstance(call, dict)}
+    return (f"denied tool calls: {', '.join(sorted(tools))}",) if tools else ()
+
+
 def plain(text: str) -> str:
     """Return `text` without the escape sequences of terminals."""
     return _ANSI.sub("", text)

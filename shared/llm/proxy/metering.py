@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shared.llm.prices import MOST_TOKENS, Tokens
+from shared.llm.prices import Tokens, count_of
 
 BYTES_PER_TOKEN = 3
 """Fewer than vendors count on average; estimates the part of an answer that has passed so far."""
@@ -192,13 +192,13 @@ class UsageMeter:
         """Note Anthropic's counts: totals of the request; a later event repeats those that have grown."""
         old = self._tokens
         parts = usage.get("cache_creation")
-        hour = _count(parts, "ephemeral_1h_input_tokens", 0) if isinstance(parts, dict) else old.written_hour
-        written = _count(usage, "cache_creation_input_tokens", old.written + old.written_hour)
+        hour = count_of(parts, "ephemeral_1h_input_tokens", 0) if isinstance(parts, dict) else old.written_hour
+        written = count_of(usage, "cache_creation_input_tokens", old.written + old.written_hour)
         self._tokens = Tokens(
             model=model if isinstance(model, str) and model else old.model,
-            input=_count(usage, "input_tokens", old.input),
-            output=_count(usage, "output_tokens", old.output),
-            cached=_count(usage, "cache_read_input_tokens", old.cached),
+            input=count_of(usage, "input_tokens", old.input),
+            output=count_of(usage, "output_tokens", old.output),
+            cached=count_of(usage, "cache_read_input_tokens", old.cached),
             written=max(written - hour, 0),
             written_hour=hour,
             searches=self._searches(usage),
@@ -218,12 +218,12 @@ class UsageMeter:
         if not isinstance(usage, dict) or not _says(usage, "prompt_tokens", "completion_tokens"):
             return
         model, details = event.get("model"), usage.get("prompt_tokens_details")
-        hit = _count(usage, "prompt_cache_hit_tokens", 0)
-        cached = _count(details, "cached_tokens", hit) if isinstance(details, dict) else hit
+        hit = count_of(usage, "prompt_cache_hit_tokens", 0)
+        cached = count_of(details, "cached_tokens", hit) if isinstance(details, dict) else hit
         self._tokens = Tokens(
             model=model if isinstance(model, str) and model else self._tokens.model,
-            input=max(_count(usage, "prompt_tokens", 0) - cached, 0),
-            output=_count(usage, "completion_tokens", 0),
+            input=max(count_of(usage, "prompt_tokens", 0) - cached, 0),
+            output=count_of(usage, "completion_tokens", 0),
             cached=cached,
         )
         self._begun = True
@@ -233,7 +233,7 @@ class UsageMeter:
         """Return the vendor's count of searches; without one the most, but 0 if no tool was used."""
         told = usage.get("server_tool_use")
         unknown = self._request_bound.searches if self._used else 0
-        return _count(told if isinstance(told, dict) else {}, "web_search_requests", unknown)
+        return count_of(told if isinstance(told, dict) else {}, "web_search_requests", unknown)
 
     def _openai(self, usage: Mapping[str, Any], response: Mapping[Any, Any]) -> None:
         """Note OpenAI's counts: input includes cached tokens; output includes reasoning, and lists the searches."""
@@ -241,13 +241,13 @@ class UsageMeter:
         searches = max(self._used, _listed(items, "web_search_call"))
         details = usage.get("input_tokens_details")
         details = details if isinstance(details, dict) else {}
-        cached, written = _count(details, "cached_tokens", 0), _count(details, "cache_write_tokens", 0)
+        cached, written = count_of(details, "cached_tokens", 0), count_of(details, "cache_write_tokens", 0)
         if not _says(usage, "input_tokens", "output_tokens"):
             return
         self._tokens = Tokens(
             model=model if isinstance(model, str) and model else self._tokens.model,
-            input=max(_count(usage, "input_tokens", 0) - cached - written, 0),
-            output=_count(usage, "output_tokens", 0),
+            input=max(count_of(usage, "input_tokens", 0) - cached - written, 0),
+            output=count_of(usage, "output_tokens", 0),
             cached=cached,
             written=written,
             searches=searches if isinstance(items, list) else max(searches, self._request_bound.searches),
@@ -285,9 +285,4 @@ def _length(delta: object) -> int:
 
 def _says(usage: Mapping[str, Any], *keys: str) -> bool:
     """Return whether all of these counts are there and plausible."""
-    return all(_count(usage, key, -1) >= 0 for key in keys)
-
-
-def _count(part: Mapping[str, Any], key: str, otherwise: int) -> int:
-    value = part.get(key)
-    return int(value) if isinstance(value, int | float) and 0 <= value <= MOST_TOKENS else otherwise
+    return all(count_of(usage, key, -1) >= 0 for key in keys)

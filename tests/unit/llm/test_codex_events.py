@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from shared.llm.codex_output import Transcript, counted, recorded, usage, verdic
 from shared.llm.codex_program import native, permissions, provider
 from shared.llm.port import Ending
 from shared.llm.prices import Price, Prices
+from shared.retry_times import later
 
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 PRICES = Prices({"m-1": Price(input=1, output=10, cached=0.1, written=2, above=5000, times=2)})
 
 
@@ -71,7 +74,7 @@ URL = "url: http://127.0.0.1:1/v1/responses"
     ],
 )
 def test_the_words_of_a_failed_turn_are_its_class(message: str, ending: Ending) -> None:
-    found = verdict(heard(failed(message)), "", structured=False)
+    found = verdict(heard(failed(message)), "", structured=False, now=NOW)
     assert found is not None
     assert found.ending is ending
 
@@ -91,26 +94,26 @@ def test_the_words_of_a_failed_turn_are_its_class(message: str, ending: Ending) 
     ],
 )
 def test_a_limit_inside_of_a_stream_lasts_as_long_as_it_says(said: str, seconds: float | None) -> None:
-    found = verdict(heard(failed(said)), "", structured=False)
+    found = verdict(heard(failed(said)), "", structured=False, now=NOW)
     assert found is not None
-    assert found.wait_seconds == seconds
+    assert found.retry_at == (None if seconds is None else later(NOW, seconds))
 
 
 def test_only_the_message_of_a_printed_answer_is_shown() -> None:
-    found = verdict(heard(failed('{"error": {"message": "too many", "code": null}}')), "", structured=False)
+    found = verdict(heard(failed('{"error": {"message": "too many", "code": null}}')), "", structured=False, now=NOW)
     assert found is not None
     assert found.text == "too many"
 
 
 def test_notices_are_no_failures() -> None:
     notices = ({"type": "error", "message": "Reconnecting... 1/5 (401 Unauthorized)"}, item("error", message="401"))
-    found = verdict(heard(*notices, COMPLETED), "Done.", structured=False)
+    found = verdict(heard(*notices, COMPLETED), "Done.", structured=False, now=NOW)
     assert found is not None
     assert (found.ending, found.text) == (Ending.COMPLETED, "Done.")
 
 
 def test_a_turn_that_never_ended_has_no_verdict_whatever_was_said() -> None:
-    assert verdict(heard(item("agent_message", text="Done.")), "Done.", structured=False) is None
+    assert verdict(heard(item("agent_message", text="Done.")), "Done.", structured=False, now=NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_a_turn_that_never_ended_has_no_verdict_whatever_was_said() -> None:
     ],
 )
 def test_the_last_message_decides_a_completed_turn(last: str, structured: bool, ending: Ending) -> None:
-    found = verdict(heard(COMPLETED), last, structured=structured)
+    found = verdict(heard(COMPLETED), last, structured=structured, now=NOW)
     assert found is not None
     assert found.ending is ending
     assert (found.answer is not None) == (ending is Ending.COMPLETED and structured)
@@ -135,14 +138,14 @@ def test_a_run_none_of_whose_commands_could_begin_is_no_success() -> None:
     dead = item("command_execution", status="failed", exit_code=1, aggregated_output="bwrap: Creating new namespace")
     red = item("command_execution", status="failed", exit_code=1, aggregated_output="1 failed")
     for events, ending in (((dead, dead), Ending.CONFIG), ((dead, red), Ending.COMPLETED), ((red,), Ending.COMPLETED)):
-        found = verdict(heard(*events, COMPLETED), "Done.", structured=False)
+        found = verdict(heard(*events, COMPLETED), "Done.", structured=False, now=NOW)
         assert found is not None
         assert found.ending is ending
 
 
 def test_failed_changes_are_noted() -> None:
     refused = item("file_change", status="failed", changes=[{"path": "/t/a", "kind": "add"}, {"path": "/t/a"}, 3])
-    found = verdict(heard(refused, COMPLETED), "Done.", structured=False)
+    found = verdict(heard(refused, COMPLETED), "Done.", structured=False, now=NOW)
     assert found is not None
     assert found.notes == ("failed changes of files: /t/a",)
 
@@ -152,7 +155,7 @@ def test_failed_changes_are_noted() -> None:
     [{}, {"type": "item.completed", "item": 3}, {"type": "turn.failed"}, {"type": "turn.completed", "usage": [1]}],
 )
 def test_events_of_another_shape_are_borne(event: dict[str, Any]) -> None:
-    found = verdict(heard(event, failed("x")), "", structured=False)
+    found = verdict(heard(event, failed("x")), "", structured=False, now=NOW)
     assert found is not None
 
 

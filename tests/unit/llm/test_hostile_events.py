@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -102,5 +103,5 @@ def test_a_turn_that_failed_without_words_did_not_complete(error: object) -> Non
     run = codex_output.Transcript()
     for event in heard({"type": "turn.failed", "error": error}):
         run.take(event)
-    found = codex_output.verdict(run, "", structured=False)
+    found = codex_output.verdict(run, "", structured=False, now=datetime(2026, 11, 1, tzinfo=UTC))
     assert found is None or found.ending is not Ending.COMPLETED

@@ -137,11 +137,10 @@ def test_whatever_claude_code_says_of_a_reset_the_run_is_told_as_a_limit_or_a_fa
 )
 def test_whatever_codex_says_of_a_wait_it_is_no_error(words: str) -> None:
     said = CodexTranscript(failure=f"Rate limit reached. Please try again in {words}.")
-    found = codex_verdict(said, "", structured=False)
+    found = codex_verdict(said, "", structured=False, now=NOW)
     assert found is not None
     assert found.ending is Ending.OVERLOADED
-    until = None if found.wait_seconds is None else later(NOW, found.wait_seconds)
-    assert until is None or NOW <= until <= NOW + LONGEST
+    assert found.retry_at is None or NOW <= found.retry_at <= NOW + LONGEST
 
 
 @pytest.mark.parametrize(
