@@ -6,13 +6,15 @@ YAML 1.2's core words: only `true`/`false` are booleans, so that `refactor: off`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from config.rules import KeyPath, dotted
+from shared.errors import Misconfigured
 
 MAX_BYTES = 262_144
 """A configuration larger than this is refused unread."""
@@ -46,6 +48,12 @@ class Document:
         while path and path not in self.values:
             path = path[:-1]
         return self.values.get(path, (1, 1))
+
+
+def misconfigured(file: Path | str, problems: Iterable[Problem]) -> Misconfigured:
+    """Return the error that lists the problems of a file, each once, in their order."""
+    lines = dict.fromkeys(f"{file}:{p.line}:{p.column}: {p.message}" for p in sorted(problems))
+    return Misconfigured("\n".join(lines))
 
 
 class Unreadable(Exception):

@@ -9,14 +9,11 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr
 
 from config.observability import EventSettings, HealthSettings, TelemetrySettings
-from config.paths import UserPath
 from config.quiet_hours import QuietHoursSettings
 from config.repository import Backend, RepositorySettings
-from config.section import Section, Text
+from config.section import Section, Text, UserPath
 from config.spending_limits import BudgetSettings, PriceSettings
-
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-"""Hosts against which values are accepted that would be unsafe elsewhere: the lab runs there."""
+from shared.github.address import LOOPBACK
 
 DEFAULT_STATE_DIR = Path("~/.workflow-engine")
 

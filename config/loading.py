@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from config.document import Document, Problem, Unreadable, parse
+from config.document import Document, Unreadable, misconfigured, parse
 from config.engine import DEFAULT_STATE_DIR
 from config.environment import config_place
 from config.repository import repository_name
@@ -78,7 +78,7 @@ def understood(content: bytes, path: Path, *, environment: Mapping[str, str]) ->
     try:
         document = parse(content)
     except Unreadable as error:
-        raise _misconfigured(path, [error.problem]) from None
+        raise misconfigured(path, [error.problem]) from None
     if document.value is None:
         raise Misconfigured(f"{path}:1:1: the file is empty; it needs at least 'repositories: [{{name: owner/repo}}]'")
     return _validated(document, path, environment)
@@ -91,7 +91,7 @@ def _validated(document: Document, path: Path, environment: Mapping[str, str]) -
     places = {"home": environment.get("HOME", ""), "credentials": environment.get("CREDENTIALS_DIRECTORY", "")}
     settings, problems = validate(document, places=places)
     if problems or settings is None:
-        raise _misconfigured(path, problems)
+        raise misconfigured(path, problems)
     return _beside(path, settings)
 
 
@@ -101,11 +101,6 @@ def _beside(path: Path, settings: Settings) -> Settings:
     if scenario is None or scenario.is_absolute():
         return settings
     return settings.model_copy(update={"llm": settings.llm.model_copy(update={"scenario": path.parent / scenario})})
-
-
-def _misconfigured(path: Path, problems: Iterable[Problem]) -> Misconfigured:
-    lines = dict.fromkeys(f"{path}:{p.line}:{p.column}: {p.message}" for p in sorted(problems))
-    return Misconfigured("\n".join(lines))
 
 
 def checked(repository: str) -> None:

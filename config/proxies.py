@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # typeshed leaves it out
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+from shared.github.address import LOOPBACK
 
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:

@@ -7,17 +7,16 @@ the repository, a person, or a backend that the operator has not configured.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from config.document import Problem, Unreadable, parse
+from config.document import Problem, Unreadable, misconfigured, parse
 from config.repository import RepositorySettings, RungSettings, rung
 from config.section import Section, Text
 from config.suites import Directory, Pattern, SuiteSettings
 from config.validation import problems_of
-from shared.errors import Misconfigured
 
 FILE = ".workflow-engine.yml"
 """Path of the file in the repository; only people change it."""
@@ -72,20 +71,20 @@ def read_rules(content: bytes, backends: Collection[str]) -> RepositoryRules:
     try:
         document = parse(content)
     except Unreadable as error:
-        raise _misconfigured([error.problem]) from None
+        raise misconfigured(FILE, [error.problem]) from None
     if document.value is None:
         return NO_RULES
     try:
         rules = RepositoryRules.model_validate_json(json.dumps(document.value))
     except ValidationError as error:
-        raise _misconfigured([*document.problems, *problems_of(document, error, RepositoryRules)]) from None
+        raise misconfigured(FILE, [*document.problems, *problems_of(document, error, RepositoryRules)]) from None
     if document.problems:
-        raise _misconfigured(document.problems)
+        raise misconfigured(FILE, document.problems)
     for number, one in enumerate(rules.ladder):
         if one.backend is not None and one.backend not in backends:
             line, column = document.place(("ladder", number))
             said = f"ladder[{number}]: the backend '{one.backend}' is not configured by the engine's operator"
-            raise _misconfigured([Problem(line, column, said)])
+            raise misconfigured(FILE, [Problem(line, column, said)])
     return rules
 
 
@@ -103,8 +102,3 @@ def overlaid(configured: RepositorySettings, rules: RepositoryRules) -> Reposito
     elif configured.suites and any(name in said for name in _SUITE):
         update["suites"] = ()
     return configured.model_copy(update=update)
-
-
-def _misconfigured(problems: Iterable[Problem]) -> Misconfigured:
-    lines = dict.fromkeys(f"{FILE}:{p.line}:{p.column}: {p.message}" for p in sorted(problems))
-    return Misconfigured("\n".join(lines))

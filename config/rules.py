@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from config.proxies import LOOPBACK
+from shared.github.address import LOOPBACK
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from config.engine import EngineSettings
-    from config.repository import RepositorySettings
 
 KeyPath = tuple[str | int, ...]
 """Path of a key, for example `("repositories", 0, "name")`."""
@@ -163,36 +160,7 @@ _API: KeyPath = ("github", "api_url")
 
 
 def unsupported(settings: EngineSettings) -> tuple[str, ...]:
-    """One sentence for each key that asks for what this version does not do; a start refuses on any."""
-    found = [sentence for asks, sentence in _NOT_BUILT if asks(settings)]
-    found += _changed(settings, WITHOUT_EFFECT)
+    """Return one sentence for each key that asks for what this version does not do; a start refuses on any."""
     if settings.llm.scenario is None and any(r.llm_backend == "scripted" for r in settings.repositories):
-        found.append("llm.scenario: the scripted backend answers from a file; give the path of its YAML file.")
-    for index, repository in enumerate(settings.repositories):
-        of_one = [text for asks, text in _NOT_BUILT_PER_REPOSITORY if asks(repository)]
-        of_one += _changed(repository, WITHOUT_EFFECT_PER_REPOSITORY)
-        found += [f"repositories[{index}].{text}" for text in of_one]
-    return tuple(found)
-
-
-def _changed(section: BaseModel, keys: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each of `keys` that is not at its default."""
-    for key, why in keys.items():
-        *outer, name = key.split(".")
-        holder: BaseModel = section
-        for part in outer:
-            holder = getattr(holder, part)
-        if getattr(holder, name) != type(holder).model_fields[name].default:
-            yield f"{key}: {why} yet; remove the key."
-
-
-WITHOUT_EFFECT: Mapping[str, str] = {}
-"""Keys that nothing reads yet, and why: whoever sets one must not believe that it holds."""
-
-WITHOUT_EFFECT_PER_REPOSITORY: Mapping[str, str] = {}
-"""The same, of a repository."""
-
-
-_NOT_BUILT_PER_REPOSITORY: tuple[tuple[Callable[[RepositorySettings], bool], str], ...] = ()
-
-_NOT_BUILT: tuple[tuple[Callable[[EngineSettings], bool], str], ...] = ()
+        return ("llm.scenario: the scripted backend answers from a file; give the path of its YAML file.",)
+    return ()

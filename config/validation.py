@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def validate(document: Document, *, places: Mapping[str, str]) -> tuple[Settings | None, list[Problem]]:
-    """Return the settings, and the errors; `places` are the directories that paths may begin with (`config.paths`)."""
+    """Return the settings, and the errors; `places` are the directories that paths begin with (`config.section`)."""
     problems = list(document.problems)
     try:
         return _model(document.value, places), problems

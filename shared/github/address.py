@@ -11,7 +11,8 @@ from shared.errors import Transient
 GRAPHQL = "/graphql"
 """The path of GraphQL."""
 
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+"""Hosts of this machine, against which values are accepted that would be unsafe elsewhere: the lab runs there."""
 
 
 class ApiRoot:
@@ -24,7 +25,7 @@ class ApiRoot:
     @property
     def loopback(self) -> bool:
         """True if the server runs on this machine."""
-        return self._parts.hostname in _LOOPBACK
+        return self._parts.hostname in LOOPBACK
 
     @property
     def encrypted(self) -> bool:
@@ -53,7 +54,7 @@ class ApiRoot:
         """Return the URL of a download elsewhere; anything but https (or this machine's own) raises `Transient`."""
         absolute = urljoin(self.root + "/", location)
         parts = urlsplit(absolute)
-        if parts.scheme != "https" and not (self.loopback and parts.hostname in _LOOPBACK):
+        if parts.scheme != "https" and not (self.loopback and parts.hostname in LOOPBACK):
             raise Transient(f"GitHub points to an unsafe download: {parts.scheme}://{parts.hostname}")
         return absolute
 

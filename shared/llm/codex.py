@@ -23,6 +23,7 @@ import structlog
 from shared.errors import Misconfigured, MissingCredentials
 from shared.filesystem import below, directories
 from shared.filesystem.directories import open_regular
+from shared.github.address import LOOPBACK
 from shared.llm import codex_login
 from shared.llm.backend import BackendSpec, CliSpec, Environment, LoginFile, Package, Probe, Probed, Setup
 from shared.llm.cli import probe
@@ -47,7 +48,7 @@ from shared.llm.endpoint import Endpoint
 from shared.llm.kept_sessions import SESSION_BYTES
 from shared.llm.port import Request, RunOutcome, Usage
 from shared.llm.prices import Prices
-from shared.llm.proxy.vendors import LOOPBACK, OFFICIAL, Vendor
+from shared.llm.proxy.vendors import OFFICIAL, Vendor
 from shared.llm.structured import as_text, strict
 
 log = structlog.get_logger()

@@ -16,13 +16,14 @@ from aiohttp import web
 from yarl import URL
 
 from shared.clock import Clock
+from shared.github.address import LOOPBACK
 from shared.llm.proxy import allowed
 from shared.llm.proxy.account import Account
 from shared.llm.proxy.connection_limit import ConnectionLimit
 from shared.llm.proxy.metering import RequestBound, UsageMeter
 from shared.llm.proxy.resets import resets_at
 from shared.llm.proxy.vendor_tools import VendorTool
-from shared.llm.proxy.vendors import LOOPBACK, OUT_OF_BUDGET, PATHS, RequestRefused, Upstream, Vendor, worded
+from shared.llm.proxy.vendors import OUT_OF_BUDGET, PATHS, RequestRefused, Upstream, Vendor, worded
 
 LARGEST_BODY = 32 * 2**20
 """Bytes of one request; vendors take no more."""

@@ -9,8 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from shared.errors import Misconfigured
-
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+from shared.github.address import LOOPBACK
 
 
 class RequestRefused(Exception):

@@ -15,7 +15,7 @@ from config.__main__ import main
 from config.documentation import generated, reference, replaced, schema
 from config.loading import read
 from config.repository import RepositorySettings
-from config.rules import WITHOUT_EFFECT, WITHOUT_EFFECT_PER_REPOSITORY, unsupported
+from config.rules import unsupported
 from config.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -121,12 +121,6 @@ def test_the_file_that_the_document_begins_with_is_accepted_at_a_start(tmp_path:
     file = tmp_path / "repos.yml"
     file.write_text(document.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
     assert unsupported(read(file, environment={"HOME": "/home/ada"})) == ()
-
-
-def test_every_key_that_is_refused_because_nothing_reads_it_is_named_in_the_document() -> None:
-    document = (ROOT / "docs/configuration.md").read_text(encoding="utf-8").partition("## Every key")[0]
-    assert all(f"`{key}`" in document for key in WITHOUT_EFFECT_PER_REPOSITORY)
-    assert all(f"`{key}`" in document for key in WITHOUT_EFFECT if not key.startswith("budgets."))
 
 
 def test_the_example_shows_every_key() -> None:
