@@ -24,11 +24,6 @@ class Repository:
     private: bool = False
     archived: bool = False
 
-    @property
-    def owner(self) -> str:
-        """The part before the slash."""
-        return self.full_name.partition("/")[0]
-
 
 @dataclass(frozen=True, slots=True)
 class Account:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import Texts
 from shared.github.ports import (
     Checks,
     Closing,

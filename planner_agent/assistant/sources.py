@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner_agent import context
 from planner_agent.assistant.answer_call import Background
 from shared.commands.discussion import Discussion, bounded, talked
-from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import Texts
 from shared.errors import Blocked
 from shared.git.ports import Mirror
 from shared.github.base_branch import BaseBranch

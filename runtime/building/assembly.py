@@ -28,7 +28,7 @@ from runtime.telemetry.observed_people import ObservedStatus
 from runtime.telemetry.observed_port import ObservedPort
 from shared.clock import Clock
 from shared.commands.start_signals import NewIssues
-from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import Texts
 from shared.commands.untrusted_comments import UntrustedComments
 from shared.escalation.delivery import Outbox
 from shared.git import object_readers

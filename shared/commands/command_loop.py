@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -23,6 +22,7 @@ from shared.commands.text_unchanged import TextUnchanged
 from shared.commands.unavailable_commands import BY_CONFIGURATION, not_merged
 from shared.errors import Gone
 from shared.github.ports import StatusBoard
+from shared.github.pulls import issue_named_by
 from shared.github.status import Status
 from shared.lock.hold import Held
 from shared.lock.write_permit import Notice, OperatorPermit
@@ -46,8 +46,6 @@ LOGIN_CHARS = 60
 
 UNREVIEWED = "it came after the approving review"
 """Reason why a comment on an approved pull request is not taken into account yet."""
-
-_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class CommandLoop:
 
     def _number_of(self, item: Issue) -> int:
         """Return the number of the item that this kind of agent locks for a thread."""
-        named = _issue_named_by(item.body) if self._role is Role.WORKER and item.is_pull_request else None
+        named = issue_named_by(item.body) if self._role is Role.WORKER and item.is_pull_request else None
         return named or item.number
 
     def _rests(self, item: Issue) -> bool:
@@ -349,8 +347,3 @@ def stopped(login: str, label: str) -> Status:
 def entry(order: Command, outcome: str) -> dict[str, Any]:
     """Return a command's entry in the record."""
     return {"id": order.comment_id, "by": order.author.login, "command": f"/{order.verb}", "outcome": outcome}
-
-
-def _issue_named_by(body: str) -> int | None:
-    found = _CLOSES.search(body)
-    return int(found[1]) if found else None

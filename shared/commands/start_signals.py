@@ -30,7 +30,7 @@ from shared.scheduling.items import Candidate
 from shared.scheduling.order import excluded
 from shared.text import one_line
 from shared.workflow import HALTED, TERMINAL, Role, Stage
-from shared.workflow.labels import Flag, Labels
+from shared.workflow.labels import Flag, Labels, folded
 
 log = structlog.get_logger()
 
@@ -104,10 +104,10 @@ class StartRules:
             return False
         if read.flags & _KEEPS_BACK or excluded(item.labels, self.exclude):
             return False
-        carried = _folded(item.labels)
-        if self.include and not carried & _folded(self.include):
+        carried = folded(item.labels)
+        if self.include and not carried & folded(self.include):
             return False
-        return bool(carried & _folded(self.labels)) or any(map(self.is_ours, item.assignees))
+        return bool(carried & folded(self.labels)) or any(map(self.is_ours, item.assignees))
 
     def is_ours(self, account: Account) -> bool:
         """Return whether an assignment to this account begins the work."""
@@ -131,7 +131,7 @@ def newest(
     rules: StartRules, labels: Iterable[LabelEvent], assignments: Iterable[Assignment], ready: str
 ) -> Signal | None:
     """Return the newest signal, unless the label `ready` was set or removed since."""
-    wanted, labels = _folded(rules.labels), tuple(labels)
+    wanted, labels = folded(rules.labels), tuple(labels)
     found = [Signal(one.actor, one.at, one.label) for one in labels if one.added and one.label.casefold() in wanted]
     found += [Signal(one.actor, one.at) for one in assignments if rules.is_ours(one.assignee)]
     answered = max((one.at for one in labels if one.label.casefold() == ready.casefold()), default=None)
@@ -244,7 +244,3 @@ def _effect(target: CommandTarget) -> Effect | None:
 def _is_new(names: Labels, issue: Issue) -> bool:
     read = names.read(issue.labels)
     return not read.stages and not read.story
-
-
-def _folded(labels: Iterable[str]) -> frozenset[str]:
-    return frozenset(label.casefold() for label in labels)

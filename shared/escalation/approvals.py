@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +10,7 @@ import structlog
 
 from shared.errors import EngineError
 from shared.github.ports import StatusComments
+from shared.github.pulls import issue_named_by
 from shared.lock.codec import ItemKey
 from shared.lock.port import Port, ReadFence
 from shared.lock.record import Fence
@@ -66,9 +66,6 @@ _OF_REVIEWS = frozenset({Stage.REVIEWING, Stage.IN_REVIEW, Stage.APPROVED})
 
 AGAIN = timedelta(hours=1)
 """Interval after which the fence of an item that waits for nobody is read again: a wait may begin without a change."""
-
-_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
-"""The line of a pull request that names its issue, under whose number the worker's fence is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +158,10 @@ class Approvals:
     async def _asked(self, item: Issue, now: datetime) -> PendingDecision | None:
         number = item.number
         if self._role is Role.WORKER and item.is_pull_request:
-            found = _CLOSES.search(item.body)
-            if found is None:
+            named = issue_named_by(item.body)
+            if named is None:
                 return None
-            number = int(found[1])
+            number = named
         fence = (await self._port.request(ReadFence(ItemKey(self._role, number)))).value
         if fence is None:
             return None

@@ -259,10 +259,6 @@ class Notes:
         await self._git.run(*verb, signature=Signature(self._identity))
         return (await self._git.run("rev-parse", "--verify", f"{ref}^{{commit}}")).text
 
-    async def read(self, ref: str, commit: str) -> str | None:
-        """Return the note of one commit, or None."""
-        return (await self.all(ref)).get(names.oid(commit))
-
     async def all(self, ref: str) -> dict[str, str]:
         """Return every note of a ref: commit id -> text; empty if the ref does not exist."""
         listed = await self._listed(ref)

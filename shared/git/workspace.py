@@ -20,7 +20,6 @@ from shared.filesystem import directories
 from shared.git import capture, changes, coder_tree, linked_objects, names, objects, plain_checkout, ref_files
 from shared.git.command import Git, Identity, Signature
 from shared.git.mirror import BRANCHES, Mirror, clear_locks, forget
-from shared.git.output import joined
 from shared.git.patch_policy import PathChange
 from shared.lock.port import RefUpdate
 
@@ -120,17 +119,6 @@ class Workspace:
         async with self._scratch() as scratch:  # nothing is known of any file: each is made, none written over
             verb = ("read-tree", "-m", "-u", names.oid(commit_or_tree))
             await self.git.run(*verb, work_tree=target, index=scratch / "index")
-
-    async def overlay(self, commit: str, paths: Sequence[str], into: Place) -> None:
-        """Lay these files of a commit over a checkout; a link in the way is replaced, not followed.
-
-        Raises `CommandFailed` if the commit has no such file.
-        """
-        async with self._scratch() as scratch:
-            index = scratch / "index"
-            await self.git.run("read-tree", names.oid(commit), index=index)
-            verb = ("checkout-index", "--force", "--quiet", "-z", "--stdin")
-            await self.git.run(*verb, stdin=joined(list(paths)), work_tree=self.root / into, index=index)
 
     async def changes(self, old: str, new: str) -> tuple[PathChange, ...]:
         """Return the difference between two commits or trees, for the patch policy."""

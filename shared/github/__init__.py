@@ -10,6 +10,6 @@
   `graphql`, `global_ids`.
 - `transport`: one request to an `address` and its answer, with a token of `tokens` (`acceptance` while it is refused),
   within the `limits`; `server_time` is read from each answer.
-- `wire`, `check_wire`: GitHub's JSON as our models. `errors`, `breakage`: its refusals as ours. `access`: the
+- `wire`, `check_wire`: GitHub's JSON as our models. `errors`: its refusals as ours. `access`: the
   permissions of a token.
 """

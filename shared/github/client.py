@@ -102,10 +102,6 @@ class GitHub:
         """The scopes of a classic token, by GitHub's last answer; None for every other kind of token."""
         return self._transport.scopes
 
-    async def synchronise(self) -> None:
-        """Learn the server's time and limits; not charged."""
-        await self.get("/rate_limit")
-
     async def get(self, path: str, **params: object) -> Any:
         """Return the JSON value of one resource, the caller's own copy; unchanged ones are not charged."""
         entry = await self._until_shown(lambda: self._reads.entry(path + query(params), urgent=True))

@@ -12,6 +12,7 @@ from shared.github.errors import NotShown
 from shared.github.listing import brief
 from shared.github.ports import Issues
 from shared.models import Account, Issue
+from shared.workflow.labels import folded
 
 SWEEP_SECONDS = 600.0
 """Seconds between two listings of everything, independent of the change list."""
@@ -194,7 +195,6 @@ class Inbox:
         return True
 
     def _is_marked(self, issue: Issue) -> bool:
-        wanted = {label.casefold() for label in self._labels}
-        if any(label.casefold() in wanted for label in issue.labels):
+        if not folded(self._labels).isdisjoint(folded(issue.labels)):
             return True
         return self._assignee is not None and any(one.id == self._assignee.id for one in issue.assignees)

@@ -119,17 +119,9 @@ class Issues:
         """Close an item; already closed is fine."""
         return await self._patch(number, {"state": "closed"}, permit)
 
-    async def reopen(self, number: int, permit: WritePermit) -> Issue:
-        """Open an item again; already open is fine."""
-        return await self._patch(number, {"state": "open"}, permit)
-
     async def retitle(self, number: int, title: str, permit: WritePermit) -> Issue:
         """Replace the title."""
         return await self._patch(number, {"title": title}, permit)
-
-    async def edit_body(self, number: int, body: str, permit: WritePermit) -> Issue:
-        """Replace the body."""
-        return await self._patch(number, {"body": body}, permit)
 
     async def assign(self, number: int, login: str, permit: WritePermit) -> None:
         """Add an assignee; GitHub silently ignores people who cannot be assigned."""

@@ -20,6 +20,7 @@ from shared.github.errors import NotFound, Refused
 from shared.github.fresh import LABEL, YOUNG_SECONDS
 from shared.github.graphql import ask
 from shared.lock.write_permit import WritePermit
+from shared.workflow.labels import folded
 
 REFUSED_SECONDS = 3600.0
 """Seconds of REST only after GraphQL was refused: a server without it, its own limit, a token that it refuses."""
@@ -216,7 +217,7 @@ def _renamed(changes: Sequence[ItemChange], shown: Sequence[tuple[Names, Names]]
         name
         for one, (after, _) in zip(changes, shown, strict=True)
         for name in one.on
-        if name.casefold() not in {label.casefold() for label in after}
+        if name.casefold() not in folded(after)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from shared.github.errors import NotFound, Refused
 from shared.github.item_changes import ItemChange, ItemChanges
 from shared.lock.write_permit import OperatorPermit, WritePermit
 from shared.workflow import UNLABELLED, Stage
-from shared.workflow.labels import Flag, Labels
+from shared.workflow.labels import Flag, Labels, folded
 
 LOOKS: dict[Stage | Flag, tuple[str, str]] = {
     Stage.PLANNING: ("c5def5", "The planner is at work"),
@@ -105,8 +105,8 @@ class LabelBoard:
                 added, current = alone[0]
             else:
                 added = current = await self._current(one.number, change.on, one.known, permit)
-            if change.on and one.instead_of and one.instead_of.casefold() not in _folded(added):
-                unwanted = _folded([self._names.of(one.stage)])
+            if change.on and one.instead_of and one.instead_of.casefold() not in folded(added):
+                unwanted = folded([self._names.of(one.stage)])
             for name in self._names.engine_labels(
                 current
             ):  # flags first: an unfinished change is found by the stage left
@@ -123,9 +123,9 @@ class LabelBoard:
         names = [*(self._names.of(what) for what in on), *wanted.other_labels]
         others = [s for s in Stage if s not in UNLABELLED] if labelled else []
         off: tuple[Stage | Flag, ...] = (*others, *wanted.flags_off)
-        unwanted = _folded(self._names.of(what) for what in off) - _folded(names)
+        unwanted = folded(self._names.of(what) for what in off) - folded(names)
         known = wanted.known or frozenset()
-        missing = [name for name in names if name.casefold() not in _folded(known)]
+        missing = [name for name in names if name.casefold() not in folded(known)]
         gone = [name for name in self._names.engine_labels(known) if name.casefold() in unwanted]
         return ItemChange(wanted.number, on=tuple(missing), off=tuple(gone)), unwanted
 
@@ -157,7 +157,7 @@ class LabelBoard:
 
     async def defined(self) -> tuple[str, ...]:
         """Return the engine's labels that the repository defines, as they are spelled there."""
-        ours = {name.casefold() for name in self._looks()} - {self._names.story.casefold()}
+        ours = folded(self._looks()) - {self._names.story.casefold()}
         return tuple(name for name in await self._defined() if name.casefold() in ours)
 
     async def undefine(self, names: Collection[str], permit: OperatorPermit) -> None:
@@ -168,7 +168,7 @@ class LabelBoard:
 
     async def missing(self) -> tuple[str, ...]:
         """Return the engine's labels that the repository does not define."""
-        existing = {name.casefold() for name in await self._defined()}
+        existing = folded(await self._defined())
         return tuple(name for name in self._looks() if name.casefold() not in existing)
 
     async def outdated_looks(self) -> tuple[str, ...]:
@@ -218,7 +218,3 @@ class LabelBoard:
         except Refused as refused:
             if not refused.says("already_exists", "already exists"):
                 raise
-
-
-def _folded(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(name.casefold() for name in names)

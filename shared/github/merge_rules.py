@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from shared.errors import NotAllowed
-from shared.github import wire
-from shared.github.address import segment
+from shared.github import branch_rules, wire
 from shared.github.client import GitHub
-from shared.github.errors import NotFound
 
 RULES_SECONDS = 600.0
 """Seconds for which the rules of a branch are used as read last."""
@@ -51,7 +47,7 @@ class BranchRules:
 
     def __init__(self, github: GitHub, repository: str) -> None:
         self._github = github
-        self._path = f"/repos/{repository}"
+        self._repository = repository
         self._known: dict[str, tuple[float, MergeRules]] = {}
 
     async def of(self, branch: str) -> MergeRules:
@@ -62,28 +58,15 @@ class BranchRules:
         now = self._github.clock.boot()
         at, known = self._known.get(branch, (now, None))
         if known is None or now - at >= RULES_SECONDS:
-            known = await self._by_rulesets(branch) | await self._by_protection(branch)
+            known = await self._read(branch)
             self._known[branch] = now, known
         return known
 
-    async def _by_rulesets(self, branch: str) -> MergeRules:
-        """Read the rulesets; a server without them answers 404."""
-        try:
-            found = await self._github.pages(f"{self._path}/rules/branches/{segment(branch)}")
-        except (NotFound, NotAllowed):
-            return MergeRules()
-        return _all(wire.each(_rule, found))
-
-    async def _by_protection(self, branch: str) -> MergeRules:
-        try:
-            found = await self._github.get(f"{self._path}/branches/{segment(branch)}/protection")
-        except (NotFound, NotAllowed):
-            return MergeRules()
-        return wire.read(_protection, found)
-
-
-def _all(rules: Iterable[MergeRules]) -> MergeRules:
-    return reduce(MergeRules.__or__, rules, MergeRules())
+    async def _read(self, branch: str) -> MergeRules:
+        rules = await branch_rules.rules(self._github, self._repository, branch)
+        protection = await branch_rules.classic(self._github, self._repository, branch)
+        by_protection = MergeRules() if protection is None else wire.read(_protection, protection)
+        return reduce(MergeRules.__or__, wire.each(_rule, rules), by_protection)
 
 
 def _rule(value: Any) -> MergeRules:

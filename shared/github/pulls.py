@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from shared.github.fresh import BRANCH, ITEM
 from shared.lock.hold import Held
 from shared.lock.write_permit import WritePermit
 from shared.models import PullRequest
+
+_CLOSES = re.compile(r"^Closes #(\d{1,10})\b", re.MULTILINE)
 
 ALREADY = ("already exists", "already_exists")
 """Words with which GitHub refuses a second pull request of one branch."""
@@ -109,3 +112,9 @@ class Pulls:
 
 def _merge_sha(value: Any) -> str:
     return str(value["sha"])
+
+
+def issue_named_by(body: str) -> int | None:
+    """Return the issue that a pull request body says it closes: only a hint, the branch decides."""
+    found = _CLOSES.search(body)
+    return int(found[1]) if found else None

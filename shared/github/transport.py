@@ -19,9 +19,8 @@ from gidgethub.abc import GitHubAPI
 from yarl import URL
 
 from shared.clock import Clock
-from shared.errors import Misconfigured, Transient, Unauthorized
+from shared.errors import Misconfigured, Transient, Unauthorized, UnknownOutcome
 from shared.github.acceptance import Acceptance
-from shared.github.breakage import broken, unreachable
 from shared.github.errors import NeverSent
 from shared.github.limits import RateLimits
 from shared.github.server_time import ServerTime
@@ -236,9 +235,9 @@ class Transport(GitHubAPI):
             ) as response:
                 yield response
         except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError) as error:
-            raise NeverSent(unreachable(error)) from error
+            raise NeverSent(_unreachable(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise broken(method, error) from error
+            raise _broken(method, error) from error
 
 
 async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
@@ -248,7 +247,7 @@ async def _once(request: ClientRequest, handler: ClientHandlerType) -> ClientRes
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise broken(request.method, error) from error
+        raise _broken(request.method, error) from error
 
 
 async def _tail(response: ClientResponse) -> bytes:
@@ -267,3 +266,26 @@ async def _head(response: ClientResponse, most_bytes: int) -> bytes:
         if len(kept) >= most_bytes:
             break
     return bytes(kept[:most_bytes])
+
+
+def _unreachable(error: Exception) -> str:
+    """Return why no connection could be made. The proxy's address is left out: it may hold a password."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            reason = str(error.certificate_error).partition("] ")[2] or str(error.certificate_error)
+            return (
+                f"The certificate of {error.host} is not trusted: {reason}. If your network signs traffic with an "
+                "authority of its own, name its certificate file in SSL_CERT_FILE."
+            )
+        case aiohttp.ClientProxyConnectionError():
+            return f"The proxy {error.host}:{error.port} cannot be reached: {error.os_error}"
+        case aiohttp.ClientHttpProxyError():
+            return f"The proxy refused to connect to GitHub: {error.status} {error.message}"
+        case _:
+            return f"GitHub cannot be reached: {error}"
+
+
+def _broken(method: str, error: Exception) -> Transient:
+    """Return the error for a lost answer: a read can be repeated, a write may have happened."""
+    lost = Transient if method == "GET" else UnknownOutcome
+    return lost(f"The connection to GitHub broke during a {method}: {type(error).__name__}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
+import structlog
+
 from shared.errors import Gone
 from shared.lock.claim import Intent, claim
 from shared.lock.claimant import Claimant
@@ -18,8 +20,9 @@ from shared.lock.view import LockView, observe
 from shared.models import Issue
 from shared.retry.failures import Category
 from shared.scheduling.items import Skip
-from shared.telemetry import decisions
 from shared.workflow import Role, Stage
+
+log = structlog.get_logger()
 
 Order = Callable[[Issue, Held], str | None]
 """Returns the order of a person that an item shows to its holder; None if it shows none."""
@@ -71,7 +74,7 @@ class Claims:
         if breaker.closed and (left := breaker.remaining_seconds(self._port.boot())):
             return Skip(f"the git server refuses fences: {breaker.why}", left, failed=True)
         view = await observe(self._port, ItemKey(self._role, number), self._claimant)
-        decisions.seen(view)
+        _log_view(view)
         other = view.taken_by(self._claimant)
         return Skip(f"{other} holds it", view.again) if other else view
 
@@ -88,7 +91,7 @@ class Claims:
         if left is not None:
             return left
         lease = await claim(self._port, view, self._claimant, wish)
-        decisions.decided(view, lease)
+        _log_claim(view, lease)
         return lease or Skip("another agent won the claim")
 
     async def _short(self, view: LockView, wish: Intent, wait: Wait | None) -> Skip | None:
@@ -154,3 +157,28 @@ def _just_refused(view: LockView, wait: Wait | None) -> bool:
     """
     fence = view.fence
     return wait is not None and fence is not None and (view.at - fence.at).total_seconds() < SHORT_SECONDS
+
+
+def _log_view(view: LockView) -> None:
+    """Log one view of a lock, with the server's time."""
+    log.debug(
+        "lock_seen",
+        lock=view.key.ref,
+        server_time=view.at.isoformat(),
+        standing=str(view.standing),
+        holder=view.agent,
+        again_seconds=round(view.again),
+        fence=view.fence.oid[:12] if view.fence else "",
+        epoch=view.fence.epoch if view.fence else 0,
+        comment=view.fence.ack_id if view.fence else 0,
+    )
+
+
+def _log_claim(view: LockView, lease: Lease | None) -> None:
+    """Log the result of a claim, and the reason if it was lost."""
+    if lease is None:
+        log.debug("claim_lost", lock=view.key.ref, reason="the fence had moved")
+    else:
+        log.debug(
+            "claim_won", lock=view.key.ref, epoch=lease.fence.epoch, comment=lease.ack.id, fence=lease.fence.oid[:12]
+        )

@@ -13,12 +13,11 @@ import structlog
 from anyio.abc import TaskGroup
 
 from shared.clock import Clock
-from shared.errors import EngineError, Transient
+from shared.errors import EngineError, Transient, Unauthorized
 from shared.lock.lease import Lease
 from shared.loop.claim_queue import BROKEN_ITEM_SECONDS, ClaimQueue
 from shared.loop.first_event import first_of
 from shared.loop.item_task import ItemTask
-from shared.loop.log_once import LogOnce
 from shared.scheduling.admission import Admission
 from shared.scheduling.items import Agent, Candidate, Ended, Rest, Result
 from shared.scheduling.slots import Slots
@@ -67,7 +66,7 @@ class Loop:
         self._cooldown = cooldown_seconds
         self._admission = admission or Admission()
         self._admission.join(self._note_change)
-        self._log_once = LogOnce()
+        self._log_once = _LogOnce()
         self._items: dict[int, ItemTask] = {}
         self._queue = ClaimQueue(agent, clock, self._admission, interval_seconds)
         self._changed, self._poked = anyio.Event(), anyio.Event()
@@ -275,3 +274,24 @@ class Loop:
         """End every wait, without a request to GitHub, which may be down: a leaving process needs no answer of it."""
         for item in self._items.values():
             item.let_go()
+
+
+class _LogOnce:
+    """Logs errors that only a person can end once, not at every tick."""
+
+    def __init__(self) -> None:
+        self._standing = ""
+
+    def hear(self, error: EngineError) -> None:
+        """Log a failed tick: a `Transient` one always, others unless they were logged just before or have been told."""
+        if isinstance(error, Transient):
+            log.warning("tick_failed", outcome="retrying", error=str(error))
+            return
+        told = str(error) == self._standing or (isinstance(error, Unauthorized) and error.logged)
+        self._standing = str(error)
+        if not told:
+            log.error("tick_failed", outcome="retrying", error=str(error))
+
+    def settled(self) -> None:
+        """Note that a tick went well: the next error is logged again."""
+        self._standing = ""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from shared.models import LabelEvent
 from shared.workflow import TRANSITIONS, UNLABELLED, Event, Role, Stage, Track
-from shared.workflow.labels import Labels
+from shared.workflow.labels import Labels, folded
 
 
 class Sign(StrEnum):
@@ -64,7 +64,7 @@ def is_half_a_move(events: Sequence[LabelEvent], old: Collection[str], ours: Col
     """
     if not events or events[-1].added or events[-1].actor.id not in ours:
         return False
-    return events[-1].label.casefold() in {label.casefold() for label in old}
+    return events[-1].label.casefold() in folded(old)
 
 
 def unknown(names: Labels, labels: Iterable[str]) -> frozenset[str]:

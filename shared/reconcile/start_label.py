@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -15,7 +14,7 @@ from shared.lock.hold import Held
 from shared.models import LabelEvent
 from shared.reconcile.lost import Item
 from shared.workflow import Stage
-from shared.workflow.labels import Labels
+from shared.workflow.labels import Labels, folded
 
 log = structlog.get_logger()
 
@@ -51,13 +50,13 @@ class StartLabel:
         lease has begun before, comes back as it is. Raises `NotShown` while it is unknown who took `request_label`
         off, which the next call asks again; `Transient`, and what `Held.check` does.
         """
-        ours, known = self._names.of(stage), _folded(item.labels)
+        ours, known = self._names.of(stage), folded(item.labels)
         begun, doubt = _begun(held), (item.number, request_label.casefold())
         begins = doubt in begun.doubts or (request_label.casefold() in known and ours.casefold() not in known)
         if (item.number, ours) in begun.labels or not begins:
             return item
         labels, left = await self._exchanged(item.number, ours, request_label, held)
-        if request_label.casefold() not in _folded(labels) and not await self._is_ours(held, *doubt):
+        if request_label.casefold() not in folded(labels) and not await self._is_ours(held, *doubt):
             await self._board.remove(item.number, ours, held)
             log.info("start_not_wanted", outcome="skipped", number=item.number, label=request_label)
             return None
@@ -111,7 +110,3 @@ def _is_by_us(newest: LabelEvent | None, held: Held, since: datetime | None = No
 
 def _begun(held: Held) -> _Begun:
     return held.memory.get(_Begun) or held.memory.keep(_Begun())
-
-
-def _folded(names: Collection[str]) -> frozenset[str]:
-    return frozenset(name.casefold() for name in names)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 GIB = 2**30
 
 PROCESSES = 1024
 """Processes and threads that the kernel itself allows in one sandbox; root's are not counted."""
+
+
+FILE_BYTES = 2**30
+"""Largest file, in bytes, that a test or a coding CLI may write."""
+
+_SHELL_BLOCK = 512
+"""Bytes of one unit of `ulimit -f` (POSIX)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,12 @@ def passed(usage: Usage, limits: ProcessLimits) -> str | None:
     if usage.cpu_seconds > limits.cpu_seconds:
         return f"CPU time (more than {limits.cpu_seconds:,.0f} seconds)"
     return None
+
+
+def limited(argv: Sequence[str], file_bytes: int = FILE_BYTES) -> tuple[str, ...]:
+    """Prefix `argv` with the limit, and disable core dumps: no further process, no system package."""
+    blocks = file_bytes // _SHELL_BLOCK
+    return ("/bin/sh", "-c", f'ulimit -c 0; ulimit -f {blocks}; exec "$@"', "sh", *argv)
 
 
 def _size(count: int) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from shared.models import Account, Issue
 from shared.scheduling.items import Candidate
+from shared.workflow.labels import folded
 
 WIDEST = 64
 """Largest number of candidates over which an agent spreads."""
@@ -57,7 +58,7 @@ class Spread:
 
 def excluded(labels: Iterable[str], exclude: Collection[str]) -> str:
     """Return why an item with these labels is left alone, as a sentence; empty if none of them is in `exclude`."""
-    barred = {label.casefold() for label in exclude}
+    barred = folded(exclude)
     found = sorted(label for label in labels if label.casefold() in barred)
     return f"it carries the excluded label '{found[0]}'" if found else ""
 

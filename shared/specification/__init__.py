@@ -9,8 +9,7 @@ from shared.specification.layout import body_sha256, plain_title
 from shared.specification.model import BODY_LIMIT, Criterion, Settings, Specification, Trailer, files_of
 from shared.specification.reading import read, touched
 from shared.specification.size import Size
-from shared.specification.ticking import tick
-from shared.specification.writing import LINKED, Provenance, TooLong, authentic, content, write
+from shared.specification.writing import LINKED, Provenance, TooLong, authentic, content, tick, write
 
 __all__ = [
     "BODY_LIMIT",

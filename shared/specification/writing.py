@@ -1,17 +1,19 @@
-"""Writing a specification issue's body, and checking whether a body is still the one that the engine wrote."""
+"""Writing a specification issue's body, ticking its criteria, and checking whether the engine wrote a body."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from enum import StrEnum
 
 from shared.errors import Blocked
 from shared.specification.kind import SpecificationKind
-from shared.specification.layout import MARK, PURPOSE, SectionName, content_sha256, escape, trailer_of
-from shared.specification.model import BODY_LIMIT, Settings, Specification
+from shared.specification.layout import MARK, PURPOSE, SectionName, content_sha256, escape, trailer_of, unescape
+from shared.specification.model import BODY_LIMIT, CRITERION_LIMIT, Settings, Specification, line_of
+from shared.specification.reading import read
 from shared.text import comment_signatures, neutralise
 from shared.text.comment_signatures import CommentSignatures, Keyring
-from shared.text.markdown import unticked
+from shared.text.markdown import ticked, unticked
 
 LINKED = frozenset({"github.com"})
 """Hosts that every specification may link to."""
@@ -112,3 +114,22 @@ def _settings(settings: Settings) -> str:
     }
     pairs = (f"{name}: {value:g}" for name, value in values.items() if value is not None)
     return f"<!-- workflow: {', '.join(pairs)} -->"
+
+
+_BOXED = re.compile(r"(?:[ \t]|>)*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(?:(?:\*\*|__)?(AC[1-9]\d{0,3})\b)?(.*)", re.I)
+
+
+def tick(body: str, proved: Collection[str]) -> str:
+    """Return `body` with a tick at each criterion whose id is among `proved`: it shows progress and is no edit."""
+    wanted = {one.id: one.text for one in read(body).criteria if one.id in proved and not one.implied}
+
+    def is_proved(line: str) -> bool:
+        found = _BOXED.fullmatch(line)
+        if found is None:
+            return False
+        text = line_of(unescape(f"- {found[2]}").removeprefix("- "), CRITERION_LIMIT)
+        if found[1]:
+            return found[1].upper() in wanted
+        return bool(text) and any(one.startswith(text) for one in wanted.values())
+
+    return ticked(body, is_proved) if wanted else body

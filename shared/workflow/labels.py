@@ -47,6 +47,11 @@ the criterion.
 """
 
 
+def folded(labels: Iterable[str]) -> frozenset[str]:
+    """Return label names in lower case: GitHub ignores case when it compares them."""
+    return frozenset(label.casefold() for label in labels)
+
+
 @dataclass(frozen=True, slots=True)
 class StageLabels:
     """The stages and flags that the labels of one item show, folded once at the edge."""
@@ -87,7 +92,7 @@ class Labels:
 
     def read(self, labels: Iterable[str]) -> StageLabels:
         """Fold raw label names; unknown `status:` names are not ours and are left alone."""
-        names = {name.casefold() for name in labels}
+        names = folded(labels)
         return StageLabels(
             frozenset(s for s in Stage if s not in UNLABELLED and self.of(s).casefold() in names),
             frozenset(f for f in Flag if self.of(f).casefold() in names),

@@ -21,7 +21,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.terminal.console import Cancelled
 from planner_agent.terminal.session import Session, SessionServices
-from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import Texts
 from shared.errors import EngineError
 from shared.github.base_branch import BaseBranch
 from shared.github.status import StatusBoard

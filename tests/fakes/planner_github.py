@@ -21,7 +21,7 @@ from planner_agent.agent import Planner
 from planner_agent.approval import Approval
 from planner_agent.policy import Policy
 from planner_agent.ports import Forge
-from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import Texts
 from shared.errors import Gone
 from shared.github.base_branch import BaseBranch
 from shared.github.errors import NotShown

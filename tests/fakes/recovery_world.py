@@ -15,8 +15,7 @@ from shared.commands.command_reader import CommandReader
 from shared.commands.command_target import CommandTargets
 from shared.commands.one_time_replies import Replies
 from shared.commands.recovery import Recovery
-from shared.commands.text_history import Texts
-from shared.commands.text_unchanged import TextUnchanged
+from shared.commands.text_unchanged import Texts, TextUnchanged
 from shared.github.status import Status
 from shared.lock.codec import ItemKey
 from shared.lock.port import AdvanceFence, Operation, ReadFence, Reply

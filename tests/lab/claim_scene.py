@@ -112,7 +112,7 @@ async def scene_at(tmp_path: Path) -> AsyncIterator[Scene]:
             keys = Keyring(b.lab.at(NAME).facts.id, (Key.of(b"secret"),))
             agents.append(Agent(port, Claimant(name, frozenset({account}), keys, Nonces(name), LockTimes(settle=2.0))))
             answers.append(asks)
-            await github.synchronise()
+            await github.get("/rate_limit")
         yield Scene(b, agents)
         for asks in answers:
             asks.remove()

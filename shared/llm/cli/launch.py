@@ -20,8 +20,7 @@ from shared.llm.endpoint import Endpoint
 from shared.process import Cut, Patience
 from shared.sandbox.cgroup import Delegated
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.file_size import limited
-from shared.sandbox.limits import ProcessLimits
+from shared.sandbox.limits import ProcessLimits, limited
 from shared.sandbox.view import FileSystemView, Outlet
 from shared.sandbox.watch import Watch
 from shared.sandbox.wrap import Isolation, Wrap

@@ -168,7 +168,7 @@ async def test_another_machine_resumes_before_any_branch_exists(tmp_path: Path) 
     await other.refresh(NOTES)
     resumed = await workspace_of(other, commit=red, ref=NOTES)
     assert (await resumed.git.run("rev-parse", NOTES)).text == note
-    assert await Notes(resumed.git, ENGINE).read(NOTES, red) == '{"phase":"red"}'
+    assert (await Notes(resumed.git, ENGINE).all(NOTES))[red] == '{"phase":"red"}'
     evidence = await resumed.checkout(red, "evidence")
     assert "assert False" in (evidence / "tests" / "test_new.py").read_text()
 

@@ -55,8 +55,6 @@ async def test_they_are_what_git_writes(git: Git, text: str) -> None:
 
 async def test_none_where_there_is_no_ref(git: Git) -> None:
     assert await Notes(git, ENGINE).all(REF) == {}
-    (commit,) = await commits(git, 1)
-    assert await Notes(git, ENGINE).read(REF, commit) is None
 
 
 async def test_many_that_git_has_sorted_into_directories(git: Git) -> None:

@@ -233,27 +233,6 @@ async def test_a_tree_is_fresh_whatever_a_child_left(tmp_path: Path) -> None:
     assert listing(outside) == {"precious.txt": "kept"}
 
 
-async def test_new_tests_are_laid_over_the_base_through_no_link(tmp_path: Path) -> None:
-    remote = await remote_at(tmp_path / "remote")
-    mirror = await machine(tmp_path, str(remote.path))
-    workspace = await workspace_of(mirror)
-    base = await mirror.tip("main") or ""
-    red = await work(workspace, base, {"tests/test_new.py": "new\n", "src/app.py": "VALUE = 2\n"})
-    target = await workspace.checkout(base, "base")
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (target / "tests" / "test_app.py").unlink()
-    (target / "tests").rmdir()
-    (target / "tests").symlink_to(outside)
-    await workspace.overlay(red, ["tests/test_new.py"], "base")
-    assert listing(target) == {k: v for k, v in FILES.items() if k != "tests/test_app.py"} | {
-        "tests/test_new.py": "new\n"
-    }
-    assert listing(outside) == {}
-    with pytest.raises(CommandFailed):
-        await workspace.overlay(red, ["tests/missing.py"], "base")
-
-
 async def test_a_commit_is_signed_by_the_engine_at_the_given_time(tmp_path: Path) -> None:
     remote = await remote_at(tmp_path / "remote")
     mirror = await machine(tmp_path, str(remote.path))

@@ -23,7 +23,7 @@ from shared.llm.port import Ending, RunLimits
 from shared.llm.role_router import RoleRouter
 from shared.loop.real_clock import RealClock
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.file_size import FILE_BYTES
+from shared.sandbox.limits import FILE_BYTES
 from shared.workflow import Role
 
 

@@ -131,7 +131,7 @@ MOST = {"labels of an item": MOST_LABELS}
 
 
 async def _created(github: GitHub, here: Growing) -> Sized:
-    await github.synchronise()
+    await github.get("/rate_limit")
     found = await Issues(github, NAME).created_by("engine", github.server_time.replace(year=2020))
     return [issue for issue in found if not issue.is_pull_request]
 

@@ -100,11 +100,11 @@ async def test_answers_that_disagree_about_the_time_make_nobody_sure_of_it(tmp_p
         b.lab.faults.plan(Fault(FaultKind.CLOCK_OFFSET, path="/rate_limit$", nth=wrong, seconds=-3600))
         github = b.client("engine")
         for _ in range(2):
-            await github.synchronise()
+            await github.get("/rate_limit")
         known = github.server_time.timestamp() - b.lab.clock.now()
         assert known == pytest.approx(-3600 if wrong == 1 else 0, abs=60)
         assert not github.sure_of_time
         if wrong == 2:
             for _ in range(2):
-                await github.synchronise()
+                await github.get("/rate_limit")
             assert github.sure_of_time

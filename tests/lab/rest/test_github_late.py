@@ -186,11 +186,11 @@ async def test_a_new_item_of_a_list_is_not_gone_because_the_next_replica_does_no
 async def test_an_item_that_was_named_lately_is_not_gone_because_it_is_not_shown() -> None:
     """An item that was named long ago may have been deleted since: only a recent name is a reason to ask again."""
     async with scripted(Plan(body={}), NOT_FOUND, NOT_FOUND, Plan(body=issue(42))) as (github, script):
-        await github.synchronise()
+        await github.get("/rate_limit")
         assert (await Issues(github, R).named(42, NOW)).number == 42
         assert script.clock.slept == [0.5, 1.0]
     async with scripted(Plan(body={}), NOT_FOUND) as (github, script):
-        await github.synchronise()
+        await github.get("/rate_limit")
         with pytest.raises(Gone):
             await Issues(github, R).named(42, NOW - timedelta(seconds=KNOWN_SECONDS + 60))
         assert script.clock.slept == []

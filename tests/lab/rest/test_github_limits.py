@@ -59,7 +59,7 @@ async def test_server_time_is_the_date_carried_on() -> None:
     async with scripted(Plan(body={})) as (github, script):
         with pytest.raises(Transient):
             _ = github.server_time
-        await github.synchronise()
+        await github.get("/rate_limit")
         assert github.server_time == NOW
         script.clock.seconds += 90
         assert github.server_time == NOW + timedelta(seconds=90)

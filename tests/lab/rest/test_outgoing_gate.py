@@ -152,7 +152,7 @@ async def test_no_door_lets_a_secret_out(sent: tuple[GitHub, list[Any]]) -> None
 
 async def test_the_token_in_use_is_a_secret_as_soon_as_it_was_used(sent: tuple[GitHub, list[Any]]) -> None:
     github, bodies = sent
-    await github.synchronise()
+    await github.get("/rate_limit")
     with suppress(EngineError):
         await Comments(github, "ada/app").post(7, f"The token is {TOKEN}.", Notice(7, "a test"))
     assert bodies == [{"body": "The token is ***."}]

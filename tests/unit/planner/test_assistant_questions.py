@@ -20,7 +20,7 @@ from planner_agent.assistant.sources import Sources
 from planner_agent.context import Code
 from planner_agent.text_call import AnswerHidden
 from shared.commands.discussion import NOTHING_SAID
-from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import Texts
 from shared.errors import Blocked
 from shared.github.base_branch import BaseBranch
 from shared.llm.port import CoderCall, Ending, Request, RunLimits, RunOutcome

@@ -20,7 +20,7 @@ from planner_agent.policy import Policy
 from planner_agent.ports import Forge
 from planner_agent.specifications import Created, Specifications, specified
 from planner_agent.story import create_story, split
-from shared.commands.text_history import Texts
+from shared.commands.text_unchanged import Texts
 from shared.errors import Misconfigured
 from shared.github.base_branch import BaseBranch
 from shared.github.status import Status, StatusBoard

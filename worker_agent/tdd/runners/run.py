@@ -18,7 +18,7 @@ from anyio import to_thread
 from shared import process
 from shared.filesystem import directories
 from shared.sandbox.confinement import Confinement
-from shared.sandbox.file_size import FILE_BYTES, limited
+from shared.sandbox.limits import FILE_BYTES, limited
 from shared.sandbox.wrap import Isolation
 from worker_agent.tdd.phases.quality import Ran
 from worker_agent.tdd.runners import command_line, shifted_clock, untrusted_files

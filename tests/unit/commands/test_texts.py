@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from shared.commands.text_history import MOST_VERSIONS, Texts
+from shared.commands.text_unchanged import MOST_VERSIONS, Texts
 from shared.github.listing import brief
 from shared.models import Account, Issue
 
