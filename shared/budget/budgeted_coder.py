@@ -54,16 +54,13 @@ class BudgetedCoder:
 
         It is called once per run.
         """
+        self.name = coder.name
+        """The coder's name in the configuration."""
         self._coder = coder
         self._ledger = ledger
         self._unpriced = unpriced
         self._reading = reading
         self._unsettled: dict[str, tuple[float, str, Played]] = {}
-
-    @property
-    def name(self) -> str:
-        """The coder's name in the configuration."""
-        return self._coder.name
 
     async def run(self, request: Request) -> RunOutcome:
         """Make one call within the limits. Raises `BudgetWait` or `RunEnded` instead of a call, and `Transient`."""

@@ -72,19 +72,15 @@ class CommandLoop:
 
     def __init__(
         self,
-        rules: CommandProfile,
+        profile: CommandProfile,
         reader: CommandReader,
         targets: CommandTargets,
         recovery: Recovery,
         status: StatusBoard,
         replies: Replies,
     ) -> None:
-        self._role, self._backends, self._text_unchanged = rules.role, rules.backends, rules.text_unchanged
-        self._login = rules.login
-        self._unavailable = rules.unavailable
-        self._starts_by_mention = rules.starts_by_mention
-        self._triage = rules.triage
-        self._answers = rules.answers
+        self._profile = profile
+        self._role = profile.role
         self._reader = reader
         self._targets = targets
         self._recovery = recovery
@@ -166,9 +162,13 @@ class CommandLoop:
 
     def _calls_to_start(self, talk: Sequence[Comment], target: CommandTarget) -> tuple[Command, ...]:
         """Return the first mention by a person with write access that asks for work, not a question, as `/start`."""
-        if not self._starts_by_mention or target.track is not Track.SPECIFICATION or target.stage is not Stage.NEW:
+        if (
+            not self._profile.starts_by_mention
+            or target.track is not Track.SPECIFICATION
+            or target.stage is not Stage.NEW
+        ):
             return ()
-        found = (one for one in talk if asks_for_work(one, self._login))
+        found = (one for one in talk if asks_for_work(one, self._profile.login))
         return tuple(Command(one.id, one.author, Verb.START, "", one.created_at) for one in islice(found, 1))
 
     def _track(self, item: Issue) -> Track:
@@ -196,13 +196,13 @@ class CommandLoop:
 
     def _ruled(self, order: Command, track: Track, stage: Stage, *, edited: bool = False) -> Ruling:
         """Return the ruling on a command here; the configuration counts as well."""
-        ruled = ruling(order.verb, track, stage, edited=edited, triage=self._triage)
-        here = order.verb in self._unavailable and ruled is Effect.DECIDE
+        ruled = ruling(order.verb, track, stage, edited=edited, triage=self._profile.triage)
+        here = order.verb in self._profile.unavailable and ruled is Effect.DECIDE
         return BY_CONFIGURATION[order.verb] if here else ruled
 
     async def _is_called(self, talk: Sequence[Comment]) -> bool:
-        called = (one for one in talk if mentions(one.body, self._login))
-        meant = (one for one in called if not (self._answers and asks_a_question(one, self._login)))
+        called = (one for one in talk if mentions(one.body, self._profile.login))
+        meant = (one for one in called if not (self._profile.answers and asks_a_question(one, self._profile.login)))
         return bool(await self._reader.by_writers(meant))
 
     def _asks(self, stage: Stage) -> bool:
@@ -235,7 +235,7 @@ class CommandLoop:
         if ruled is Effect.DECIDE:
             merges = order.verb is Verb.MERGE
             return not_merged(await self._status.data(target.case.thread.number)) if merges else "", False
-        backend = requested_backend(order.verb, order.text, self._backends)
+        backend = requested_backend(order.verb, order.text, self._profile.backends)
         if isinstance(backend, CommandRefused):
             return backend.sentence, False
         case = target.case_for(ruled)
@@ -243,7 +243,7 @@ class CommandLoop:
             return "it is not a pull request of this engine's making", False
         if backend and case.fence is None:
             return NOT_BEGUN, False
-        if doubt := await self._text_unchanged.doubt(order, ruled, case):
+        if doubt := await self._profile.text_unchanged.doubt(order, ruled, case):
             return doubt, False
         if ruled is Effect.STOP:  # told before it is done: afterwards, the order would not be heard again
             number, label = case.thread.number, self._names.of(_leads_on(target))
@@ -305,13 +305,13 @@ class CommandLoop:
 
     async def _explain(self, number: int, new_commands: NewCommands, track: Track, stage: Stage) -> None:
         """Point people who meant a command to it, once. A comment on a plan may be an answer even with a mention."""
-        fits = offered(track, stage, without=self._unavailable) or "No command works here now."
+        fits = offered(track, stage, without=self._profile.unavailable) or "No command works here now."
         if new_commands.unknown:
             word = one_line(new_commands.unknown[0].word, 30)
             await self._replies.once(number, "unknown-command", f"There is no command `/{word}`. {fits}")
         elif self._asks(stage):
             await self._hint(number, new_commands, stage)
-        elif self._login and await self._is_called(new_commands.talk):
+        elif self._profile.login and await self._is_called(new_commands.talk):
             told = "Please begin a comment with a command to tell me what to do here."
             await self._replies.once(number, "mentioned", f"{told} {fits}")
 
@@ -321,7 +321,7 @@ class CommandLoop:
         if stage is not Stage.AWAITING_APPROVAL or ordered:
             return
         if await self._reader.by_writers(one for one in new_commands.talk if consents(one.body)):
-            how = BY_CONFIGURATION[Verb.APPROVE].sentence if Verb.APPROVE in self._unavailable else APPROVE
+            how = BY_CONFIGURATION[Verb.APPROVE].sentence if Verb.APPROVE in self._profile.unavailable else APPROVE
             await self._replies.once(number, "approve-by-command", how)
 
 

@@ -61,12 +61,7 @@ class Recovery:
         self._pulls = pulls
         self._branches = branches
         self._port = port
-        self._names = names
-
-    @property
-    def names(self) -> Labels:
-        """The names of the labels."""
-        return self._names
+        self.names = names
 
     async def carry_out(self, effect: Effect, case: Case, permit: OperatorPermit) -> str:
         """Carry out `effect`; return a sentence that says what was done. Raises `Transient`, `Blocked`."""
@@ -74,8 +69,8 @@ class Recovery:
             case Effect.START:
                 return await self._unbegun(case, permit)
             case Effect.PAUSE:
-                await self._labels.add(case.thread.number, [self._names.of(Flag.PAUSED)], permit)
-                return f"paused: `{self._names.of(Flag.PAUSED)}` is set"
+                await self._labels.add(case.thread.number, [self.names.of(Flag.PAUSED)], permit)
+                return f"paused: `{self.names.of(Flag.PAUSED)}` is set"
             case Effect.RESUME:
                 return await self._resume(case, permit)
             case Effect.STOP:
@@ -107,14 +102,14 @@ class Recovery:
         self, item: Issue | PullRequest, stage: Stage, permit: OperatorPermit, issue: Issue | None = None
     ) -> None:
         """Show a stage, and take off the flags that its command overcomes; `issue` is the one that is worked on."""
-        known = self._names.read(item.labels).flags
-        ended = overcome(self._names.read(issue.labels).flags if issue is not None else frozenset())
+        known = self.names.read(item.labels).flags
+        ended = overcome(self.names.read(issue.labels).flags if issue is not None else frozenset())
         gone = tuple(flag for flag in (*ended, Flag.PAUSED) if flag in known)
         await self._labels.show(item.number, stage, permit, known=item.labels, flags_off=gone)
 
     async def _resume(self, case: Case, permit: OperatorPermit) -> str:
         """Take off the pause flag, which may stand on the issue or on its pull request."""
-        paused, taken = self._names.of(Flag.PAUSED), False
+        paused, taken = self.names.of(Flag.PAUSED), False
         for item in _each(case.thread, case.issue, case.pull_request):
             for label in sorted(item.labels):
                 if label.casefold() == paused.casefold():
@@ -124,8 +119,8 @@ class Recovery:
 
     async def _stop(self, case: Case, permit: OperatorPermit) -> str:
         """Take off the labels first: once the fence says that it has ended, a repeated order would be refused."""
-        for stage in sorted(self._names.read(case.thread.labels).stages):
-            await self._labels.remove(case.thread.number, self._names.of(stage), permit)
+        for stage in sorted(self.names.read(case.thread.labels).stages):
+            await self._labels.remove(case.thread.number, self.names.of(stage), permit)
         if case.fence is not None and case.fence.stage not in TERMINAL:
             await self._move(case.fence, FenceChange(stage=Stage.WITHDRAWN, wait=None))
         return "stopped; the branch is kept"
@@ -151,7 +146,7 @@ class Recovery:
         """Set the first label: nothing was recorded of the item, so it can only begin."""
         stage = Stage.REVIEWING if case.thread.is_pull_request else Stage.READY
         await self._label(case.thread, stage, permit)
-        return f"it begins: `{self._names.of(stage)}` is set"
+        return f"it begins: `{self.names.of(stage)}` is set"
 
     async def _urge(self, fence: Fence, backend: str) -> str:
         if fence.wait is None and fence.backend == backend:

@@ -151,10 +151,7 @@ class StartSignals:
         answers: tuple[TextUnchanged, Replies],
     ) -> None:
         self._rules = rules
-        self._role = sources.role
-        self._issues, self._people = sources.issues, sources.people
-        self._comments, self._new_issues, self._lists = sources.comments, sources.new_issues, sources.lists
-        self._boot = sources.boot
+        self._sources = sources
         self._late: dict[int, tuple[int, float]] = {}
         """Issue -> number of its comments, and since when the newest comments have lacked one of them (boot clock)."""
         self._targets = targets
@@ -164,32 +161,37 @@ class StartSignals:
 
     async def look(self) -> None:
         """Follow the issues on which somebody with write access has addressed the engine. Raises `Transient`."""
-        unread = {n: one for n, one in self._new_issues.unread(self._recovery.names).items() if self._concerns(one)}
+        unread = {
+            n: one for n, one in self._sources.new_issues.unread(self._recovery.names).items() if self._concerns(one)
+        }
         if not unread:
             return
-        newest, followed = await self._comments.newest(), set[int]()
+        newest, followed = await self._sources.comments.newest(), set[int]()
         for comment in spoken(newest):
             issue = unread.get(comment.number)
             if issue is None or not self._is_order(comment):
                 continue
-            if (await self._people.permission(comment.author.login)).may_write:
-                self._lists.follow(issue)
+            if (await self._sources.people.permission(comment.author.login)).may_write:
+                self._sources.lists.follow(issue)
                 followed.add(issue.number)
         self._late = {number: late for number, late in self._late.items() if number in unread}
         shown = Counter(one.number for one in newest)
         read = {n: one for n, one in unread.items() if n in followed or self._is_whole(one, shown[n])}
-        self._new_issues.were_read(read)
+        self._sources.new_issues.were_read(read)
 
     def _is_whole(self, issue: Issue, shown: int) -> bool:
         """Return whether `shown` is all its comments, or the rest was waited for: a replica may be behind."""
-        now, (count, since) = self._boot(), self._late.get(issue.number, (0, 0.0))
+        now, (count, since) = self._sources.boot(), self._late.get(issue.number, (0, 0.0))
         if count != issue.comments:
             since = now
             self._late[issue.number] = issue.comments, since
         return shown >= issue.comments or now - since >= LATE_SECONDS
 
     def _concerns(self, issue: Issue) -> bool:
-        return issue.is_pull_request == (self._role is Role.REVIEWER) and issue.number not in self._lists.known
+        return (
+            issue.is_pull_request == (self._sources.role is Role.REVIEWER)
+            and issue.number not in self._sources.lists.known
+        )
 
     def _is_order(self, comment: Comment) -> bool:
         called = bool(self._rules.login) and mentions(comment.body, self._rules.login)
@@ -213,7 +215,7 @@ class StartSignals:
         signal = await self._signal(target) if effect is not None else None
         if effect is None or signal is None or not await free():
             return ""
-        if not (await self._people.permission(signal.actor.login)).may_write:
+        if not (await self._sources.people.permission(signal.actor.login)).may_write:
             if signal.label:
                 await self._replies.once(number, *untrusted_label(signal.label, signal.actor.login))
             return ""
@@ -227,8 +229,8 @@ class StartSignals:
 
     async def _signal(self, target: CommandTarget) -> Signal | None:
         number, fence = target.case.thread.number, target.case.fence
-        labels = await self._issues.label_events(number)
-        assignments = await self._issues.assignments(number) if self._rules.assignee is not None else ()
+        labels = await self._sources.issues.label_events(number)
+        assignments = await self._sources.issues.assignments(number) if self._rules.assignee is not None else ()
         found = newest(self._rules, labels, assignments, self._ready)
         return found if found is not None and (fence is None or found.at > fence.at) else None
 

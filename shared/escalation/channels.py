@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.message import EmailMessage
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from shared.text import one_line
@@ -27,14 +27,11 @@ class NotTaken(Exception):
 class Webhook:
     """Channel that POSTs each message as JSON."""
 
+    name: ClassVar[str] = "webhook"
+    """The channel's name in the configuration."""
     url: str = field(repr=False)
     secret: bytes = field(repr=False)
     session: Callable[[], aiohttp.ClientSession]
-
-    @property
-    def name(self) -> str:
-        """The channel's name in the configuration."""
-        return "webhook"
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Try once to deliver; no redirection is followed, because the body is for this receiver alone."""
@@ -56,14 +53,11 @@ class Webhook:
 class Mail:
     """Channel that mails each message as short plain text; `url`: `smtp://user:password@host:587` or `smtps://host`."""
 
+    name: ClassVar[str] = "smtp"
+    """The channel's name in the configuration."""
     url: str = field(repr=False)
     sender: str
     to: Sequence[str]
-
-    @property
-    def name(self) -> str:
-        """The channel's name in the configuration."""
-        return "smtp"
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Try once to deliver; STARTTLS is used where the server offers it."""

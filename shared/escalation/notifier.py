@@ -18,7 +18,7 @@ from shared.lock.hold import Held
 from shared.models import Issue
 from shared.scheduling.items import Ended, Result, Step
 from shared.text import one_line
-from shared.workflow import HALTED, Role, Track
+from shared.workflow import HALTED, TRACKS
 
 log = structlog.get_logger()
 
@@ -65,7 +65,7 @@ class Notifier:
         """`gave_up` is the nonce of the epoch in which it was given up: the occasion's id on every machine."""
         fence = held.fence
         number, epoch = fence.key.number, gave_up[:12]
-        commands = tuple(f"/{verb}" for verb in fitting(_track(held), fence.stage))
+        commands = tuple(f"/{verb}" for verb in fitting(TRACKS[held.fence.key.kind], fence.stage))
         self._put(number, epoch, "failed", str(error), (fence.stage, error.category, commands))
         told = f"Needs a maintainer: {_first_line(error)} The status comment says what was kept and what you can do."
         await self._mention(number, f"failed-{epoch}", told)
@@ -76,7 +76,7 @@ class Notifier:
         if wanted is None:
             return
         sentence = f"The {wanted.what} waits for your decision."
-        commands = tuple(f"/{verb}" for verb in fitting(_track(held), held.fence.stage))
+        commands = tuple(f"/{verb}" for verb in fitting(TRACKS[held.fence.key.kind], held.fence.stage))
         self._put(wanted.number, wanted.epoch, "approval", sentence, (held.fence.stage, "approval", commands))
         await self._mention(wanted.number, wanted.epoch, sentence)
 
@@ -116,16 +116,6 @@ class Notifier:
             await self._replies.once(number, purpose, sentence, self._whom.mention)
         except (Transient, Blocked) as error:
             log.warning("escalation_not_posted", outcome="skipped", number=number, error=str(error))
-
-
-def _track(held: Held) -> Track:
-    match held.fence.key.kind:
-        case Role.PLANNER:
-            return Track.STORY
-        case Role.REVIEWER:
-            return Track.PULL_REQUEST
-        case _:
-            return Track.SPECIFICATION
 
 
 def _first_line(error: Blocked) -> str:

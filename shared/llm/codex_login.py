@@ -22,6 +22,7 @@ import anyio
 import structlog
 
 from shared.errors import Misconfigured
+from shared.filesystem import directories
 from shared.filesystem.file_lock import FetchLock
 from shared.llm.cli import directory
 from shared.llm.endpoint import Endpoint, Fixed
@@ -153,7 +154,7 @@ def _replaced(real: Path, fresh: bytes) -> None:
     before = real.stat()
     beside = real.with_name(f".{real.name}.{secrets.token_hex(6)}")
     try:
-        written(beside, fresh)
+        directories.write(beside, fresh, durable=True)
         mode = stat.S_IMODE(before.st_mode)
         try:
             os.chown(beside, before.st_uid, before.st_gid)
@@ -163,15 +164,6 @@ def _replaced(real: Path, fresh: bytes) -> None:
         beside.replace(real)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def written(path: Path, text: bytes) -> None:
-    """Write a new file, readable by this account alone, synced to the disk; raises `OSError`."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 LOOK_SECONDS = 0.2
@@ -278,8 +270,8 @@ def lend(file: Path, home: Path) -> None:
     """
     record = _record(file)
     record.unlink(missing_ok=True)
-    written(record, os.fsencode(home.resolve() / NAME))
-    written(home / NAME, file.read_bytes())
+    directories.write(record, os.fsencode(home.resolve() / NAME), durable=True)
+    directories.write(home / NAME, file.read_bytes(), durable=True)
 
 
 def lent(file: Path) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from shared.clock import Clock
 from shared.errors import Misconfigured
@@ -24,15 +25,12 @@ class Scripted:
     that several processes and a restarted one know of each other's.
     """
 
+    name: ClassVar[str] = "scripted"
+    """The backend's name in the configuration."""
     scenario: Scenario
     clock: Clock
     used: Path | None = None
     _seen: set[str] = field(default_factory=set, init=False, repr=False)
-
-    @property
-    def name(self) -> str:
-        """The backend's name in the configuration."""
-        return "scripted"
 
     async def run(self, request: Request) -> RunOutcome:
         """Give the answer to `request`.

@@ -48,9 +48,7 @@ class CommandedAgent:
 
     def __init__(self, agent: Agent, people: CommandServices, lists: Inbox, port: Port, claimant: Claimant) -> None:
         self._agent = agent
-        self._commands, self._notifier, self._diagnosis = people.commands, people.notifier, people.diagnosis
-        self._choices = people.choices
-        self._starts = people.starts
+        self._people = people
         self._lists = lists
         self._port = port
         self._claimant = claimant
@@ -70,28 +68,28 @@ class CommandedAgent:
     async def discover(self) -> Sequence[Candidate]:
         """Return the agent's candidates, then resting items with new comments, then issues with a signal to start."""
         found = await self._agent.discover()
-        await self._notifier.watch(self._known)
-        if self._starts is not None:
-            await self._starts.look()
+        await self._people.notifier.watch(self._known)
+        if self._people.starts is not None:
+            await self._people.starts.look()
         busy = self._held.keys() | {one.number for one in found}
-        said = tuple(self._commands.candidates(self._known, busy))
-        if self._starts is None:
+        said = tuple(self._people.commands.candidates(self._known, busy))
+        if self._people.starts is None:
             return (*found, *said)
-        return (*found, *said, *self._starts.candidates(self._known, busy | {one.number for one in said}))
+        return (*found, *said, *self._people.starts.candidates(self._known, busy | {one.number for one in said}))
 
     async def claim(self, candidate: Candidate) -> Lease | Skip:
         """Carry out the commands on an item that nobody holds; without any, make the agent's own claim."""
-        if self._commands.has_news(candidate.number, self._lists.known):
+        if self._people.commands.has_news(candidate.number, self._lists.known):
             free = partial(self._free, candidate.number)
-            done = await self._commands.attend(candidate.number, self._known, free)
+            done = await self._people.commands.attend(candidate.number, self._known, free)
             if done:
                 return Skip(done, SOON_SECONDS)
         if candidate.version.startswith(SAID):
-            if self._commands.has_news(candidate.number, self._known):
+            if self._people.commands.has_news(candidate.number, self._known):
                 return Skip("it is heard when nobody holds it any more", HELD_SECONDS)
             return Skip("no command or label asks for work", UNTIL_NEWS)
-        if self._starts is not None and candidate.version.startswith(ASKED):
-            begun = await self._starts.attend(candidate.number, partial(self._free, candidate.number))
+        if self._people.starts is not None and candidate.version.startswith(ASKED):
+            begun = await self._people.starts.attend(candidate.number, partial(self._free, candidate.number))
             return Skip(begun, SOON_SECONDS) if begun else Skip("nothing new asks for work", UNTIL_NEWS)
         return await self._agent.claim(candidate)
 
@@ -107,24 +105,24 @@ class CommandedAgent:
             self._held[number] = held
             self._before[number] = lease.before
             if held.fence.backend:
-                self._choices[f"#{number}"] = held.fence.backend
+                self._people.choices[f"#{number}"] = held.fence.backend
             try:
                 yield held
             finally:
                 del self._held[number], self._before[number]
-                self._choices.pop(f"#{number}", None)
+                self._people.choices.pop(f"#{number}", None)
 
     async def revoked(self, number: int) -> str | None:
         """Return the command that interrupts the work, else the reason that the agent sees to end it."""
         held = self._held.get(number)
-        commanded = await self._commands.interruption(held, self._known) if held is not None else None
+        commanded = await self._people.commands.interruption(held, self._known) if held is not None else None
         return commanded or await self._agent.revoked(number)
 
     async def step(self, held: Held) -> Step:
         """Take the agent's step; call people if it waits for their decision or gave the item up."""
         step = await self._agent.step(held)
-        await self._notifier.parked(held, step)
-        await self._notifier.halted(held, step, self._before.get(held.fence.key.number, ""))
+        await self._people.notifier.parked(held, step)
+        await self._people.notifier.halted(held, step, self._before.get(held.fence.key.number, ""))
         return step
 
     async def stop(self, held: Held, reason: str) -> None:
@@ -137,15 +135,15 @@ class CommandedAgent:
 
     async def fail(self, held: Held, error: Blocked) -> None:
         """Fail as the agent does, with a diagnosis if one may help; then call a person."""
-        error.diagnosis = error.diagnosis or await self._diagnosis.of(held, error)
+        error.diagnosis = error.diagnosis or await self._people.diagnosis.of(held, error)
         try:
             await self._agent.fail(held, error)
         except (Gone, Unauthorized):  # nobody is left to look at it; or it is told again once the token works
             raise
         except Blocked:  # its thread takes no word of ours: somebody has to be called in another way
-            await self._notifier.failed(held, error)
+            await self._people.notifier.failed(held, error)
             raise
-        await self._notifier.failed(held, error)
+        await self._people.notifier.failed(held, error)
 
     @property
     def _known(self) -> Mapping[int, Issue]:

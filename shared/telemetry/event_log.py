@@ -99,18 +99,14 @@ class Written:
         self._closing = False
         self._pruned: datetime | None = None
         self._failing = False
-        self._dropped = 0
-
-    @property
-    def dropped(self) -> int:
+        self.dropped = 0
         """Number of events dropped so far."""
-        return self._dropped
 
     def record(self, event: Event) -> None:
         """Queue one event; if the queue is full, count and drop it."""
         with self._news:
             if len(self._waiting) >= self._room:
-                self._dropped += 1
+                self.dropped += 1
                 return
             self._waiting.append(event)
             if self._thread is None:
@@ -132,7 +128,7 @@ class Written:
             thread.join(seconds)
         with self._news:
             if self._waiting:
-                self._dropped += len(self._waiting)
+                self.dropped += len(self._waiting)
                 log.warning("events_lost", outcome="failed", to=self._to, count=len(self._waiting))
                 self._waiting.clear()
 
@@ -166,7 +162,7 @@ class Written:
             _quietly_closed(self._store)
             return False
         if self._failing:
-            log.info("events_written_again", outcome="completed", to=self._to, dropped=self._dropped)
+            log.info("events_written_again", outcome="completed", to=self._to, dropped=self.dropped)
         self._failing, self._pruned = False, latest if prune else self._pruned
         self._done_with(batch)
         return True
@@ -183,7 +179,7 @@ class Written:
         """Drop a batch that the store will never take, so that later events need not wait for it."""
         count = self._done_with(batch)
         with self._news:
-            self._dropped += count
+            self.dropped += count
         log.warning("events_refused", outcome="failed", to=self._to, count=count, error=why)
 
     def _rest(self) -> bool:

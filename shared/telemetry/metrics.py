@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
@@ -52,52 +52,45 @@ class Figures:
         yield from self._of_repositories()
 
     def _of_agent(self) -> Iterator[Metric]:
-        online = GaugeMetricFamily("agent_online", "Whether the agent could work now.", labels=["agent", "kind"])
-        online.add_metric([self.agent, str(self.role)], 0.0 if self.health.unready() else 1.0)
-        yield online
-        ratio = GaugeMetricFamily(
-            "agent_task_success_ratio", "Calls that completed among all calls of a role.", labels=["role"]
-        )
-        for role, (calls, completed) in self.tallies.tasks.items():
-            ratio.add_metric([role], completed / calls)
-        yield ratio
-        share = GaugeMetricFamily("github_write_share", "The part of the account's write limits that the process uses.")
-        share.add_metric([], self.health.share())
-        yield share
-        refused = GaugeMetricFamily(
-            "fences_refused_seconds",
-            "For how long nothing is claimed, because the git server refuses fences.",
-            labels=["repository"],
-        )
-        for repository, seconds in self.health.refusing.items():
-            refused.add_metric([repository], seconds)
-        yield refused
-        dropped = CounterMetricFamily("events_dropped", "Events that were given up because they could not be written.")
-        dropped.add_metric([], self.event_log.dropped)
-        yield dropped
-        untraced = CounterMetricFamily("events_untraced", "Events that were given up because no collector took them.")
-        untraced.add_metric([], self.health.untraced())
-        yield untraced
+        online = [((self.agent, str(self.role)), 0.0 if self.health.unready() else 1.0)]
+        yield _gauge("agent_online", "Whether the agent could work now.", ("agent", "kind"), online)
+        ratios = [((role,), completed / calls) for role, (calls, completed) in self.tallies.tasks.items()]
+        yield _gauge("agent_task_success_ratio", "Calls that completed among all calls of a role.", ("role",), ratios)
+        share = "The part of the account's write limits that the process uses."
+        yield _gauge("github_write_share", share, (), [((), self.health.share())])
+        refused = "For how long nothing is claimed, because the git server refuses fences."
+        yield _gauge("fences_refused_seconds", refused, _REPOSITORY, _by_repository(self.health.refusing))
+        dropped = "Events that were given up because they could not be written."
+        yield CounterMetricFamily("events_dropped", dropped, value=self.event_log.dropped)
+        untraced = "Events that were given up because no collector took them."
+        yield CounterMetricFamily("events_untraced", untraced, value=self.health.untraced())
 
     def _of_repositories(self) -> Iterator[Metric]:
-        left = GaugeMetricFamily("github_budget_remaining", "Requests left of the hourly limit.", labels=["repository"])
-        limit = GaugeMetricFamily("github_budget_limit", "Requests that an hour has.", labels=["repository"])
-        for repository, budget in self.health.budgets.items():
-            if (known := budget()) is not None:
-                limit.add_metric([repository], known.limit)
-                left.add_metric([repository], known.remaining)
-        depth = GaugeMetricFamily(
-            "queue_depth", "Open items at each stage, as last listed.", labels=["repository", "stage"]
-        )
-        for repository, queue in self.health.queues.items():
-            for stage, items in queue().items():
-                depth.add_metric([repository, stage], items)
-        aside = GaugeMetricFamily(
-            "repository_set_aside", "1: it cannot be used, and is tried again.", labels=["repository"]
-        )
-        for repository in self.health.pulses | self.health.aside:
-            aside.add_metric([repository], float(repository in self.health.aside))
-        yield from (left, limit, depth, aside)
+        budgets = {name: known for name, budget in self.health.budgets.items() if (known := budget()) is not None}
+        left = _by_repository({name: budget.remaining for name, budget in budgets.items()})
+        yield _gauge("github_budget_remaining", "Requests left of the hourly limit.", _REPOSITORY, left)
+        limits = _by_repository({name: budget.limit for name, budget in budgets.items()})
+        yield _gauge("github_budget_limit", "Requests that an hour has.", _REPOSITORY, limits)
+        queues = {name: queue() for name, queue in self.health.queues.items()}
+        depths = [((name, stage), items) for name, queue in queues.items() for stage, items in queue.items()]
+        yield _gauge("queue_depth", "Open items at each stage, as last listed.", ("repository", "stage"), depths)
+        aside = {name: float(name in self.health.aside) for name in self.health.pulses | self.health.aside}
+        tried = "1: it cannot be used, and is tried again."
+        yield _gauge("repository_set_aside", tried, _REPOSITORY, _by_repository(aside))
+
+
+_REPOSITORY = ("repository",)
+
+
+def _by_repository(values: Mapping[str, float]) -> list[tuple[tuple[str, ...], float]]:
+    return [((repository,), value) for repository, value in values.items()]
+
+
+def _gauge(name: str, help_text: str, labels: Sequence[str], values: Iterable[tuple[Sequence[str], float]]) -> Metric:
+    family = GaugeMetricFamily(name, help_text, labels=labels)
+    for of_labels, value in values:
+        family.add_metric(of_labels, value)
+    return family
 
 
 def new_name(old: str) -> str:

@@ -30,7 +30,10 @@ class Role(StrEnum):
     GITHUB = "github"
 
 
-AGENTS = frozenset({Role.PLANNER, Role.WORKER, Role.REVIEWER})
+TRACKS = {Role.PLANNER: Track.STORY, Role.WORKER: Track.SPECIFICATION, Role.REVIEWER: Track.PULL_REQUEST}
+"""The track of the items that each kind of agent locks."""
+
+AGENTS = frozenset(TRACKS)
 
 
 class Stage(StrEnum):

@@ -115,25 +115,14 @@ class Session(ABC, Generic[T]):
 class Dialect(Protocol):
     """One CLI: its name, and the way to talk to it."""
 
-    @property
-    def name(self) -> str:
-        """The backend's name in the configuration."""
-        ...
-
-    @property
-    def company(self) -> str:
-        """The vendor's name for people."""
-        ...
-
-    @property
-    def program(self) -> Path:
-        """Its executable."""
-        ...
-
-    @property
-    def version(self) -> str:
-        """The version that the program reports, once it is `ready`."""
-        ...
+    name: ClassVar[str]
+    """The backend's name in the configuration."""
+    company: ClassVar[str]
+    """The vendor's name for people."""
+    program: Path
+    """Its executable."""
+    version: str
+    """The version that the program reports, once it is `ready`."""
 
     async def ready(self) -> None:
         """Check, once, the program and its version; raise `Misconfigured` if it cannot be used."""

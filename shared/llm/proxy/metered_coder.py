@@ -36,13 +36,10 @@ class MeteredCoder:
     """Another coder, whose requests go through `proxy`."""
 
     def __init__(self, coder: Coder, proxy: ModelProxy) -> None:
+        self.name = coder.name
+        """The coder's name in the configuration."""
         self._coder = coder
         self._proxy = proxy
-
-    @property
-    def name(self) -> str:
-        """The coder's name in the configuration."""
-        return self._coder.name
 
     async def run(self, request: Request) -> RunOutcome:
         """Make one call."""

@@ -68,7 +68,8 @@ class UsageMeter:
         self._output_bytes = 0
         self._begun = False
         self._used = 0
-        self._whole = False
+        self.whole = False
+        """True if the vendor has reported the usage of the whole answer."""
         self.failed = False
         """True if the vendor reported inside the answer that it cannot be completed."""
         self.finished = False
@@ -97,20 +98,15 @@ class UsageMeter:
         self._end_event()
 
     @property
-    def whole(self) -> bool:
-        """True if the vendor has reported the usage of the whole answer."""
-        return self._whole
-
-    @property
     def worth_cutting(self) -> bool:
         """True if cutting the answer now may save cost: a cut answer never reports the usage of the vendor's tools."""
-        return not self._whole and not self._request_bound.uses
+        return not self.whole and not self._request_bound.uses
 
     @property
     def total(self) -> Tokens:
         """The usage so far, as far as can be seen; hidden reasoning cannot."""
         found = self._tokens
-        if self._whole:
+        if self.whole:
             return found
         if not self._begun:
             found = replace(found, input=self._request_bound.prompt // BYTES_PER_TOKEN)
@@ -120,7 +116,7 @@ class UsageMeter:
     @property
     def most(self) -> tuple[Tokens, ...]:
         """The largest possible usage, one of these: it is unknown how the prompt's tokens are charged."""
-        if self._whole:
+        if self.whole:
             return (self._tokens,)
         bound = self._request_bound
         output = max(self._tokens.output, bound.most_output)
@@ -170,10 +166,10 @@ class UsageMeter:
             case {"type": "message_delta", "usage": dict(usage)}:
                 self._anthropic(usage, None)
                 known = not self._used or _says(usage, "input_tokens")  # the first count is that of the first round
-                self._whole = self._begun and known and _says(usage, "output_tokens")
+                self.whole = self._begun and known and _says(usage, "output_tokens")
             case {"type": "message", "usage": dict(usage), **message}:
                 self._anthropic(usage, message.get("model"))
-                self._whole = _says(usage, "input_tokens", "output_tokens")
+                self.whole = _says(usage, "input_tokens", "output_tokens")
             case {"type": str(kind), "response": {"usage": dict(usage), **response}} if kind in FINAL:
                 self.failed |= kind == "response.failed"
                 self._openai(usage, response)
@@ -227,7 +223,7 @@ class UsageMeter:
             cached=cached,
         )
         self._begun = True
-        self._whole = all(choice.get("finish_reason") for choice in known)
+        self.whole = all(choice.get("finish_reason") for choice in known)
 
     def _searches(self, usage: Mapping[str, Any]) -> int:
         """Return the vendor's count of searches; without one the most, but 0 if no tool was used."""
@@ -252,7 +248,7 @@ class UsageMeter:
             written=written,
             searches=searches if isinstance(items, list) else max(searches, self._request_bound.searches),
         )
-        self._begun = self._whole = True
+        self._begun = self.whole = True
 
 
 def _uses(event: Mapping[str, Any]) -> int:
